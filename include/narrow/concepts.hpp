@@ -1,0 +1,65 @@
+// Names of the formats and what makes a type one of them. Everything else includes this file.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+namespace narrow {
+
+/// How a floating format spends its top encodings.
+///
+///   ieee  top exponent: infinity and NaN, as IEEE 754-2019 section 3.4
+///   fn    "finite, NaN": no infinity; only the all-ones magnitude is NaN (OCP OFP8 E4M3)
+///   fnuz  "finite, NaN, unsigned zero": no infinity; the code of -0 is the one NaN; bias one larger
+///   none  every code is a finite number (OCP MX FP6 and FP4)
+enum class specials { ieee, fn, fnuz, none };
+
+namespace rounding {
+struct nearest_even;
+}
+namespace overflow {
+struct ieee;
+struct saturate;
+}  // namespace overflow
+
+template <int E, int M, specials Specials = specials::ieee, class Round = rounding::nearest_even,
+          class Overflow = overflow::ieee>
+class floating;
+
+template <int WL, int FL, class Round = rounding::nearest_even, class Overflow = overflow::saturate>
+class fixed;
+
+namespace detail {
+template <class T>
+inline constexpr bool is_floating = false;
+template <int E, int M, specials S, class R, class O>
+inline constexpr bool is_floating<floating<E, M, S, R, O>> = true;
+
+template <class T>
+inline constexpr bool is_fixed = false;
+template <int WL, int FL, class R, class O>
+inline constexpr bool is_fixed<fixed<WL, FL, R, O>> = true;
+}  // namespace detail
+
+/// Any `floating<...>`, without cv or reference.
+template <class T>
+concept narrow_float = detail::is_floating<T>;
+
+/// Any `fixed<...>`, without cv or reference.
+template <class T>
+concept narrow_fixed = detail::is_fixed<T>;
+
+/// A number that is stored narrow: any `floating<...>` or `fixed<...>`.
+template <class T>
+concept narrow_scalar = narrow_float<T> || narrow_fixed<T>;
+
+/// The built-in arithmetic types, the ones that mix with narrow scalars implicitly.
+template <class T>
+concept builtin_arithmetic = std::integral<T> || std::floating_point<T>;
+
+/// The built-in type that holds every value of T, to which T converts: float, or double for `fixed` with WL > 24.
+template <narrow_scalar T>
+using carrier_t = typename T::carrier;
+
+}  // namespace narrow
