@@ -4,4 +4,6 @@
 
 #include "eigen/product.hpp"
 #include "eigen/scalar.hpp"
+#include "eigen/solvers.hpp"
+#include "eigen/structured.hpp"
 #include "eigen/sum.hpp"

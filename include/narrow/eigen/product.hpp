@@ -172,13 +172,7 @@ template <class L, class R> struct product_impl {
 
 /// A product inside a larger expression: wide for floating formats, rounded once for `fixed`.
 template <class L, class R>
-using product_result = Eigen::Matrix<
-    widened_t<typename Eigen::Product<L, R>::Scalar>, Eigen::internal::traits<L>::RowsAtCompileTime,
-    Eigen::internal::traits<R>::ColsAtCompileTime,
-    Eigen::internal::traits<L>::RowsAtCompileTime == 1 && Eigen::internal::traits<R>::ColsAtCompileTime != 1
-        ? Eigen::RowMajor
-        : Eigen::ColMajor,
-    Eigen::internal::traits<L>::MaxRowsAtCompileTime, Eigen::internal::traits<R>::MaxColsAtCompileTime>;
+using product_result = plain_like<widened_t<typename Eigen::Product<L, R>::Scalar>, Eigen::Product<L, R>>;
 
 }  // namespace narrow::detail
 

@@ -28,6 +28,17 @@ concept dense_expression =
 template <class X>
 concept narrow_expression = narrow_scalar<scalar_of<X>>;
 
+/// A matrix of T; Eigen wants vectors that are rows to be stored by rows.
+template <class T, int Rows, int Cols, int MaxRows = Rows, int MaxCols = Cols>
+using plain_matrix = Eigen::Matrix<T, Rows, Cols, Rows == 1 && Cols != 1 ? Eigen::RowMajor : Eigen::ColMajor,
+                                   MaxRows, MaxCols>;
+
+/// A matrix of T of the shape of expression X.
+template <class T, class X>
+using plain_like = plain_matrix<
+    T, Eigen::internal::traits<X>::RowsAtCompileTime, Eigen::internal::traits<X>::ColsAtCompileTime,
+    Eigen::internal::traits<X>::MaxRowsAtCompileTime, Eigen::internal::traits<X>::MaxColsAtCompileTime>;
+
 }  // namespace narrow::detail
 
 namespace Eigen {

@@ -126,12 +126,10 @@ struct evaluator<PartialReduxExpr<Arg, member_sum<T, S>, Direction>>
   using CoeffReturnType = typename XprType::CoeffReturnType;
   // A product is computed once, wide; anything else is read where it is.
   static constexpr bool computed_first = (int(evaluator<Arg>::Flags) & EvalBeforeNestingBit) != 0;
-  using Nested = std::conditional_t<
-      computed_first,
-      Matrix<narrow::detail::widened_t<typename Arg::Scalar>, Arg::RowsAtCompileTime, Arg::ColsAtCompileTime,
-             Arg::RowsAtCompileTime == 1 && Arg::ColsAtCompileTime != 1 ? RowMajor : ColMajor,
-             Arg::MaxRowsAtCompileTime, Arg::MaxColsAtCompileTime>,
-      typename ref_selector<Arg>::type>;
+  using Nested =
+      std::conditional_t<computed_first,
+                         narrow::detail::plain_like<narrow::detail::widened_t<typename Arg::Scalar>, Arg>,
+                         typename ref_selector<Arg>::type>;
   enum {
     CoeffReadCost = HugeCost,
     Flags = (int(traits<XprType>::Flags) & RowMajorBit) |
