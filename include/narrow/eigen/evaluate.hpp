@@ -238,30 +238,21 @@ concept some_narrow = narrow_scalar<To> || narrow_scalar<From>;
 
 namespace Eigen::internal {
 
-template <class To, class From>
-requires narrow::detail::some_narrow<To, From>
-struct assign_op<To, From> : narrow::detail::assign_functor<narrow::detail::set_value, To> {
-};
-template <class To, class From>
-requires narrow::detail::some_narrow<To, From>
-struct add_assign_op<To, From>
-    : narrow::detail::assign_functor<narrow::detail::combine_with<narrow::detail::plus>, To> {
-};
-template <class To, class From>
-requires narrow::detail::some_narrow<To, From>
-struct sub_assign_op<To, From>
-    : narrow::detail::assign_functor<narrow::detail::combine_with<narrow::detail::minus>, To> {
-};
-template <class To, class From>
-requires narrow::detail::some_narrow<To, From>
-struct mul_assign_op<To, From>
-    : narrow::detail::assign_functor<narrow::detail::combine_with<narrow::detail::times>, To> {
-};
-template <class To, class From>
-requires narrow::detail::some_narrow<To, From>
-struct div_assign_op<To, From>
-    : narrow::detail::assign_functor<narrow::detail::combine_with<narrow::detail::over>, To> {
-};
+#define NARROW_ASSIGN_FUNCTOR(functor, ...)                                                           \
+  template <class To, class From>                                                                     \
+  requires narrow::detail::some_narrow<To, From>                                                      \
+  struct functor<To, From> : narrow::detail::assign_functor<__VA_ARGS__, To> {};                      \
+  template <class To, class From>                                                                     \
+  requires narrow::detail::some_narrow<To, From>                                                      \
+  struct functor_traits<functor<To, From>> {                                                          \
+    enum { Cost = int(NumTraits<To>::ReadCost) + int(NumTraits<To>::AddCost), PacketAccess = false }; \
+  };
+NARROW_ASSIGN_FUNCTOR(assign_op, narrow::detail::set_value)
+NARROW_ASSIGN_FUNCTOR(add_assign_op, narrow::detail::combine_with<narrow::detail::plus>)
+NARROW_ASSIGN_FUNCTOR(sub_assign_op, narrow::detail::combine_with<narrow::detail::minus>)
+NARROW_ASSIGN_FUNCTOR(mul_assign_op, narrow::detail::combine_with<narrow::detail::times>)
+NARROW_ASSIGN_FUNCTOR(div_assign_op, narrow::detail::combine_with<narrow::detail::over>)
+#undef NARROW_ASSIGN_FUNCTOR
 
 }  // namespace Eigen::internal
 
