@@ -159,6 +159,20 @@ template <class A, class B>
 requires detail::mixable<A, B>
 constexpr bool operator==(A a, B b) { return (a <=> b) == 0; }
 
+// Two different narrow types do not meet by accident, in the float that both convert to: convert one of them.
+template <narrow_scalar A, narrow_scalar B>
+requires(!std::same_as<A, B>) void operator+(A, B) = delete;
+template <narrow_scalar A, narrow_scalar B>
+requires(!std::same_as<A, B>) void operator-(A, B) = delete;
+template <narrow_scalar A, narrow_scalar B>
+requires(!std::same_as<A, B>) void operator*(A, B) = delete;
+template <narrow_scalar A, narrow_scalar B>
+requires(!std::same_as<A, B>) void operator/(A, B) = delete;
+template <narrow_scalar A, narrow_scalar B>
+requires(!std::same_as<A, B>) void operator==(A, B) = delete;
+template <narrow_scalar A, narrow_scalar B>
+requires(!std::same_as<A, B>) void operator<=>(A, B) = delete;
+
 /// `x` in the format To, rounded once; policies other than To's own can be given for this one conversion.
 ///
 /// `x` is any narrow scalar or built-in number. Signalling NaNs become quiet.
