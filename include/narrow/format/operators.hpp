@@ -169,9 +169,9 @@ requires(!std::same_as<A, B>) void operator*(A, B) = delete;
 template <narrow_scalar A, narrow_scalar B>
 requires(!std::same_as<A, B>) void operator/(A, B) = delete;
 template <narrow_scalar A, narrow_scalar B>
-requires(!std::same_as<A, B>) void operator==(A, B) = delete;
+requires(!std::same_as<A, B>) bool operator==(A, B) = delete;
 template <narrow_scalar A, narrow_scalar B>
-requires(!std::same_as<A, B>) void operator<=>(A, B) = delete;
+requires(!std::same_as<A, B>) std::partial_ordering operator<=>(A, B) = delete;
 
 /// `x` in the format To, rounded once; policies other than To's own can be given for this one conversion.
 ///
