@@ -98,6 +98,12 @@ template <class T> inline constexpr format format_of = format_trait<T>::value;
 
 template <narrow::narrow_float T> datum decode(T x) { return format_of<T>.decode(x.bits()); }
 
+/// A built-in number; of floating-point types only the finite ones, so that -ffast-math can change nothing.
+template <class Number> datum finite(Number x) {
+  const auto value = static_cast<long double>(x);
+  return {value == 0 ? kind::zero : kind::number, std::signbit(value), std::fabs(value)};
+}
+
 /// The finite numbers of a format that are not negative, ascending.
 struct table {
   format of;
@@ -212,7 +218,13 @@ inline operand product(const operand& a, const operand& b) {
   return {kind::number, negative, real(a.magnitude * b.magnitude, real_bits)};
 }
 
-/// A datum, a sum or a product, seen from a format.
+/// A datum, seen from a format.
+inline outcome rounded(const table& t, const datum& x) {
+  if (x.what != kind::number) return {x.what, x.negative};
+  return locate(t, x.negative, [&](double c) { return (x.magnitude > c) - (x.magnitude < c); });
+}
+
+/// A sum or a product, seen from a format.
 inline outcome rounded(const table& t, const operand& x) {
   if (x.what != kind::number) return {x.what, x.negative, 0, position::on, x.cancelled};
   return locate(t, x.negative, [&](double c) { return mpf_cmp_d(x.magnitude.get_mpf_t(), c); });
