@@ -4,8 +4,9 @@
 #   matches the regular expression of its line `// expect: <regular expression>`.
 #
 # Arguments: COMPILER, INCLUDE_DIRS, FILE.
+cmake_minimum_required(VERSION 3.22)
 list(TRANSFORM INCLUDE_DIRS PREPEND -I)
-set(compile ${COMPILER} -std=c++20 -fsyntax-only ${INCLUDE_DIRS} ${FILE})
+set(compile ${COMPILER} -std=c++20 -fsyntax-only -Wfatal-errors ${INCLUDE_DIRS} ${FILE})
 
 file(READ ${FILE} text)
 if(NOT text MATCHES "// expect: ([^\n]+)")

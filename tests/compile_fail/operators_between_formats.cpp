@@ -1,4 +1,4 @@
-// expect: (no match for|invalid operands|ambiguous)
+// expect: (use of deleted function|overload resolution selected deleted operator)
 #include <narrow/narrow.hpp>
 
 constexpr narrow::fp16 a = 1;

@@ -1,6 +1,7 @@
 # Configures, builds and runs the project in consumer/, which gets the library by WAY: `find_package` from a fresh
 # installation, which is moved once more to show that it holds no path, or `add_subdirectory` from the source tree.
 # EIGEN: `with`, or `without` any to be found.
+cmake_minimum_required(VERSION 3.22)
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE failed OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(failed)

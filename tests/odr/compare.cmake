@@ -1,4 +1,5 @@
 # Runs each of PROGRAMS: all must succeed and print the same.
+cmake_minimum_required(VERSION 3.22)
 foreach(program IN LISTS PROGRAMS)
   execute_process(COMMAND ${program} RESULT_VARIABLE failed OUTPUT_VARIABLE printed)
   if(failed)
