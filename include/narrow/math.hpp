@@ -15,6 +15,8 @@ constexpr bool is_nan(double x) { return binary64::is_nan(std::bit_cast<std::uin
 constexpr bool is_finite(float x) { return binary32::is_finite(std::bit_cast<std::uint32_t>(x)); }
 constexpr bool is_finite(double x) { return binary64::is_finite(std::bit_cast<std::uint64_t>(x)); }
 
+template <class T> constexpr bool is_number(T x) { return unpack(x).what != kind::nan; }
+
 /// The value of a number in double. By way of its bits: where the processor flushes subnormals, a bf16 that
 /// is one would be lost on the way through float.
 template <narrow_scalar T> constexpr double as_double(T x) {
@@ -118,8 +120,26 @@ NARROW_BINARY(hypot)
 NARROW_BINARY(fmod)
 NARROW_BINARY(remainder)
 NARROW_BINARY(copysign)
-NARROW_BINARY(fmin)
-NARROW_BINARY(fmax)
 #undef NARROW_BINARY
+
+/// The smaller number; where one argument is NaN, the other one (also under -ffast-math, where std::fmin
+/// forgets).
+template <class A, class B>
+requires detail::mixable<A, B>
+constexpr detail::mixed_t<A, B> fmin(A a, B b) {
+  using result = detail::mixed_t<A, B>;
+  return detail::is_number(a) && !(b < a) ? static_cast<result>(a)
+         : detail::is_number(b)           ? static_cast<result>(b)
+                                          : static_cast<result>(a);
+}
+/// The larger number; where one argument is NaN, the other one.
+template <class A, class B>
+requires detail::mixable<A, B>
+constexpr detail::mixed_t<A, B> fmax(A a, B b) {
+  using result = detail::mixed_t<A, B>;
+  return detail::is_number(a) && !(a < b) ? static_cast<result>(a)
+         : detail::is_number(b)           ? static_cast<result>(b)
+                                          : static_cast<result>(a);
+}
 
 }  // namespace narrow

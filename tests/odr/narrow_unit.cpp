@@ -110,18 +110,17 @@ template <class T> void arithmetic(const std::string& name, recorder& record) {
   });
 }
 
-/// exp and its like, correct to the narrow format's last bit but for what -ffast-math leaves of NaN and
-/// infinity.
 template <class T> void functions(const std::string& name, recorder& record) {
   const auto unary = [&](const char* what, auto f) {
     record(name + what, [&](hash& h) {
-      for (const T x : samples<T>())
-        if (isfinite(x)) h.add(as_unsigned(f(abs(x))));
+      for (const T x : samples<T>()) h.add(as_unsigned(f(x)));
     });
   };
   unary(" tanh", [](T x) { return tanh(x); });
   unary(" cbrt", [](T x) { return cbrt(x); });
   unary(" floor", [](T x) { return floor(x); });
+  unary(" fmin", [](T x) { return fmin(x, T(1)) + fmin(T(2), x) + fmin(x, -3); });
+  unary(" fmax", [](T x) { return fmax(x, T(1)) + fmax(T(2), x) + fmax(x, -3); });
 }
 
 template <class T> void rounding_into(const std::string& name, recorder& record) {
