@@ -6,12 +6,12 @@
 
 #include <tuple>
 
-#include "results.hpp"
+#include "computations.hpp"
 
 namespace {
 
 using narrow::fixed, narrow::floating, narrow::specials;
-using odr::hash, odr::words;
+using odr::add, odr::as_unsigned, odr::finite, odr::for_each_type, odr::hash, odr::recorder, odr::words;
 namespace rounding = narrow::rounding;
 namespace overflow = narrow::overflow;
 
@@ -26,18 +26,6 @@ using formats_with_policies =
                half_rounded<rounding::stochastic>,
                floating<4, 3, specials::fn, rounding::to_odd, overflow::saturate>, floating<8, 23>,
                fixed<12, 6, rounding::toward_zero, overflow::wrap>, fixed<16, 9, rounding::stochastic>>;
-
-/// Calls f.operator()<T>(name) for each T of a tuple.
-template <class Tuple, class F> void for_each_type(const std::string& prefix, F f) {
-  [&]<std::size_t... I>(std::index_sequence<I...>) {
-    (f.template operator()<std::tuple_element_t<I, Tuple>>(prefix + std::to_string(I)), ...);
-  }
-  (std::make_index_sequence<std::tuple_size_v<Tuple>>{});
-}
-
-template <narrow::narrow_scalar T> auto as_unsigned(T x) {
-  return static_cast<std::make_unsigned_t<typename T::bits_type>>(x.bits());
-}
 
 /// All codes of an 8-bit format; else those around powers of two, where rules change, and some at random.
 template <class T> std::vector<T> samples() {
@@ -63,19 +51,6 @@ std::vector<std::uint32_t> float_codes() {
     result.push_back(static_cast<std::uint32_t>(random.next() >> 13));
   return result;
 }
-
-class recorder {
- public:
-  template <class F> void operator()(const std::string& name, F compute) {
-    hash h;
-    compute(h);
-    results_.push_back({name, h.value()});
-  }
-  odr::results results() && { return std::move(results_); }
-
- private:
-  odr::results results_;
-};
 
 template <class T> void arithmetic(const std::string& name, recorder& record) {
   const std::vector<T> values = samples<T>();
@@ -165,33 +140,6 @@ template <class T> void conversions(const std::string& name, recorder& record) {
       for (const T x : samples<T>()) h.add(as_unsigned(narrow::narrow_cast<To>(x)));
     });
   });
-}
-
-void add(hash& h, float x) { h.add(std::bit_cast<std::uint32_t>(x)); }
-void add(hash& h, double x) { h.add(std::bit_cast<std::uint64_t>(x)); }
-template <narrow::narrow_scalar T> void add(hash& h, T x) { h.add(as_unsigned(x)); }
-template <class Word, int FractionLength> void add(hash& h, narrow::fixed_sum<Word, FractionLength> sum) {
-  h.add(static_cast<std::uint64_t>(sum.mantissa()));
-  h.add(static_cast<std::uint64_t>(sum.mantissa() >> (4 * sizeof(Word)) >> (4 * sizeof(Word) - 1)));
-  add(h, static_cast<double>(sum));
-}
-
-/// `count` finite numbers, subnormals among them.
-template <class T> std::vector<T> finite(std::size_t count, std::uint64_t skip) {
-  std::vector<T> result;
-  words random;
-  for (; skip > 0; --skip) random.next();
-  while (result.size() < count) {
-    T x{};
-    if constexpr (narrow::narrow_scalar<T>)
-      x = T::from_bits(static_cast<typename T::bits_type>(random.next()));
-    else  // between 2^-140 and 2^20
-      x = std::bit_cast<float>(static_cast<std::uint32_t>(random.next() % ((20u + 127) << 23)));
-    if constexpr (narrow::narrow_float<T>)
-      if (!isfinite(x)) continue;
-    result.push_back(x);
-  }
-  return result;
 }
 
 template <class A, class B, class C> void products(const std::string& name, recorder& record) {
