@@ -2,6 +2,7 @@
 // wide.
 #pragma once
 
+#include "eigen/array_access.hpp"
 #include "eigen/product.hpp"
 #include "eigen/scalar.hpp"
 #include "eigen/solvers.hpp"

@@ -153,7 +153,8 @@ void multiply(Dst& dst, const L& l, const R& r, double alpha, double beta) {
     run(view_of_direct(dst));
   } else {
     fit();
-    Eigen::Matrix<To, Eigen::Dynamic, Eigen::Dynamic> whole = dst;
+    Eigen::Matrix<To, Eigen::Dynamic, Eigen::Dynamic> whole(dst.rows(), dst.cols());
+    if (beta != 0) whole = dst;
     run(view_of_direct(whole));
     dst = whole;
   }

@@ -25,6 +25,12 @@ inline constexpr std::float_round_style round_style<rounding::upward> = std::rou
 template <>
 inline constexpr std::float_round_style round_style<rounding::downward> = std::round_toward_neg_infinity;
 
+/// Half a unit in the last place, or one where the mode is not to nearest. Constants are not rounded by T's own policy:
+/// a stochastic one would draw.
+template <class T> constexpr T round_error(std::float_round_style style) {
+  return narrow_cast<T>(style == std::round_to_nearest ? 0.5f : 1.0f, rounding::toward_zero{});
+}
+
 struct limits_of_narrow {
   static constexpr bool is_specialized = true;
   static constexpr bool is_signed = true;
@@ -73,12 +79,11 @@ class std::numeric_limits<narrow::floating<E, M, Specials, Round, Overflow>>
   static constexpr T max() noexcept { return T::from_bits(layout::max_finite); }
   static constexpr T lowest() noexcept { return -max(); }
   static constexpr T denorm_min() noexcept { return T::from_bits(1); }
-  /// From 1 to the next larger number; 1 has the exponent field `bias`.
+  /// From 1 to the next larger number: 2^-M.
   static constexpr T epsilon() noexcept {
-    constexpr auto one = static_cast<typename T::bits_type>(layout::bias << M);
-    return T::from_bits(static_cast<typename T::bits_type>(one + 1)) - T::from_bits(one);
+    return narrow::narrow_cast<T>(1.0f / static_cast<float>(1 << M), narrow::rounding::toward_zero{});
   }
-  static constexpr T round_error() noexcept { return T(round_style == std::round_to_nearest ? 0.5f : 1.0f); }
+  static constexpr T round_error() noexcept { return narrow::detail::round_error<T>(round_style); }
   static constexpr T infinity() noexcept {
     return has_infinity ? T::from_bits(layout::infinity) : T::from_bits(0);
   }
@@ -125,7 +130,7 @@ class std::numeric_limits<narrow::fixed<WL, FL, Round, Overflow>> : public narro
   }
   static constexpr T denorm_min() noexcept { return min(); }
   static constexpr T epsilon() noexcept { return min(); }
-  static constexpr T round_error() noexcept { return T(round_style == std::round_to_nearest ? 0.5f : 1.0f); }
+  static constexpr T round_error() noexcept { return narrow::detail::round_error<T>(round_style); }
   static constexpr T infinity() noexcept { return T::from_bits(0); }
   static constexpr T quiet_NaN() noexcept { return T::from_bits(0); }
   static constexpr T signaling_NaN() noexcept { return T::from_bits(0); }

@@ -8,7 +8,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "../format/layout.hpp"
+#include "layout.hpp"
 #include "rounding.hpp"
 
 namespace narrow::detail {
@@ -52,7 +52,7 @@ template <class Layout> constexpr unpacked<std::uint64_t> unpack_code(typename L
   const sign of = (bits & Layout::sign_mask) != 0 ? sign::negative : sign::positive;
   const auto mantissa = static_cast<std::uint64_t>(bits & Layout::mantissa_mask);
   const int field = static_cast<int>((bits & Layout::exponent_mask) >> M);
-  if (Layout::is_nan(bits)) return {kind::nan, of, false, 0, mantissa << (64 - M)};
+  if (Layout::is_nan(bits)) return {kind::nan, of, false, 0, Layout::has_payload ? mantissa << (64 - M) : 0};
   if (Layout::is_infinity(bits)) return {kind::infinite, of, false, 0, 0};
   if (field != 0)
     return {kind::finite, of, false, field - Layout::bias - M, mantissa | (std::uint64_t{1} << M)};
