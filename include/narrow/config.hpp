@@ -1,0 +1,30 @@
+// Every test of the compiler or the platform, and every macro of the library.
+#pragma once
+
+#if __cplusplus < 202002L
+#error "narrow needs C++20: compile with -std=c++20 or later"
+#endif
+
+#include <cstdint>
+#include <type_traits>
+
+namespace narrow::detail {
+
+/// Two machine words as one unsigned integer; std::integral does not count it as one in strict mode.
+__extension__ typedef unsigned __int128 uint128;
+__extension__ typedef __int128 int128;
+
+/// The smallest unsigned type with at least Bits bits.
+template <int Bits>
+using uint_at_least = std::conditional_t<
+    Bits <= 8, std::uint8_t,
+    std::conditional_t<Bits <= 16, std::uint16_t,
+                       std::conditional_t<Bits <= 32, std::uint32_t,
+                                          std::conditional_t<Bits <= 64, std::uint64_t, uint128>>>>;
+
+/// The smallest signed type with at least Bits bits.
+template <int Bits>
+using int_at_least =
+    std::conditional_t<Bits <= 8, std::int8_t, std::conditional_t<Bits <= 16, std::int16_t, std::int32_t>>;
+
+}  // namespace narrow::detail

@@ -1,0 +1,74 @@
+// fixed<WL, FL, ...>: a fixed-point number of up to 32 bits that behaves as the built-in types do.
+#pragma once
+
+#include "../concepts.hpp"
+#include "../round/pack.hpp"
+
+namespace narrow {
+
+/// A two's complement number of WL bits, FL of them after the binary point: k 2^-FL with -2^(WL-1) <= k <
+/// 2^(WL-1).
+///
+/// Implicit from every arithmetic type; implicit to `carrier`, which holds every value of it: `float`, or
+/// `double` where WL > 24. Operators and functions are free templates, in format/operators.hpp and math.hpp.
+///
+/// Rounding  conversions, + - * /, sqrt and fma give the exact result rounded once by `Round`; what does not
+/// fit
+///           saturates or wraps, as `Overflow` says.
+/// Special   NaN, 0 / 0 and the root of a negative number give 0; infinity and x / 0 saturate.
+/// Size      WL bits, rounded up to 1, 2 or 4 bytes, sign-extended. Trivially copyable.
+template <int WL, int FL, class Round, class Overflow> class fixed {
+  static_assert(2 <= WL && WL <= 32, "narrow::fixed<WL, FL>: the word length WL must be 2 to 32 bits");
+  static_assert(0 <= FL && FL < WL, "narrow::fixed<WL, FL>: the fraction length FL must be 0 to WL - 1");
+  static_assert(rounding_policy<Round>,
+                "narrow::fixed: Round must be a rounding policy, see narrow::rounding");
+  static_assert(overflow_policy<Overflow> && !std::same_as<Overflow, overflow::ieee>,
+                "narrow::fixed: Overflow must be overflow::saturate or overflow::wrap");
+
+ public:
+  using bits_type = detail::int_at_least<WL>;
+  using carrier = std::conditional_t<(WL > 24), double, float>;
+  using round_policy = Round;
+  using overflow_policy = Overflow;
+  static constexpr int word_length = WL;
+  static constexpr int fraction_length = FL;
+
+  fixed() = default;
+
+  template <builtin_arithmetic T> constexpr fixed(T x) : fixed(detail::unpack(x), Round{}, Overflow{}) {}
+
+  /// Between two narrow formats: explicit, one rounding.
+  template <narrow_scalar T>
+  requires(!std::same_as<T, fixed>) constexpr explicit fixed(T x) : fixed(unpack(x), Round{}, Overflow{}) {}
+
+  /// The number with mantissa `bits`, of which the low WL bits count.
+  static constexpr fixed from_bits(bits_type bits) {
+    constexpr std::uint32_t above = std::uint32_t{1} << (WL - 1);
+    const std::uint32_t low = static_cast<std::uint32_t>(bits) & ((above - 1) | above);
+    fixed result{};
+    result.mantissa_ = static_cast<bits_type>(std::int64_t{low ^ above} - std::int64_t{above});
+    return result;
+  }
+  constexpr bits_type bits() const { return mantissa_; }
+
+  constexpr operator carrier() const {
+    constexpr auto step = carrier{1} / static_cast<carrier>(std::uint64_t{1} << FL);
+    return static_cast<carrier>(mantissa_) * step;
+  }
+
+  /// The number taken apart, and back with one rounding: what the operators are made of.
+  friend constexpr detail::unpacked<std::uint64_t> unpack(fixed x) {
+    auto result = detail::unpack(x.mantissa_);
+    result.exponent = -FL;
+    return result;
+  }
+
+  template <class Word, rounding_policy R = Round, narrow::overflow_policy O = Overflow>
+  constexpr explicit fixed(const detail::unpacked<Word>& x, const R& round, O overflow)
+      : mantissa_(detail::pack_mantissa<WL, FL>(x, round, overflow)) {}
+
+ private:
+  bits_type mantissa_;
+};
+
+}  // namespace narrow

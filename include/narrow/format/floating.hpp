@@ -1,0 +1,96 @@
+// floating<E, M, ...>: a binary floating-point number of up to 32 bits that behaves as float does.
+#pragma once
+
+#include "../concepts.hpp"
+#include "../round/pack.hpp"
+
+namespace narrow {
+
+/// A floating-point number with E exponent bits and M mantissa bits (the leading one not counted).
+///
+/// Behaves as the built-in types do: implicit from every arithmetic type, implicit to `float`, which holds
+/// every value of it. Operators and functions are free templates, in format/operators.hpp and math.hpp.
+///
+/// Rounding  conversions, + - * /, sqrt and fma give the exact result rounded once by `Round`, overflow by
+/// `Overflow`. Special   as `Specials` says (see `narrow::specials`). A signalling NaN becomes quiet, sign
+/// and payload kept.
+///           Without NaN (fp4, fp6) a NaN becomes +0, infinity the largest finite number.
+/// Size      1 + E + M bits, rounded up to 1, 2 or 4 bytes; unused high bits are 0. Trivially copyable.
+template <int E, int M, specials Specials, class Round, class Overflow> class floating {
+  static_assert(2 <= E && E <= 8, "narrow::floating<E, M>: E must be 2 to 8 exponent bits");
+  static_assert(1 <= M && M <= 23, "narrow::floating<E, M>: M must be 1 to 23 mantissa bits");
+  static_assert(rounding_policy<Round>,
+                "narrow::floating: Round must be a rounding policy, see narrow::rounding");
+  static_assert(overflow_policy<Overflow> && !std::same_as<Overflow, overflow::wrap>,
+                "narrow::floating: Overflow must be overflow::ieee or overflow::saturate");
+
+ public:
+  using layout = detail::layout<E, M, Specials>;
+  using bits_type = typename layout::bits_type;
+  using carrier = float;
+  using round_policy = Round;
+  using overflow_policy = Overflow;
+  static_assert(
+      layout::max_exponent <= detail::binary32::max_exponent &&
+          layout::min_exponent >= detail::binary32::min_exponent,
+      "narrow::floating<E, M, Specials>: float must hold every value; fn, fnuz and none need E of at most 7");
+
+  floating() = default;
+
+  template <builtin_arithmetic T>
+  constexpr floating(T x) : floating(detail::unpack(x), Round{}, Overflow{}) {}
+
+  /// Between two narrow formats: explicit, one rounding.
+  template <narrow_scalar T>
+  requires(!std::same_as<T, floating>) constexpr explicit floating(T x)
+      : floating(unpack(x), Round{}, Overflow{}) {}
+
+  /// `bits` beyond the format's width are dropped.
+  static constexpr floating from_bits(bits_type bits) {
+    floating result{};
+    result.bits_ = static_cast<bits_type>(bits & (layout::sign_mask | layout::magnitude_mask));
+    return result;
+  }
+  constexpr bits_type bits() const { return bits_; }
+
+  constexpr operator float() const { return std::bit_cast<float>(widened_bits()); }
+
+  /// The number taken apart, and back with one rounding: what the operators are made of.
+  friend constexpr detail::unpacked<std::uint64_t> unpack(floating x) {
+    return detail::unpack_code<layout>(x.bits_);
+  }
+
+  template <class Word, rounding_policy R = Round, narrow::overflow_policy O = Overflow>
+  constexpr explicit floating(const detail::unpacked<Word>& x, const R& round, O overflow)
+      : bits_(detail::pack_code<layout>(x, round, overflow)) {}
+
+ private:
+  constexpr std::uint32_t widened_bits() const {
+    using float_layout = detail::binary32;
+    constexpr int shift = float_layout::mantissa_bits - M;
+    const std::uint32_t code = bits_;
+    const std::uint32_t negative = (code & layout::sign_mask) != 0 ? float_layout::sign_mask : 0;
+    const std::uint32_t magnitude = code & layout::magnitude_mask;
+    if (!layout::is_finite(bits_)) {
+      if (layout::is_infinity(bits_)) return negative | float_layout::infinity;
+      const std::uint32_t payload = layout::has_payload ? (magnitude & layout::mantissa_mask) << shift : 0;
+      return negative | float_layout::quiet_nan | payload;
+    }
+    // Equal biases (bf16): subnormals of the one are subnormals of the other.
+    if constexpr (layout::bias == float_layout::bias) return negative | (magnitude << shift);
+    constexpr int rebias = float_layout::bias - layout::bias;
+    if (magnitude >= layout::min_normal)
+      return negative |
+             ((magnitude << shift) + (static_cast<std::uint32_t>(rebias) << float_layout::mantissa_bits));
+    if (magnitude == 0) return negative;
+    // A subnormal's leading one moves up to float's hidden bit, where it adds 1 to the exponent field.
+    const int up = std::countl_zero(magnitude) - (31 - float_layout::mantissa_bits);
+    const int field = float_layout::bias + layout::min_exponent - (up - shift);
+    return negative |
+           ((static_cast<std::uint32_t>(field - 1) << float_layout::mantissa_bits) + (magnitude << up));
+  }
+
+  bits_type bits_;
+};
+
+}  // namespace narrow

@@ -1,0 +1,68 @@
+// The bit layout of a binary floating-point format: every constant follows from E, M and the special values.
+#pragma once
+
+#include "../concepts.hpp"
+#include "../config.hpp"
+
+namespace narrow::detail {
+
+/// Sign bit, E exponent bits, M mantissa bits, most significant first.
+///
+/// A code with exponent field e > 0 is (-1)^s (1 + m / 2^M) 2^(e - bias); with e = 0 it is the subnormal
+/// (-1)^s (m / 2^M) 2^min_exponent. `Specials` says which of the top codes are not numbers.
+/// Source: IEEE 754-2019 section 3.4; for `fn`, Micikevicius et al., "FP8 formats for deep learning" (2022),
+/// section 3.
+template <int E, int M, specials Specials> struct layout {
+  static constexpr int exponent_bits = E;
+  static constexpr int mantissa_bits = M;
+  static constexpr int width = 1 + E + M;
+  using bits_type = uint_at_least<width>;
+
+  static constexpr bits_type ones(int count) { return static_cast<bits_type>((bits_type{1} << count) - 1); }
+
+  static constexpr bits_type mantissa_mask = ones(M);
+  static constexpr bits_type exponent_mask = static_cast<bits_type>(ones(E) << M);
+  static constexpr bits_type magnitude_mask = ones(E + M);
+  static constexpr bits_type sign_mask = static_cast<bits_type>(bits_type{1} << (E + M));
+  static constexpr bits_type quiet_bit = static_cast<bits_type>(bits_type{1} << (M - 1));
+
+  static constexpr bool has_infinity = Specials == specials::ieee;
+  static constexpr bool has_nan = Specials != specials::none;
+  static constexpr bool has_payload = Specials == specials::ieee;  // NaNs differ in sign and mantissa
+  static constexpr bool has_negative_zero = Specials != specials::fnuz;
+
+  static constexpr int bias = (1 << (E - 1)) - (Specials == specials::fnuz ? 0 : 1);
+
+  static constexpr bits_type infinity = exponent_mask;  // where there is one
+  static constexpr bits_type quiet_nan =                // where there is one
+      Specials == specials::ieee ? static_cast<bits_type>(exponent_mask | quiet_bit)
+      : Specials == specials::fn ? magnitude_mask
+                                 : sign_mask;
+  static constexpr bits_type max_finite =
+      static_cast<bits_type>(Specials == specials::ieee ? exponent_mask - 1
+                             : Specials == specials::fn ? magnitude_mask - 1
+                                                        : magnitude_mask);
+  static constexpr bits_type min_normal = static_cast<bits_type>(bits_type{1} << M);
+
+  static constexpr int min_exponent = 1 - bias;  // of the smallest normal number
+  static constexpr int max_exponent =
+      static_cast<int>(max_finite >> M) - bias;         // of the largest finite number
+  static constexpr int min_quantum = min_exponent - M;  // of the smallest subnormal
+
+  static constexpr bool is_nan(bits_type bits) {
+    const auto magnitude = static_cast<bits_type>(bits & magnitude_mask);
+    if constexpr (Specials == specials::ieee) return magnitude > exponent_mask;
+    if constexpr (Specials == specials::fn) return magnitude == magnitude_mask;
+    if constexpr (Specials == specials::fnuz) return bits == sign_mask;
+    return false;
+  }
+  static constexpr bool is_infinity(bits_type bits) {
+    return has_infinity && static_cast<bits_type>(bits & magnitude_mask) == exponent_mask;
+  }
+  static constexpr bool is_finite(bits_type bits) { return !is_nan(bits) && !is_infinity(bits); }
+};
+
+using binary32 = layout<8, 23, specials::ieee>;
+using binary64 = layout<11, 52, specials::ieee>;
+
+}  // namespace narrow::detail

@@ -1,0 +1,159 @@
+// The operators of every narrow scalar, written once: with itself, and with the built-in types.
+#pragma once
+
+#include "../round/arithmetic.hpp"
+#include "fixed.hpp"
+#include "floating.hpp"
+
+namespace narrow {
+
+namespace detail {
+
+template <class A, class B>
+concept narrow_with_builtin = narrow_scalar<A> && builtin_arithmetic<B>;
+
+/// The operand pairs that the operators take: a narrow type with itself or with any built-in type.
+template <class A, class B>
+concept mixable =
+    (narrow_scalar<A> && std::same_as<A, B>) || narrow_with_builtin<A, B> || narrow_with_builtin<B, A>;
+
+template <class A, class B> struct mixed_result {
+  using type = B;  // floating-point B: its arithmetic
+};
+template <class A, class B>
+requires std::same_as<A, B> || std::integral<B>
+struct mixed_result<A, B> {
+  using type = A;
+};
+
+/// What `A op B` gives: narrow with itself or with an integer, that narrow type; with float, double or long
+/// double, that.
+template <class A, class B>
+using mixed_t = typename std::conditional_t<narrow_scalar<A>, mixed_result<A, B>, mixed_result<B, A>>::type;
+
+/// Unpacks both numbers into the wider of the two words that they need.
+template <class A, class B, class F> constexpr auto with_unpacked(const A& a, const B& b, F f) {
+  const auto x = unpack(a);
+  const auto y = unpack(b);
+  if constexpr (sizeof x == sizeof y)
+    return f(x, y);
+  else if constexpr (sizeof x < sizeof y)
+    return f(widened<uint128>(x), y);
+  else
+    return f(x, widened<uint128>(y));
+}
+
+struct plus {
+  template <class T> static constexpr T native(T a, T b) { return a + b; }
+  template <class U> static constexpr U exact(const U& a, const U& b, sign zero) { return add(a, b, zero); }
+};
+struct minus {
+  template <class T> static constexpr T native(T a, T b) { return a - b; }
+  template <class U> static constexpr U exact(const U& a, U b, sign zero) {
+    if (b.what != kind::nan) b.of = -b.of;
+    return add(a, b, zero);
+  }
+};
+struct times {
+  template <class T> static constexpr T native(T a, T b) { return a * b; }
+  template <class U> static constexpr U exact(const U& a, const U& b, sign) { return multiply(a, b); }
+};
+struct over {
+  template <class T> static constexpr T native(T a, T b) { return a / b; }
+  template <class U> static constexpr U exact(const U& a, const U& b, sign) { return divide(a, b); }
+};
+
+/// A narrow result is the exact one, rounded once. A built-in result is that type's own arithmetic on the
+/// value of the narrow operand, in double where the narrow operand needs double.
+template <class Op, class A, class B> constexpr mixed_t<A, B> apply(A a, B b) {
+  using result = mixed_t<A, B>;
+  if constexpr (narrow_scalar<result>) {
+    const typename result::round_policy round{};
+    const auto exact = with_unpacked(
+        a, b, [&](const auto& x, const auto& y) { return Op::exact(x, y, sign_of_zero_sum(round)); });
+    return result(exact, round, typename result::overflow_policy{});
+  } else {
+    using narrow_type = std::conditional_t<narrow_scalar<A>, A, B>;
+    using wide = std::common_type_t<result, carrier_t<narrow_type>>;
+    return static_cast<result>(Op::native(static_cast<wide>(a), static_cast<wide>(b)));
+  }
+}
+
+}  // namespace detail
+
+template <class A, class B>
+requires detail::mixable<A, B>
+constexpr auto operator+(A a, B b) { return detail::apply<detail::plus>(a, b); }
+template <class A, class B>
+requires detail::mixable<A, B>
+constexpr auto operator-(A a, B b) { return detail::apply<detail::minus>(a, b); }
+template <class A, class B>
+requires detail::mixable<A, B>
+constexpr auto operator*(A a, B b) { return detail::apply<detail::times>(a, b); }
+template <class A, class B>
+requires detail::mixable<A, B>
+constexpr auto operator/(A a, B b) { return detail::apply<detail::over>(a, b); }
+
+/// As for the built-in types, `a op= b` is `a = a op b`.
+template <narrow_scalar A, class B>
+requires detail::mixable<A, B>
+constexpr A& operator+=(A& a, B b) { return a = static_cast<A>(a + b); }
+template <narrow_scalar A, class B>
+requires detail::mixable<A, B>
+constexpr A& operator-=(A& a, B b) { return a = static_cast<A>(a - b); }
+template <narrow_scalar A, class B>
+requires detail::mixable<A, B>
+constexpr A& operator*=(A& a, B b) { return a = static_cast<A>(a * b); }
+template <narrow_scalar A, class B>
+requires detail::mixable<A, B>
+constexpr A& operator/=(A& a, B b) { return a = static_cast<A>(a / b); }
+
+template <narrow_scalar T> constexpr T operator+(T x) { return x; }
+
+/// Exact, NaN included; the most negative number of a fixed format saturates or wraps.
+template <narrow_float T> constexpr T operator-(T x) {
+  using layout = typename T::layout;
+  if (!layout::has_negative_zero && (x.bits() & layout::magnitude_mask) == 0) return x;
+  return T::from_bits(static_cast<typename T::bits_type>(x.bits() ^ layout::sign_mask));
+}
+template <narrow_fixed T> constexpr T operator-(T x) {
+  auto negated = unpack(x);
+  negated.of = -negated.of;
+  return T(negated, typename T::round_policy{}, typename T::overflow_policy{});
+}
+
+template <narrow_scalar T> constexpr T& operator++(T& x) { return x += 1; }
+template <narrow_scalar T> constexpr T& operator--(T& x) { return x -= 1; }
+template <narrow_scalar T> constexpr T operator++(T& x, int) {
+  const T before = x;
+  ++x;
+  return before;
+}
+template <narrow_scalar T> constexpr T operator--(T& x, int) {
+  const T before = x;
+  --x;
+  return before;
+}
+
+/// By exact value, from the bits: right under -ffast-math and flush-to-zero too. NaN is unordered.
+template <class A, class B>
+requires detail::mixable<A, B>
+constexpr std::partial_ordering operator<=>(A a, B b) {
+  return detail::with_unpacked(a, b, [](const auto& x, const auto& y) { return detail::compare(x, y); });
+}
+template <class A, class B>
+requires detail::mixable<A, B>
+constexpr bool operator==(A a, B b) { return (a <=> b) == 0; }
+
+/// `x` in the format To, rounded once; policies other than To's own can be given for this one conversion.
+///
+/// `x` is any narrow scalar or built-in number. Signalling NaNs become quiet.
+template <narrow_scalar To, class From, rounding_policy Round = typename To::round_policy,
+          overflow_policy Overflow = typename To::overflow_policy>
+requires narrow_scalar<From> || builtin_arithmetic<From>
+[[nodiscard]] constexpr To narrow_cast(From x, const Round& round = Round{}, Overflow overflow = Overflow{}) {
+  using detail::unpack;
+  return To(unpack(x), round, overflow);
+}
+
+}  // namespace narrow

@@ -1,0 +1,37 @@
+// The only door to the kernels for the layers above: pointers, shapes and strides in, results out. Faster
+// kernels are chosen behind it.
+#pragma once
+
+#include "portable.hpp"
+
+namespace narrow::kernel {
+
+using index = std::ptrdiff_t;
+
+/// C = alpha A B + beta C. Shapes: A (m, k), B (k, n), C (m, n), any strides; C overlaps neither A nor B and
+/// is not read where beta is 0. Sums are wide (`accumulator_t`); each coefficient is rounded once by `round`,
+/// under its row-major element index.
+template <class A, class B, class C, class Round>
+void gemm(matrix_view<A> a, matrix_view<B> b, matrix_view<C> c, double alpha, double beta,
+          const Round& round) {
+  const detail::float_environment guard;
+  portable::gemm<std::remove_const_t<A>, std::remove_const_t<B>>(a, b, c, alpha, beta, round);
+}
+
+/// sum over i of a[i stride_a] b[i stride_b], in the accumulator of the pair of types.
+template <class A, class B>
+typename detail::meeting<A, B>::result dot(const A* a, index stride_a, const B* b, index stride_b, index n) {
+  const detail::float_environment guard;
+  return typename detail::meeting<A, B>::result(portable::dot(a, stride_a, b, stride_b, n));
+}
+
+/// sum over i of a[i stride]: float, or the exact sum of fixed-point numbers.
+template <class A> auto sum(const A* a, index stride, index n) {
+  const detail::float_environment guard;
+  if constexpr (narrow_fixed<A>)
+    return fixed_sum<detail::int128, A::fraction_length>(portable::sum(a, stride, n));
+  else
+    return portable::sum(a, stride, n);
+}
+
+}  // namespace narrow::kernel

@@ -1,0 +1,97 @@
+// Matrices that live elsewhere: a pointer, a shape and two strides.
+#pragma once
+
+#include <cstddef>
+#include <ranges>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "../concepts.hpp"
+
+namespace narrow {
+
+/// `rows` x `cols` elements of T at `data`; neighbours in a column are `row_stride` elements apart,
+/// neighbours in a row `col_stride`. Strides may be negative. Nothing is owned and nothing is checked.
+template <class T> struct matrix_view {
+  T* data = nullptr;
+  std::ptrdiff_t rows = 0, cols = 0;
+  std::ptrdiff_t row_stride = 0, col_stride = 0;
+
+  constexpr T& operator()(std::ptrdiff_t i, std::ptrdiff_t j) const {
+    return data[i * row_stride + j * col_stride];
+  }
+  constexpr matrix_view transposed() const { return {data, cols, rows, col_stride, row_stride}; }
+  constexpr operator matrix_view<const T>() const requires(!std::is_const_v<T>) {
+    return {data, rows, cols, row_stride, col_stride};
+  }
+};
+
+/// A contiguous range that knows its size: what every range function of the library takes.
+template <class R>
+concept sized_array = std::ranges::contiguous_range<R> && std::ranges::sized_range<R>;
+
+namespace detail {
+
+inline std::string shape(std::ptrdiff_t rows, std::ptrdiff_t cols) {
+  return std::to_string(rows) + " x " + std::to_string(cols);
+}
+
+inline void check_shapes(bool match, std::string_view function, std::string_view a,
+                         const std::string& shape_a, std::string_view b, const std::string& shape_b) {
+  if (!match)
+    throw std::invalid_argument(std::string(function) + ": shapes do not match: " + std::string(a) + " is " +
+                                shape_a + ", " + std::string(b) + " is " + shape_b);
+}
+
+template <sized_array R>
+auto checked_matrix(R& range, std::ptrdiff_t lines, std::ptrdiff_t length, std::ptrdiff_t leading_dimension,
+                    std::string_view function) {
+  const auto size = static_cast<std::ptrdiff_t>(std::ranges::size(range));
+  const auto refuse = [&](const std::string& what) {
+    throw std::invalid_argument("narrow::" + std::string(function) + ": " + what);
+  };
+  if (lines < 0 || length < 0) refuse("the shape " + shape(lines, length) + " must not be negative");
+  if (leading_dimension < length)
+    refuse("the leading dimension " + std::to_string(leading_dimension) +
+           " must be at least the line length " + std::to_string(length));
+  // The last line needs no padding. Compared by division: the product could overflow.
+  const bool fits = lines == 0 || length == 0 ||
+                    (size >= length && (lines == 1 || (size - length) / leading_dimension >= lines - 1));
+  if (!fits)
+    refuse("a range of " + std::to_string(size) + " elements is too short for " + std::to_string(lines) +
+           " lines of " + std::to_string(length) + ", " + std::to_string(leading_dimension) + " apart");
+  return std::ranges::data(range);
+}
+
+template <class R> using view_of = matrix_view<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
+
+}  // namespace detail
+
+/// A range read as a matrix whose rows follow one another, `leading_dimension` elements apart (default:
+/// `cols`). Throws std::invalid_argument where the range is too short or the leading dimension less than
+/// `cols`.
+template <sized_array R>
+detail::view_of<R> row_major(R&& range, std::ptrdiff_t rows, std::ptrdiff_t cols,
+                             std::ptrdiff_t leading_dimension) {
+  return {detail::checked_matrix(range, rows, cols, leading_dimension, "row_major"), rows, cols,
+          leading_dimension, 1};
+}
+template <sized_array R> detail::view_of<R> row_major(R&& range, std::ptrdiff_t rows, std::ptrdiff_t cols) {
+  return row_major(range, rows, cols, cols);
+}
+
+/// A range read as a matrix whose columns follow one another, `leading_dimension` elements apart (default:
+/// `rows`). Throws as `row_major` does.
+template <sized_array R>
+detail::view_of<R> column_major(R&& range, std::ptrdiff_t rows, std::ptrdiff_t cols,
+                                std::ptrdiff_t leading_dimension) {
+  return {detail::checked_matrix(range, cols, rows, leading_dimension, "column_major"), rows, cols, 1,
+          leading_dimension};
+}
+template <sized_array R>
+detail::view_of<R> column_major(R&& range, std::ptrdiff_t rows, std::ptrdiff_t cols) {
+  return column_major(range, rows, cols, rows);
+}
+
+}  // namespace narrow

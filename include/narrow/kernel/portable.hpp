@@ -1,0 +1,219 @@
+// The kernels in plain C++: what runs where nothing faster does, and what the faster ones are tested against.
+//
+// Order of additions: a product adds its terms in ascending order of the summed index, one lane per
+// coefficient; dot and sum run eight lanes side by side and add those at the end. No result depends on shape,
+// strides or alignment.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "accumulator.hpp"
+#include "environment.hpp"
+#include "matrix_view.hpp"
+
+NARROW_STRICT_BEGIN
+
+namespace narrow::kernel::portable {
+
+using index = std::ptrdiff_t;
+
+/// n elements of T, uninitialised: on the stack where they are few.
+template <class T> class scratch {
+ public:
+  explicit scratch(index n) {
+    if (n > static_cast<index>(near_.size())) far_.reset(new T[static_cast<std::size_t>(n)]);
+  }
+  T* data() { return far_ ? far_.get() : near_.data(); }
+
+ private:
+  std::array<T, 8192 / sizeof(T)> near_;
+  std::unique_ptr<T[]> far_;
+};
+
+/// c = alpha sum + beta c, rounded once to the type of c; c is not read where beta is 0.
+template <class Meeting, class C, class Round>
+void finish(const typename Meeting::sum& sum, double alpha, double beta, C& c, const Round& round) {
+  using detail::unpack;
+  using detail::widened;
+  if constexpr (std::floating_point<typename Meeting::sum>) {
+    using wide = typename Meeting::sum;
+    wide value = alpha == 1 ? sum : static_cast<wide>(alpha) * sum;
+    if (beta != 0) value = detail::uncontracted(static_cast<wide>(beta) * static_cast<wide>(c)) + value;
+    if constexpr (narrow_scalar<C>)
+      c = C(unpack(value), round, typename C::overflow_policy{});
+    else
+      c = static_cast<C>(value);
+  } else {
+    // Exact up to the one rounding, as long as alpha times the sum fits 128 bits: always for alpha = +-2^n;
+    // any other factor costs at most one unit in the 75th significant bit.
+    auto value = unpack(typename Meeting::result(sum));
+    if (alpha != 1) {
+      const auto factor = widened<detail::uint128>(unpack(alpha));
+      const int excess =
+          detail::bit_width_of(value.significand) + detail::bit_width_of(factor.significand) - 128;
+      if (excess > 0) {
+        value.significand = detail::shift_right(value.significand, excess, value.sticky);
+        value.exponent += excess;
+      }
+      const bool sticky = value.sticky;
+      value = detail::multiply(value, factor);
+      value.sticky = sticky;
+    }
+    if (beta != 0) {
+      const auto scaled =
+          detail::multiply(widened<detail::uint128>(detail::unpack(beta)),
+                           detail::with_unpacked(c, 0L, [](const auto& x, const auto&) { return x; }));
+      value = detail::add(value, scaled, detail::sign_of_zero_sum(round));
+    }
+    if constexpr (narrow_scalar<C>)
+      c = C(value, round, typename C::overflow_policy{});
+    else if constexpr (std::same_as<C, float>)
+      c = std::bit_cast<float>(
+          detail::pack_code<detail::binary32>(value, rounding::nearest_even{}, overflow::ieee{}));
+    else
+      c = std::bit_cast<double>(
+          detail::pack_code<detail::binary64>(value, rounding::nearest_even{}, overflow::ieee{}));
+  }
+}
+
+/// Copies `count` of the matrix's columns into panels of Width columns, decoded, row after row within a
+/// panel; what a last panel lacks is filled with zeros. Panels of rows: pack the transposed matrix.
+template <int Width, class Lane, class T, class Decode>
+void pack(matrix_view<const T> m, index first, index count, Lane* to, Decode decode) {
+  for (index j = first; j < first + count; j += Width) {
+    const index width = std::min<index>(Width, first + count - j);
+    for (index p = 0; p < m.rows; ++p, to += Width) {
+      for (index l = 0; l < width; ++l) to[l] = decode(m(p, j + l));
+      std::fill(to + width, to + Width, Lane(0));
+    }
+  }
+}
+
+/// Two vectors of the width that every 64-bit processor has.
+template <class Lane> using vector [[gnu::vector_size(16)]] = Lane;
+template <class Lane> inline constexpr int tile_cols = 2 * 16 / static_cast<int>(sizeof(Lane));
+
+/// The Rows x tile_cols block of products of a panel of Rows rows and a panel of columns, `depth` terms each.
+template <int Rows, class Lane>
+void multiply_panels(const Lane* a, const Lane* b, index depth, Lane (&result)[Rows][tile_cols<Lane>]) {
+  using vec = vector<Lane>;
+  vec low[Rows] = {}, high[Rows] = {};
+  for (index p = 0; p < depth; ++p, a += Rows, b += tile_cols<Lane>) {
+    vec b_low, b_high;
+    std::memcpy(&b_low, b, sizeof(vec));
+    std::memcpy(&b_high, b + tile_cols<Lane> / 2, sizeof(vec));
+    for (int i = 0; i < Rows; ++i) {
+      low[i] += detail::uncontracted(b_low * a[i]);
+      high[i] += detail::uncontracted(b_high * a[i]);
+    }
+  }
+  for (int i = 0; i < Rows; ++i) {
+    std::memcpy(&result[i][0], &low[i], sizeof(vec));
+    std::memcpy(&result[i][tile_cols<Lane> / 2], &high[i], sizeof(vec));
+  }
+}
+
+/// C = alpha A B + beta C in tiles of Rows x tile_cols. `element` gives the strides of the logical element
+/// index.
+template <int Rows, class Meeting, class A, class B, class C, class Round>
+void gemm_tiles(matrix_view<const A> a, matrix_view<const B> b, matrix_view<C> c, double alpha, double beta,
+                const Round& round, std::pair<index, index> element) {
+  using lane = typename Meeting::lane;
+  using sum = typename Meeting::sum;
+  constexpr int cols = tile_cols<lane>;
+  const index depth = a.cols;
+  // A block of columns of B stays in the second-level cache while the rows of A go by.
+  const index block =
+      std::clamp<index>((index{1} << 17) / std::max<index>(depth, 1) / cols * cols, cols, 32 * cols);
+  scratch<lane> packed_b(std::min(block, (c.cols + cols - 1) / cols * cols) * depth), packed_a(Rows * depth);
+  const auto decode = [](const auto& x) { return Meeting::decode(x); };
+
+  for (index j0 = 0; j0 < c.cols; j0 += block) {
+    const index width = std::min(block, c.cols - j0);
+    pack<cols>(b, j0, width, packed_b.data(), decode);
+    for (index i0 = 0; i0 < c.rows; i0 += Rows) {
+      pack<Rows>(a.transposed(), i0, std::min<index>(Rows, c.rows - i0), packed_a.data(), decode);
+      for (index j = 0; j < width; j += cols) {
+        const lane* panel_b = packed_b.data() + j * depth;
+        sum total[Rows][cols] = {};
+        for (index p = 0; p < depth; p += std::min(Meeting::safe_terms, depth - p)) {
+          lane partial[Rows][cols];
+          multiply_panels<Rows>(packed_a.data() + p * Rows, panel_b + p * cols,
+                                std::min(Meeting::safe_terms, depth - p), partial);
+          for (int i = 0; i < Rows; ++i)
+            for (int l = 0; l < cols; ++l) total[i][l] += partial[i][l];
+        }
+        for (index i = i0; i < std::min(i0 + Rows, c.rows); ++i)
+          for (index l = j0 + j; l < std::min(j0 + j + cols, j0 + width); ++l)
+            finish<Meeting>(
+                total[i - i0][l - j0 - j], alpha, beta, c(i, l),
+                at_element(round, static_cast<std::uint64_t>(i * element.first + l * element.second)));
+      }
+    }
+  }
+}
+
+/// C = alpha A B + beta C. C overlaps neither A nor B.
+template <class A, class B, class C, class Round>
+NARROW_KERNEL void gemm(matrix_view<const A> a, matrix_view<const B> b, matrix_view<C> c, double alpha,
+                        double beta, const Round& round) {
+  using meeting = detail::meeting<A, B>;
+  const std::pair<index, index> element{c.cols, 1}, transposed{1, c.cols};
+  // Lanes run along columns: a thin result lies down.
+  if (c.cols < 4 && c.cols < c.rows) {
+    if (c.cols == 1)
+      gemm_tiles<1, meeting>(b.transposed(), a.transposed(), c.transposed(), alpha, beta, round, transposed);
+    else
+      gemm_tiles<4, meeting>(b.transposed(), a.transposed(), c.transposed(), alpha, beta, round, transposed);
+  } else if (c.rows == 1) {
+    gemm_tiles<1, meeting>(a, b, c, alpha, beta, round, element);
+  } else {
+    gemm_tiles<4, meeting>(a, b, c, alpha, beta, round, element);
+  }
+}
+
+/// Eight running sums of term(i), i = 0 .. n-1, folded into one.
+template <class Sum, class Lane, class Term> Sum lanewise_sum(index n, index safe_terms, Term term) {
+  constexpr index lanes = 8;
+  Sum total = 0;
+  for (index i0 = 0; i0 < n;) {
+    const index steps = (n - i0) / lanes;
+    const index count = steps == 0 ? n - i0 : lanes * std::min(steps, safe_terms);
+    Lane partial[lanes] = {};
+    for (index i = i0; i < i0 + count; i += lanes)
+      for (index l = 0; l < std::min(lanes, i0 + count - i); ++l) partial[l] += term(i + l);
+    for (index l = 0; l < lanes; ++l) total += partial[l];
+    i0 += count;
+  }
+  return total;
+}
+
+template <class A, class B>
+NARROW_KERNEL typename detail::meeting<A, B>::sum dot(const A* a, index stride_a, const B* b, index stride_b,
+                                                      index n) {
+  using meeting = detail::meeting<A, B>;
+  using lane = typename meeting::lane;
+  return lanewise_sum<typename meeting::sum, lane>(n, meeting::safe_terms, [=](index i) {
+    return detail::uncontracted(
+        static_cast<lane>(meeting::decode(a[i * stride_a]) * meeting::decode(b[i * stride_b])));
+  });
+}
+
+template <class A> NARROW_KERNEL auto sum(const A* a, index stride, index n) {
+  if constexpr (narrow_fixed<A>) {
+    constexpr index safe_terms = index{1} << (64 - A::word_length);  // terms of at most 2^(WL - 1)
+    return lanewise_sum<detail::int128, std::int64_t>(
+        n, safe_terms - 1, [=](index i) { return std::int64_t{a[i * stride].bits()}; });
+  } else {
+    using lane = typename detail::meeting<A, A>::lane;
+    return lanewise_sum<lane, lane>(n, n, [=](index i) { return static_cast<lane>(a[i * stride]); });
+  }
+}
+
+}  // namespace narrow::kernel::portable
+
+NARROW_STRICT_END

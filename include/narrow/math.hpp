@@ -1,0 +1,119 @@
+// Mathematical functions of narrow scalars, found by argument-dependent lookup as those of the built-in types
+// are.
+#pragma once
+
+#include <cmath>
+
+#include "format/limits.hpp"
+
+namespace narrow {
+
+namespace detail {
+/// Classification by bits, which -ffast-math cannot remove.
+constexpr bool is_nan(float x) { return binary32::is_nan(std::bit_cast<std::uint32_t>(x)); }
+constexpr bool is_nan(double x) { return binary64::is_nan(std::bit_cast<std::uint64_t>(x)); }
+constexpr bool is_finite(float x) { return binary32::is_finite(std::bit_cast<std::uint32_t>(x)); }
+constexpr bool is_finite(double x) { return binary64::is_finite(std::bit_cast<std::uint64_t>(x)); }
+
+template <narrow_scalar T, class Word> constexpr T rounded(const unpacked<Word>& x) {
+  return T(x, typename T::round_policy{}, typename T::overflow_policy{});
+}
+}  // namespace detail
+
+template <narrow_scalar T> constexpr bool isnan(T x) {
+  if constexpr (narrow_float<T>) return T::layout::is_nan(x.bits());
+  return false;
+}
+template <narrow_scalar T> constexpr bool isinf(T x) {
+  if constexpr (narrow_float<T>) return T::layout::is_infinity(x.bits());
+  return false;
+}
+template <narrow_scalar T> constexpr bool isfinite(T x) { return !isnan(x) && !isinf(x); }
+/// Finite, and not zero or subnormal.
+template <narrow_scalar T> constexpr bool isnormal(T x) {
+  if constexpr (narrow_float<T>)
+    return isfinite(x) && (x.bits() & T::layout::magnitude_mask) >= T::layout::min_normal;
+  return x.bits() != 0;
+}
+template <narrow_scalar T> constexpr bool signbit(T x) { return unpack(x).of == sign::negative; }
+
+/// Exact; the most negative number of a fixed format saturates or wraps.
+template <narrow_scalar T> constexpr T abs(T x) {
+  if constexpr (narrow_float<T>) {
+    if (!T::layout::has_negative_zero && isnan(x)) return x;  // fnuz: the sign bit is part of the NaN
+  }
+  return signbit(x) ? -x : x;
+}
+template <narrow_scalar T> constexpr T fabs(T x) { return abs(x); }
+
+/// The square root, rounded once. Negative numbers give NaN (`fixed`: 0), -0 gives -0.
+template <narrow_scalar T> constexpr T sqrt(T x) {
+  return detail::rounded<T>(detail::square_root(unpack(x)));
+}
+
+/// a * b + c, rounded once.
+template <narrow_scalar T> constexpr T fma(T a, T b, T c) {
+  const typename T::round_policy round{};
+  const auto exact =
+      detail::add(detail::multiply(unpack(a), unpack(b)), unpack(c), detail::sign_of_zero_sum(round));
+  return T(exact, round, typename T::overflow_policy{});
+}
+
+// By reference and constrained, so that these win over std::min and std::max wherever both are visible.
+template <narrow_scalar T> constexpr const T& min(const T& a, const T& b) { return b < a ? b : a; }
+template <narrow_scalar T> constexpr const T& max(const T& a, const T& b) { return a < b ? b : a; }
+
+/// The functions of <cmath>: that of double, rounded once more; wrong only where the double is within its own
+/// error of the midpoint of two narrow numbers.
+#define NARROW_UNARY(function) \
+  template <narrow_scalar T> T function(T x) { return static_cast<T>(std::function(static_cast<double>(x))); }
+NARROW_UNARY(exp)
+NARROW_UNARY(exp2)
+NARROW_UNARY(expm1)
+NARROW_UNARY(log)
+NARROW_UNARY(log2)
+NARROW_UNARY(log10)
+NARROW_UNARY(log1p)
+NARROW_UNARY(cbrt)
+NARROW_UNARY(sin)
+NARROW_UNARY(cos)
+NARROW_UNARY(tan)
+NARROW_UNARY(asin)
+NARROW_UNARY(acos)
+NARROW_UNARY(atan)
+NARROW_UNARY(sinh)
+NARROW_UNARY(cosh)
+NARROW_UNARY(tanh)
+NARROW_UNARY(asinh)
+NARROW_UNARY(acosh)
+NARROW_UNARY(atanh)
+NARROW_UNARY(erf)
+NARROW_UNARY(erfc)
+NARROW_UNARY(lgamma)
+NARROW_UNARY(tgamma)
+NARROW_UNARY(floor)
+NARROW_UNARY(ceil)
+NARROW_UNARY(trunc)
+NARROW_UNARY(round)
+NARROW_UNARY(rint)
+NARROW_UNARY(nearbyint)
+#undef NARROW_UNARY
+
+/// With one narrow and one built-in argument the result has the type of their sum.
+#define NARROW_BINARY(function)                                             \
+  template <class A, class B>                                               \
+  requires detail::mixable<A, B> detail::mixed_t<A, B> function(A a, B b) { \
+    return static_cast<detail::mixed_t<A, B>>(                              \
+        std::function(static_cast<double>(a), static_cast<double>(b)));     \
+  }
+NARROW_BINARY(pow)
+NARROW_BINARY(atan2)
+NARROW_BINARY(hypot)
+NARROW_BINARY(fmod)
+NARROW_BINARY(remainder)
+NARROW_BINARY(copysign)
+NARROW_BINARY(fmin)
+NARROW_BINARY(fmax)
+#undef NARROW_BINARY
+
+}  // namespace narrow

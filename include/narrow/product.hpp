@@ -1,0 +1,87 @@
+// Products and sums on ranges, for code without a matrix library.
+#pragma once
+
+#include <cmath>
+
+#include "kernel/convert.hpp"
+#include "kernel/interface.hpp"
+
+namespace narrow {
+
+/// Inner product in the accumulator of the pair of formats.
+///
+/// Shapes    a: (n), b: (n); n = 0 gives 0.
+/// Rounding  floating: products of fp16, bf16 and narrower are exact in float unless they leave its range;
+/// additions
+///           round to nearest. `fixed` with itself: exact, see `fixed_sum`.
+/// Error     |result - exact| <= g(n) sum |a[i] b[i]|, g(k) = k u / (1 - k u), u = 2^-24, while nothing
+/// overflows. Special   NaN propagates; subnormals count, whatever the caller's floating-point control
+/// register says. Throws    std::invalid_argument naming both sizes if they differ. Source    Higham,
+/// Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), section 3.1.
+template <sized_array A, sized_array B>
+requires narrow_scalar<detail::element_t<A>> || narrow_scalar<detail::element_t<B>>
+[[nodiscard]] auto dot(const A& a, const B& b) {
+  const std::size_t n = std::ranges::size(a), m = std::ranges::size(b);
+  detail::check_shapes(n == m, "narrow::dot", "a", std::to_string(n), "b", std::to_string(m));
+  return kernel::dot(std::ranges::data(a), 1, std::ranges::data(b), 1, static_cast<std::ptrdiff_t>(n));
+}
+
+/// Sum of the elements, not rounded to their format: float, or the exact `fixed_sum`. Error and special
+/// values as `dot`.
+template <sized_array A>
+requires narrow_scalar<detail::element_t<A>>
+[[nodiscard]] auto sum(const A& a) {
+  return kernel::sum(std::ranges::data(a), 1, static_cast<std::ptrdiff_t>(std::ranges::size(a)));
+}
+
+/// Mean of the elements, in their carrier type; NaN for an empty range.
+template <sized_array A>
+requires narrow_scalar<detail::element_t<A>>
+[[nodiscard]] auto mean(const A& a) {
+  using wide = carrier_t<detail::element_t<A>>;
+  return static_cast<wide>(sum(a)) / static_cast<wide>(std::ranges::size(a));
+}
+
+/// Euclidean norm, in the carrier type; the squares are summed as `dot` does.
+template <sized_array A>
+requires narrow_scalar<detail::element_t<A>>
+[[nodiscard]] auto norm(const A& a) {
+  return std::sqrt(static_cast<carrier_t<detail::element_t<A>>>(dot(a, a)));
+}
+
+/// C = alpha A B + beta C.
+///
+/// Shapes    a: (m, k), b: (k, n), c: (m, n); `row_major`, `column_major` and `transposed()` make the views.
+/// k = 0 gives
+///           beta C. C must not overlap A or B.
+/// Rounding  sums are wide and each coefficient is rounded once, to the type of c; c is not read where beta
+/// is 0.
+///           Floating: alpha, beta and the sums meet in float. `fixed` with itself and alpha, beta powers of
+///           two: exact until that one rounding.
+/// Error     before it, as `dot`.
+/// Throws    std::invalid_argument naming both shapes if they do not match.
+template <class A, class B, class C>
+requires narrow_scalar<std::remove_const_t<A>> || narrow_scalar<std::remove_const_t<B>>
+void gemm(matrix_view<A> a, matrix_view<B> b, matrix_view<C> c, double alpha = 1, double beta = 0) {
+  using detail::shape;
+  detail::check_shapes(a.cols == b.rows, "narrow::gemm", "A", shape(a.rows, a.cols), "B",
+                       shape(b.rows, b.cols));
+  detail::check_shapes(a.rows == c.rows && b.cols == c.cols, "narrow::gemm", "A B", shape(a.rows, b.cols),
+                       "C", shape(c.rows, c.cols));
+  kernel::gemm(a, b, c, alpha, beta, typename detail::policy_of<C>::type{});
+}
+
+/// y = alpha A x + beta y, with the rounding and errors of `gemm`. Shapes: a (m, n), x (n), y (m).
+template <class A, sized_array X, sized_array Y>
+requires narrow_scalar<std::remove_const_t<A>> || narrow_scalar<detail::element_t<X>>
+void gemv(matrix_view<A> a, const X& x, Y&& y, double alpha = 1, double beta = 0) {
+  const auto n = static_cast<std::ptrdiff_t>(std::ranges::size(x)),
+             m = static_cast<std::ptrdiff_t>(std::ranges::size(y));
+  detail::check_shapes(a.cols == n, "narrow::gemv", "A", detail::shape(a.rows, a.cols), "x",
+                       std::to_string(n));
+  detail::check_shapes(a.rows == m, "narrow::gemv", "A", detail::shape(a.rows, a.cols), "y",
+                       std::to_string(m));
+  gemm(a, column_major(x, n, 1), column_major(y, m, 1), alpha, beta);
+}
+
+}  // namespace narrow

@@ -1,0 +1,120 @@
+// How a real number becomes one of its two neighbours in a format. To add a mode, add a struct to namespace
+// rounding.
+#pragma once
+
+#include <bit>
+#include <concepts>
+#include <cstdint>
+
+#include "random.hpp"
+
+namespace narrow {
+
+enum class sign : std::uint8_t { positive, negative };
+
+constexpr sign operator-(sign s) { return s == sign::positive ? sign::negative : sign::positive; }
+constexpr sign operator*(sign a, sign b) { return a == b ? sign::positive : sign::negative; }
+
+namespace rounding {
+
+/// What rounding cuts off a magnitude that was truncated to the format's precision.
+struct tail {
+  sign of;                 // sign of the number
+  bool odd;                // the truncated magnitude ends in a one
+  std::uint64_t fraction;  // the first 64 bits cut off: fraction / 2^64 units in the last place
+  bool sticky;             // some bit after those was one
+
+  static constexpr std::uint64_t half = std::uint64_t{1} << 63;
+
+  constexpr bool inexact() const { return fraction != 0 || sticky; }
+  constexpr bool above_half() const { return fraction > half || (fraction == half && sticky); }
+  constexpr bool at_least_half() const { return fraction >= half; }
+};
+
+// A policy has two members. `away(tail)`: does the magnitude grow by one unit in the last place? It is asked
+// exactly once for each non-zero finite number that is rounded. `overflows_to_infinity(sign)`: what becomes
+// of a number too large for the format, infinity or the largest finite number (IEEE 754-2019 section 7.4).
+
+/// To the nearer neighbour, ties to the even mantissa (IEEE 754-2019 roundTiesToEven).
+struct nearest_even {
+  static constexpr bool away(const tail& t) { return t.above_half() || (t.at_least_half() && t.odd); }
+  static constexpr bool overflows_to_infinity(sign) { return true; }
+};
+
+/// To the nearer neighbour, ties to the larger magnitude (IEEE 754-2019 roundTiesToAway).
+struct nearest_away {
+  static constexpr bool away(const tail& t) { return t.at_least_half(); }
+  static constexpr bool overflows_to_infinity(sign) { return true; }
+};
+
+/// To the smaller magnitude (IEEE 754-2019 roundTowardZero).
+struct toward_zero {
+  static constexpr bool away(const tail&) { return false; }
+  static constexpr bool overflows_to_infinity(sign) { return false; }
+};
+
+/// Toward plus infinity (IEEE 754-2019 roundTowardPositive).
+struct upward {
+  static constexpr bool away(const tail& t) { return t.of == sign::positive && t.inexact(); }
+  static constexpr bool overflows_to_infinity(sign s) { return s == sign::positive; }
+};
+
+/// Toward minus infinity (IEEE 754-2019 roundTowardNegative).
+struct downward {
+  static constexpr bool away(const tail& t) { return t.of == sign::negative && t.inexact(); }
+  static constexpr bool overflows_to_infinity(sign s) { return s == sign::negative; }
+};
+
+/// An inexact number goes to the neighbour with the odd mantissa, so that rounding once more, to a format at
+/// least two bits narrower, gives what one rounding would have given (Boldo and Melquiond, "When double
+/// rounding is odd", 2005).
+struct to_odd {
+  static constexpr bool away(const tail& t) { return !t.odd && t.inexact(); }
+  static constexpr bool overflows_to_infinity(sign) { return false; }
+};
+
+/// Away from zero with probability equal to the discarded fraction, so that the expected value is the number
+/// itself.
+///
+/// The first 32 bits of the fraction count. The draw is a function of (seed, offset) alone; element i of an
+/// array is rounded by `at(i)`. Without arguments the seed is a fresh ticket of the calling thread's stream
+/// (`narrow::seed`).
+class stochastic {
+ public:
+  stochastic() : stochastic(thread_stream().next()) {}
+  constexpr explicit stochastic(std::uint64_t seed, std::uint64_t offset = 0)
+      : seed_(seed), offset_(offset) {}
+
+  constexpr std::uint64_t seed() const { return seed_; }
+  constexpr std::uint64_t offset() const { return offset_; }
+  constexpr stochastic at(std::uint64_t index) const { return stochastic(seed_, offset_ + index); }
+
+  constexpr bool away(const tail& t) const {
+    const std::uint32_t draw =
+        detail::random_bits(detail::random_key(seed_, offset_), static_cast<std::uint32_t>(offset_));
+    return ((t.fraction >> 32) + draw) >> 32 != 0;
+  }
+  static constexpr bool overflows_to_infinity(sign) { return true; }
+
+ private:
+  std::uint64_t seed_, offset_;
+};
+
+}  // namespace rounding
+
+/// A type with the two members described above. Policies of the user's own work wherever the library's do.
+template <class T>
+concept rounding_policy = std::copyable<T> && requires(const T& policy, const rounding::tail& t, sign s) {
+  { policy.away(t) } -> std::same_as<bool>;
+  { policy.overflows_to_infinity(s) } -> std::same_as<bool>;
+};
+
+/// The policy for element `index` of an array: only a policy that draws random numbers tells elements apart.
+template <rounding_policy Round> constexpr Round at_element(const Round& round, std::uint64_t index) {
+  if constexpr (requires { round.at(index); })
+    return round.at(index);
+  else
+    return round;
+}
+
+}  // namespace narrow
