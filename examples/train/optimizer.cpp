@@ -63,9 +63,9 @@ std::unique_ptr<optimizer> make(const optimizer_settings& settings) {
 
 std::span<const optimizer_kind> optimizers() {
   static constexpr std::array all{
-      optimizer_kind{"sgd", "gradient descent with momentum", 0.02f, make<sgd>},
-      optimizer_kind{"nesterov", "gradient descent with Nesterov's momentum", 0.02f, make<nesterov>},
-      optimizer_kind{"adam", "Adam", 0.001f, make<adam>},
+      optimizer_kind{"sgd", "gradient descent with momentum", 0.015f, make<sgd>},
+      optimizer_kind{"nesterov", "gradient descent with Nesterov's momentum", 0.015f, make<nesterov>},
+      optimizer_kind{"adam", "Adam", 0.002f, make<adam>},
   };
   return all;
 }

@@ -48,7 +48,7 @@ class optimizer {
 struct optimizer_kind {
   std::string_view name;
   std::string_view description;  // for --help
-  float usual_rate;              // a good start for the models and data here, batch 64
+  float usual_rate;              // a good start for the models and data here, batch 32
   std::unique_ptr<optimizer> (*make)(const optimizer_settings&);
 };
 

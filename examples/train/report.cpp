@@ -76,6 +76,7 @@ void write_csv(const std::filesystem::path& path, const std::vector<run>& runs) 
   partial += ".partial";
   {
     std::ofstream file(partial);
+    file.precision(9);
     file << "format,seed,epoch,step,loss,accuracy,scale,skipped,seconds\n";
     for (const run& r : runs) {
       if (!r.complete) continue;

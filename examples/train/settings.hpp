@@ -13,10 +13,10 @@ namespace narrow_train {
 struct training_settings {
   const model* network = &models().front();
   int epochs = 4;
-  int batch = 64;
+  int batch = 32;
   const optimizer_kind* optimizer = &optimizers().front();
   optimizer_settings step;
-  float rate_decay = 1;                // the learning rate is multiplied by it after each epoch
+  float rate_decay = 0.6f;             // the learning rate is multiplied by it after each epoch
   float clip_norm = 0;                 // 0: no clipping
   std::string loss_scale = "dynamic";  // as make_scaler takes it
   float loss_weight = 1;               // the loss that is minimised is the cross-entropy times this

@@ -27,7 +27,8 @@ class byte_reader {
     while (!out.empty()) {
       const auto wanted = static_cast<unsigned>(std::min(out.size(), most_per_call));
       const int got = gzread(file_.get(), out.data(), wanted);
-      if (got < 0) throw data_error(path_.string() + " is not readable: " + zlib_message());
+      int code = Z_OK;
+      if (got < 0) throw data_error(path_.string() + " is not readable: " + gzerror(file_.get(), &code));
       if (got == 0) throw data_error(path_.string() + " ends too early");
       out = out.subspan(static_cast<std::size_t>(got));
     }
@@ -56,19 +57,17 @@ class byte_reader {
 
   void expect_end() {
     std::uint8_t extra = 0;
-    const int got = gzread(file_.get(), &extra, 1);
-    if (got < 0) throw data_error(path_.string() + " is not readable: " + zlib_message());
-    if (got > 0) throw data_error(path_.string() + " is longer than its header says");
+    if (gzread(file_.get(), &extra, 1) > 0)
+      throw data_error(path_.string() + " is longer than its header says");
+    // A packed file may also be cut or damaged behind the data, in its checksum.
+    int code = Z_OK;
+    const char* message = gzerror(file_.get(), &code);
+    if (code != Z_OK && code != Z_STREAM_END) throw data_error(path_.string() + " is not readable: " + message);
   }
 
   [[nodiscard]] std::string name() const { return path_.string(); }
 
  private:
-  std::string zlib_message() const {
-    int code = 0;
-    return gzerror(file_.get(), &code);
-  }
-
   std::filesystem::path path_;
   std::unique_ptr<gzFile_s, int (*)(gzFile)> file_;
 };
