@@ -29,6 +29,10 @@ template <class Word, int FractionLength> class fixed_sum {
     return std::bit_cast<float>(
         detail::pack_code<detail::binary32>(unpack(*this), rounding::nearest_even{}, overflow::ieee{}));
   }
+  constexpr fixed_sum& operator+=(const fixed_sum& other) {
+    mantissa_ += other.mantissa_;
+    return *this;
+  }
   friend constexpr bool operator==(const fixed_sum&, const fixed_sum&) = default;
   friend constexpr auto operator<=>(const fixed_sum&, const fixed_sum&) = default;
 
