@@ -5,7 +5,7 @@
 namespace narrow_train {
 
 // Each defined in its own source file, generated from format.cpp.in.
-#define TRAINED_FORMAT(name, ...) \
+#define TRAINED_FORMAT(name, ...)                                                                   \
   training_result train_##name(const training_settings&, const train_and_test&, std::uint64_t seed, \
                                observer&);
 #include "formats.inc"

@@ -1,8 +1,10 @@
-// The weight update of mixed precision training, Micikevicius et al., Mixed Precision Training (2018), section 3:
-// fp32 master copy, scaled loss, gradients unscaled before anything else sees them, step skipped where they overflow.
+// The weight update of mixed precision training, Micikevicius et al., Mixed Precision Training (2018),
+// section 3: fp32 master copy, scaled loss, gradients unscaled before anything else sees them, step skipped
+// where they overflow.
 #pragma once
 
 #include <cmath>
+#include <narrow/eigen/array_access.hpp>
 #include <narrow/train/loss_scaler.hpp>
 #include <type_traits>
 #include <utility>
@@ -13,12 +15,12 @@
 
 namespace narrow_train {
 
-/// Whether updates go to an fp32 copy of the weights, rounded to S after each step, or (the ablation) straight to the
-/// weights in S, where an update below half a unit of its weight is lost.
+/// Whether updates go to an fp32 copy of the weights, rounded to S after each step, or (the ablation)
+/// straight to the weights in S, where an update below half a unit of its weight is lost.
 enum class master_copy { kept, absent };
 
-/// Weights (outputs x inputs) for a layer that is followed by ReLU: normal with variance 2 / inputs, cut at two
-/// standard deviations. He et al., Delving Deep into Rectifiers (2015), section 2.2.
+/// Weights (outputs x inputs) for a layer that is followed by ReLU: normal with variance 2 / inputs, cut at
+/// two standard deviations. He et al., Delving Deep into Rectifiers (2015), section 2.2.
 inline fp32_matrix he_normal(Eigen::Index outputs, Eigen::Index inputs, random_stream& random) {
   constexpr double kept = 0.87962566103423978;  // standard deviation of a unit normal cut at +-2
   const double deviation = std::sqrt(2.0 / static_cast<double>(inputs)) / kept;
@@ -30,8 +32,7 @@ inline fp32_matrix he_normal(Eigen::Index outputs, Eigen::Index inputs, random_s
 }
 
 /// The parameters of a network and all that their training keeps beside them.
-template <class S>
-class mixed_precision {
+template <class S> class mixed_precision {
  public:
   /// Draws the weights in fp32, from the seed alone, so that every format starts from the same ones.
   /// `clip_norm` bounds the Euclidean norm of all gradients together; 0 leaves them alone.
@@ -43,7 +44,8 @@ class mixed_precision {
       fp32_matrix initial = he_normal(weights->value.rows(), weights->value.cols(), random);
       weights->value = initial.template cast<S>();
       const bool copy = master == master_copy::kept && !std::is_same_v<S, float>;
-      weights_.push_back({weights, optimizer_->settings().weight_decay, copy ? std::move(initial) : fp32_matrix(), {}, {}});
+      weights_.push_back(
+          {weights, optimizer_->settings().weight_decay, copy ? std::move(initial) : fp32_matrix(), {}, {}});
     }
     for (auto* bias : parameters.biases) biases_.push_back({bias, 0, {}, {}, {}});
   }
@@ -91,8 +93,7 @@ class mixed_precision {
 
  private:
   /// A parameter and what training keeps beside it.
-  template <class T>
-  struct trained {
+  template <class T> struct trained {
     parameter<T>* tensor;
     float decay;
     fp32_matrix master;    // empty where updates go to tensor->value
@@ -100,10 +101,10 @@ class mixed_precision {
     moments memory;
   };
 
-  template <class T>
-  void update(trained<T>& p) {
+  template <class T> void update(trained<T>& p) {
     const bool has_master = p.master.size() > 0;
-    fp32_matrix weights = has_master ? std::move(p.master) : fp32_matrix(p.tensor->value.template cast<float>());
+    fp32_matrix weights =
+        has_master ? std::move(p.master) : fp32_matrix(p.tensor->value.template cast<float>());
     if (p.decay > 0) p.gradient += p.decay * weights;
     optimizer_->gradient_to_step(p.memory, p.gradient);
     weights -= p.gradient;
@@ -111,8 +112,7 @@ class mixed_precision {
     if (has_master) p.master = std::move(weights);
   }
 
-  template <class F>
-  void for_each(F&& f) {
+  template <class F> void for_each(F&& f) {
     for (auto& p : weights_) f(p);
     for (auto& p : biases_) f(p);
   }

@@ -14,15 +14,12 @@
 
 namespace narrow_train {
 
-template <class S>
-class network {
+template <class S> class network {
  public:
   /// All weights start at zero. Throws std::invalid_argument where the images are too small for the model.
   network(const model& description, const image_shape& input, int classes, accumulation mode) {
     image_shape shape = input;
-    const auto add = [&](auto made) {
-      layers_.push_back(std::move(made));
-    };
+    const auto add = [&](auto made) { layers_.push_back(std::move(made)); };
     const auto require = [&](bool fits) {
       if (!fits)
         throw std::invalid_argument("model " + std::string(description.name) + ": images of " +
@@ -86,12 +83,8 @@ class network {
   }
 
  private:
-  template <class... Functions>
-  struct overloaded : Functions... {
-    using Functions::operator()...;
-  };
-  template <class... Functions>
-  overloaded(Functions...) -> overloaded<Functions...>;
+  template <class... Functions> struct overloaded : Functions... { using Functions::operator()...; };
+  template <class... Functions> overloaded(Functions...) -> overloaded<Functions...>;
 
   std::vector<std::unique_ptr<layer<S>>> layers_;
   std::vector<const matrix<S>*> inputs_;  // of each layer, from the last `forward`

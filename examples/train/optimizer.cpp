@@ -49,13 +49,13 @@ class adam final : public optimizer {
     const auto t = static_cast<double>(time());
     const auto mean_bias = static_cast<float>(1 - std::pow(double{beta1}, t));
     const auto square_bias = static_cast<float>(1 - std::pow(double{beta2}, t));
-    gradient = settings().rate * (mean / mean_bias)
-                                     .cwiseQuotient(((square / square_bias).cwiseSqrt().array() + epsilon).matrix());
+    gradient =
+        settings().rate *
+        (mean / mean_bias).cwiseQuotient(((square / square_bias).cwiseSqrt().array() + epsilon).matrix());
   }
 };
 
-template <class Optimizer>
-std::unique_ptr<optimizer> make(const optimizer_settings& settings) {
+template <class Optimizer> std::unique_ptr<optimizer> make(const optimizer_settings& settings) {
   return std::make_unique<Optimizer>(settings);
 }
 

@@ -9,23 +9,20 @@ namespace narrow_train {
 namespace {
 
 /// The names of a list such as models().
-template <class Item>
-std::vector<std::string> names(std::span<const Item> items) {
+template <class Item> std::vector<std::string> names(std::span<const Item> items) {
   std::vector<std::string> all;
   for (const Item& item : items) all.emplace_back(item.name);
   return all;
 }
 
 /// "a or b or c", for help texts.
-template <class Item>
-std::string choices(std::span<const Item> items) {
+template <class Item> std::string choices(std::span<const Item> items) {
   std::string text;
   for (const Item& item : items) text += (text.empty() ? "" : " | ") + std::string(item.name);
   return text;
 }
 
-template <class Item>
-const Item* find(std::span<const Item> items, std::string_view name) {
+template <class Item> const Item* find(std::span<const Item> items, std::string_view name) {
   for (const Item& item : items)
     if (item.name == name) return &item;
   return nullptr;  // not reached: the parser has checked the name
@@ -64,8 +61,10 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
   options o;
   training_settings& t = o.training;
   CLI::App app(
-      "Trains the same small network in several number formats, one after another, from the same initial weights and "
-      "with the same batches, and compares them. Without options: LeNet on digits that the program draws itself.");
+      "Trains the same small network in several number formats, one after another, from the same initial "
+      "weights and "
+      "with the same batches, and compares them. Without options: LeNet on digits that the program draws "
+      "itself.");
   app.option_defaults()->always_capture_default();
 
   std::vector<std::string> format_names = names(formats());
@@ -78,7 +77,8 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
       ->check(CLI::IsMember(names(formats())).description(""));
   app.add_option("--model", model, "Network: " + choices(models()))
       ->check(CLI::IsMember(names(models())).description(""));
-  app.add_option("--seed", o.seeds, "Seeds of initial weights and batch order, separated by commas; one run each")
+  app.add_option("--seed", o.seeds,
+                 "Seeds of initial weights and batch order, separated by commas; one run each")
       ->delimiter(',');
   app.add_option("--jobs", o.jobs, "Runs at a time, each in a thread of its own; results do not depend on it")
       ->check(between(1, 256));
@@ -104,10 +104,11 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
   app.add_option("--optimizer", rule, "Update rule: " + choices(optimizers()))
       ->check(CLI::IsMember(names(optimizers())).description(""))
       ->group(training_group);
-  auto* rate = app.add_option("--lr", t.step.rate, "Learning rate; a usual one for the optimiser if not given")
-                   ->check(between(0, unlimited, lower_end::excluded))
-                   ->always_capture_default(false)
-                   ->group(training_group);
+  auto* rate =
+      app.add_option("--lr", t.step.rate, "Learning rate; a usual one for the optimiser if not given")
+          ->check(between(0, unlimited, lower_end::excluded))
+          ->always_capture_default(false)
+          ->group(training_group);
   app.add_option("--lr-decay", t.rate_decay, "Factor on the learning rate after each epoch")
       ->check(between(0, 1, lower_end::excluded))
       ->group(training_group);
@@ -129,7 +130,8 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
                  "Factor on the loss itself, and so on all gradients; divide --lr by it for the same steps")
       ->check(between(0, unlimited, lower_end::excluded))
       ->group(precision_group);
-  app.add_flag("--no-master", no_master, "No fp32 copy: updates go to the weights as stored")->group(precision_group);
+  app.add_flag("--no-master", no_master, "No fp32 copy: updates go to the weights as stored")
+      ->group(precision_group);
   app.add_option("--accumulate", sums,
                  "wide: products are summed in fp32 | narrow: every addition is rounded to the format (slow)")
       ->check(CLI::IsMember(std::vector<std::string>{"wide", "narrow"}).description(""))

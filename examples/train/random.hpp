@@ -1,5 +1,5 @@
-// Random numbers that are the same with every standard library: only the engine of <random> is specified to the bit,
-// its distributions are not.
+// Random numbers that are the same with every standard library: only the engine of <random> is specified to
+// the bit, its distributions are not.
 #pragma once
 
 #include <cmath>
@@ -38,8 +38,7 @@ class random_stream {
   }
 
   /// Fisher-Yates.
-  template <class T>
-  void shuffle(std::span<T> items) {
+  template <class T> void shuffle(std::span<T> items) {
     for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[below(i)]);
   }
 

@@ -40,7 +40,8 @@ void progress::erase_line() {
   if (terminal_) std::fputs("\r\033[K", stderr);
 }
 
-progress::run_observer::run_observer(progress& all, const run& described, int epochs, std::size_t images_per_epoch)
+progress::run_observer::run_observer(progress& all, const run& described, int epochs,
+                                     std::size_t images_per_epoch)
     : all_(all),
       name_(std::string(described.kind->name) + " seed " + std::to_string(described.seed)),
       epochs_(epochs),
@@ -56,7 +57,8 @@ void progress::run_observer::batch_done(std::size_t images, float loss, float sc
   const double elapsed = std::chrono::duration<double>(now - all_.start_).count();
   const double rate = static_cast<double>(all_.done_) / elapsed;
   all_.erase_line();
-  std::fprintf(stderr, "%s  epoch %zu/%d  %3.0f %%  loss %.4f  scale %g  skipped %lld  %.0f images/s  %s left",
+  std::fprintf(stderr,
+               "%s  epoch %zu/%d  %3.0f %%  loss %.4f  scale %g  skipped %lld  %.0f images/s  %s left",
                name_.c_str(), (images_done_ - 1) / images_per_epoch_ + 1, epochs_,
                100.0 * static_cast<double>(all_.done_) / static_cast<double>(all_.total_), double{loss},
                double{scale}, static_cast<long long>(skipped), rate,
@@ -96,7 +98,8 @@ void write_csv(const std::filesystem::path& path, const std::vector<run>& runs) 
 }
 
 void print_table(std::ostream& out, const std::vector<run>& runs) {
-  out << "format   test accuracy   lowest..highest   s/epoch     weights   fp32 copy   activations   skipped\n";
+  out << "format   test accuracy   lowest..highest   s/epoch     weights   fp32 copy   activations   "
+         "skipped\n";
   for (std::size_t i = 0; i < runs.size();) {
     const format* kind = runs[i].kind;
     double sum = 0, lowest = 1, highest = 0, seconds = 0;

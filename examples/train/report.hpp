@@ -20,8 +20,8 @@ struct run {
   bool complete = false;
 };
 
-/// Progress of all runs together, on stderr: a line that renews itself on a terminal, else one line for each epoch.
-/// Runs may report from several threads at once.
+/// Progress of all runs together, on stderr: a line that renews itself on a terminal, else one line for each
+/// epoch. Runs may report from several threads at once.
 class progress {
  public:
   /// `total_images` that all runs together will train on.

@@ -24,7 +24,8 @@ struct training_settings {
   master_copy master = master_copy::kept;
 };
 
-/// "none", "dynamic" or a positive number, the constant scale. Throws std::invalid_argument for anything else.
+/// "none", "dynamic" or a positive number, the constant scale. Throws std::invalid_argument for anything
+/// else.
 narrow::loss_scaler make_scaler(const std::string& loss_scale);
 
 }  // namespace narrow_train

@@ -14,11 +14,11 @@ namespace narrow_train {
 
 /// The state of a run after an epoch.
 struct curve_point {
-  int epoch;           // counted from 1
-  std::int64_t step;   // batches seen, skipped ones included
-  float loss;          // mean cross-entropy over the epoch's training batches, unscaled and unweighted
-  double accuracy;     // on the test images, in [0, 1]
-  float scale;         // loss scale of the next step
+  int epoch;             // counted from 1
+  std::int64_t step;     // batches seen, skipped ones included
+  float loss;            // mean cross-entropy over the epoch's training batches, unscaled and unweighted
+  double accuracy;       // on the test images, in [0, 1]
+  float scale;           // loss scale of the next step
   std::int64_t skipped;  // steps without update so far
   double seconds;        // of training so far, without the tests
 };
@@ -39,8 +39,7 @@ class observer {
 };
 
 /// Share of the images that the network takes for what they are.
-template <class S>
-double accuracy(network<S>& net, batches<S>& images) {
+template <class S> double accuracy(network<S>& net, batches<S>& images) {
   classification<S> result;
   std::size_t correct = 0, count = 0;
   for (std::size_t i = 0; i < images.count(); ++i) {
@@ -52,11 +51,11 @@ double accuracy(network<S>& net, batches<S>& images) {
   return static_cast<double>(correct) / static_cast<double>(count);
 }
 
-/// Trains a fresh network in the format S. The seed gives the initial weights and the order of the images, the same
-/// for every S; equal arguments give equal results.
+/// Trains a fresh network in the format S. The seed gives the initial weights and the order of the images,
+/// the same for every S; equal arguments give equal results.
 template <class S>
-training_result train_network(const training_settings& settings, const train_and_test& data, std::uint64_t seed,
-                              observer& watcher) {
+training_result train_network(const training_settings& settings, const train_and_test& data,
+                              std::uint64_t seed, observer& watcher) {
   using clock = std::chrono::steady_clock;
 
   network<S> net(*settings.network, data.train.shape, data.train.classes, settings.sums);

@@ -39,8 +39,7 @@ inline pixel_values normalised(const dataset& training) {
 }
 
 /// Cuts a data set into batches, in the order of the images or shuffled.
-template <class S>
-class batches {
+template <class S> class batches {
  public:
   /// Keeps a reference to `data`.
   batches(const dataset& data, const pixel_values& values, int batch) : data_(data), batch_(batch) {

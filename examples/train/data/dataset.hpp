@@ -12,7 +12,8 @@
 
 namespace narrow_train {
 
-/// Size of one image or of one layer's output. Storage order is row, column, channel: channels lie side by side.
+/// Size of one image or of one layer's output. Storage order is row, column, channel: channels lie side by
+/// side.
 struct image_shape {
   int height = 0;
   int width = 0;
@@ -63,13 +64,15 @@ struct source {
 /// Every data set; the first is the default.
 std::span<const source> sources();
 
-/// MNIST's format: `folder`/{train,t10k}-{images-idx3,labels-idx1}-ubyte, plain or with .gz, pixels as in the files.
+/// MNIST's format: `folder`/{train,t10k}-{images-idx3,labels-idx1}-ubyte, plain or with .gz, pixels as in the
+/// files.
 train_and_test load_mnist(const std::filesystem::path& folder);
 
 /// CIFAR-10's binary format: `folder`/data_batch_{1..5}.bin and test_batch.bin, colour planes interleaved.
 train_and_test load_cifar10(const std::filesystem::path& folder);
 
-/// Digits 0 to 9 drawn by the program, 28 x 28 grey: 12000 to train on and 4000 to test. Always the same ones.
+/// Digits 0 to 9 drawn by the program, 28 x 28 grey: 12000 to train on and 4000 to test. Always the same
+/// ones.
 train_and_test draw_digits();
 
 /// `count` drawn digits from an explicit seed. Each image depends on the seed and its own index alone.

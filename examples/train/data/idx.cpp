@@ -62,7 +62,8 @@ class byte_reader {
     // A packed file may also be cut or damaged behind the data, in its checksum.
     int code = Z_OK;
     const char* message = gzerror(file_.get(), &code);
-    if (code != Z_OK && code != Z_STREAM_END) throw data_error(path_.string() + " is not readable: " + message);
+    if (code != Z_OK && code != Z_STREAM_END)
+      throw data_error(path_.string() + " is not readable: " + message);
   }
 
   [[nodiscard]] std::string name() const { return path_.string(); }

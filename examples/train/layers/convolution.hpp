@@ -8,8 +8,9 @@
 
 namespace narrow_train {
 
-/// Where the windows of a convolution lie. With channels innermost, a row of a window is contiguous in the image, and
-/// the product's output (channels x pixels x batch) is the next layer's input without a transposition.
+/// Where the windows of a convolution lie. With channels innermost, a row of a window is contiguous in the
+/// image, and the product's output (channels x pixels x batch) is the next layer's input without a
+/// transposition.
 struct window_grid {
   image_shape image;
   int kernel;   // windows are kernel x kernel
@@ -20,10 +21,9 @@ struct window_grid {
   [[nodiscard]] int count() const { return rows() * columns(); }
   [[nodiscard]] int window_size() const { return kernel * kernel * image.channels; }
 
-  /// Calls f(in_window, in_image, length) for each run of elements that a row of a window shares with the image,
-  /// window by window: in_window counts from the first window's first element.
-  template <class F>
-  void for_each_run(F&& f) const {
+  /// Calls f(in_window, in_image, length) for each run of elements that a row of a window shares with the
+  /// image, window by window: in_window counts from the first window's first element.
+  template <class F> void for_each_run(F&& f) const {
     Eigen::Index window = 0;
     for (int y = 0; y < rows(); ++y)
       for (int x = 0; x < columns(); ++x, window += window_size()) {
@@ -41,8 +41,7 @@ struct window_grid {
 };
 
 /// Lays the windows of every image of x (image size x batch) out as columns: (window size x windows * batch).
-template <class T>
-void image_to_columns(const window_grid& grid, const matrix<T>& x, matrix<T>& columns) {
+template <class T> void image_to_columns(const window_grid& grid, const matrix<T>& x, matrix<T>& columns) {
   columns.resize(grid.window_size(), grid.count() * x.cols());
   if (grid.padding > 0) columns.setZero();
   for (Eigen::Index n = 0; n < x.cols(); ++n) {
@@ -66,8 +65,7 @@ inline void columns_to_image(const window_grid& grid, const fp32_matrix& columns
   }
 }
 
-template <class S>
-class convolution final : public layer<S> {
+template <class S> class convolution final : public layer<S> {
  public:
   /// Weights and biases start at zero.
   convolution(const window_grid& grid, int channels, accumulation mode) : grid_(grid), mode_(mode) {

@@ -5,8 +5,7 @@
 
 namespace narrow_train {
 
-template <class S>
-class dense final : public layer<S> {
+template <class S> class dense final : public layer<S> {
  public:
   /// Weights and biases start at zero.
   dense(int inputs, int outputs, accumulation mode) : mode_(mode) {

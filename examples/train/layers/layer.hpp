@@ -8,16 +8,15 @@
 
 namespace narrow_train {
 
-/// A trained tensor and the gradient of the loss by it, both stored in T. The gradient carries the loss scale.
-template <class T>
-struct parameter {
+/// A trained tensor and the gradient of the loss by it, both stored in T. The gradient carries the loss
+/// scale.
+template <class T> struct parameter {
   matrix<T> value;
   matrix<T> gradient;
 };
 
 /// All trained tensors of a network, in the order of its layers. Weights are stored in S, biases in fp32.
-template <class S>
-struct parameter_list {
+template <class S> struct parameter_list {
   std::vector<parameter<S>*> weights;
   std::vector<parameter<float>*> biases;
 };
@@ -26,8 +25,7 @@ struct parameter_list {
 enum class input_gradient { wanted, unwanted };
 
 /// One layer. Tensors are (features x batch), one sample a column, and stored in S.
-template <class S>
-class layer {
+template <class S> class layer {
  public:
   layer() = default;
   layer(const layer&) = delete;
@@ -37,8 +35,8 @@ class layer {
   /// Output for the batch x. The reference holds until the next call; so does all that `backward` will need.
   virtual const matrix<S>& forward(const matrix<S>& x) = 0;
 
-  /// From dy = dLoss/dOutput: sets the gradients of the parameters and returns dLoss/dx (empty where unwanted).
-  /// x is the batch of the last `forward`.
+  /// From dy = dLoss/dOutput: sets the gradients of the parameters and returns dLoss/dx (empty where
+  /// unwanted). x is the batch of the last `forward`.
   virtual const matrix<S>& backward(const matrix<S>& x, const matrix<S>& dy, input_gradient wanted) = 0;
 
   /// Appends the layer's parameters, if any.

@@ -1,4 +1,5 @@
-// Largest value of every window x window square of a channel; squares do not overlap, a rest at the edge is dropped.
+// Largest value of every window x window square of a channel; squares do not overlap, a rest at the edge is
+// dropped.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +9,12 @@
 
 namespace narrow_train {
 
-template <class S>
-class max_pool final : public layer<S> {
+template <class S> class max_pool final : public layer<S> {
  public:
   max_pool(const image_shape& image, int window)
-      : image_(image), window_(window), output_{image.height / window, image.width / window, image.channels} {}
+      : image_(image),
+        window_(window),
+        output_{image.height / window, image.width / window, image.channels} {}
 
   [[nodiscard]] image_shape output_shape() const { return output_; }
 
@@ -23,9 +25,15 @@ class max_pool final : public layer<S> {
       for (Eigen::Index out = 0; out < y_.rows(); ++out) {
         const Eigen::Index corner = corner_of(out);
         Eigen::Index best = corner;
+        float largest = x(corner, n);  // compared in fp32, which every format enters exactly
         for (int row = 0; row < window_; ++row)
-          for (int column = 0; column < window_; ++column)
-            if (const auto in = corner + offset(row, column); x(in, n) > x(best, n)) best = in;
+          for (int column = 0; column < window_; ++column) {
+            const auto in = corner + offset(row, column);
+            if (const float value = x(in, n); value > largest) {
+              largest = value;
+              best = in;
+            }
+          }
         y_(out, n) = x(best, n);
         winner_(out, n) = static_cast<std::int32_t>(best);
       }

@@ -5,8 +5,7 @@
 
 namespace narrow_train {
 
-template <class S>
-class relu final : public layer<S> {
+template <class S> class relu final : public layer<S> {
  public:
   const matrix<S>& forward(const matrix<S>& x) override {
     y_ = (x.array() < S(0)).select(S(0), x);  // a NaN stays one, so that overflow upstream remains visible

@@ -9,15 +9,14 @@
 
 namespace narrow_train {
 
-template <class S>
-struct classification {
+template <class S> struct classification {
   float loss = 0;  // mean over the batch of -log p(label), never scaled
   std::size_t correct = 0;
   matrix<S> gradient;  // (classes x batch): factor * dLoss/dLogits
 };
 
-/// Loss of the logits (classes x batch) of samples with these labels, and `factor` times its gradient. The factor
-/// carries the loss scale: it enters in fp32, before the gradient is rounded to S for the first time.
+/// Loss of the logits (classes x batch) of samples with these labels, and `factor` times its gradient. The
+/// factor carries the loss scale: it enters in fp32, before the gradient is rounded to S for the first time.
 template <class S>
 void softmax_cross_entropy(const matrix<S>& logits, std::span<const std::uint8_t> labels, float factor,
                            classification<S>& out) {
