@@ -11,7 +11,7 @@ template <class T> struct arrays {
   std::vector<float> wide, copy;
   std::vector<T> narrow;
 
-  explicit arrays(std::size_t n) : wide(random_floats(n)), copy(n), narrow(n) {
+  explicit arrays(std::size_t n) : wide(random_floats(n, 1)), copy(n), narrow(n) {
     narrow::convert(wide, narrow);
   }
 };

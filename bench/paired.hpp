@@ -98,8 +98,8 @@ using formats =
     decltype(std::tuple_cat(narrow::all_formats{}, std::tuple<narrow::fixed<8, 4>, narrow::fixed<16, 8>>{}));
 
 /// n numbers between -1 and 1.
-inline std::vector<float> random_floats(std::size_t n) {
-  std::mt19937 generator(1);
+inline std::vector<float> random_floats(std::size_t n, unsigned seed) {
+  std::mt19937 generator(seed);
   std::uniform_real_distribution<float> distribution(-1, 1);
   std::vector<float> result(n);
   for (float& x : result) x = distribution(generator);

@@ -26,15 +26,15 @@ template <class T> struct matrices {
   Eigen::MatrixXf wide_a, wide_b, wide_c;
 
   matrices(Eigen::Index rows, Eigen::Index depth, Eigen::Index cols)
-      : a(random(rows, depth)),
-        b(random(depth, cols)),
+      : a(random(rows, depth, 1)),
+        b(random(depth, cols, 2)),
         c(rows, cols),
         wide_a(a.template cast<float>()),
         wide_b(b.template cast<float>()),
         wide_c(wide_a * wide_b) {}
 
-  static Matrix random(Eigen::Index rows, Eigen::Index cols) {
-    const auto values = random_floats(static_cast<std::size_t>(rows * cols));
+  static Matrix random(Eigen::Index rows, Eigen::Index cols, unsigned seed) {
+    const auto values = random_floats(static_cast<std::size_t>(rows * cols), seed);
     return Eigen::Map<const Eigen::MatrixXf>(values.data(), rows, cols).template cast<T>();
   }
 
