@@ -64,7 +64,7 @@ template <narrow_scalar T> constexpr const T& min(const T& a, const T& b) { retu
 template <narrow_scalar T> constexpr const T& max(const T& a, const T& b) { return a < b ? b : a; }
 
 /// The functions of <cmath>: that of double, rounded once more; wrong only where the double is within its own
-/// error of the midpoint of two narrow numbers.
+/// error of a point at which the rounding changes.
 #define NARROW_UNARY(function) \
   template <narrow_scalar T> T function(T x) { return static_cast<T>(std::function(static_cast<double>(x))); }
 NARROW_UNARY(exp)
@@ -100,11 +100,12 @@ NARROW_UNARY(nearbyint)
 #undef NARROW_UNARY
 
 /// With one narrow and one built-in argument the result has the type of their sum.
-#define NARROW_BINARY(function)                                             \
-  template <class A, class B>                                               \
-  requires detail::mixable<A, B> detail::mixed_t<A, B> function(A a, B b) { \
-    return static_cast<detail::mixed_t<A, B>>(                              \
-        std::function(static_cast<double>(a), static_cast<double>(b)));     \
+#define NARROW_BINARY(function)                                                              \
+  template <class A, class B>                                                                \
+  requires detail::mixable<A, B> detail::mixed_t<A, B> function(A a, B b) {                  \
+    using result = detail::mixed_t<A, B>;                                                    \
+    using wide = std::conditional_t<std::same_as<result, long double>, long double, double>; \
+    return static_cast<result>(std::function(static_cast<wide>(a), static_cast<wide>(b)));   \
   }
 NARROW_BINARY(pow)
 NARROW_BINARY(atan2)
