@@ -8,6 +8,15 @@
 
 namespace narrow {
 
+namespace detail {
+/// The nearest float or double, ties to even, in integer arithmetic.
+template <std::floating_point To, class Word> constexpr To nearest(const unpacked<Word>& x) {
+  static_assert(std::same_as<To, float> || std::same_as<To, double>);
+  using to_layout = std::conditional_t<std::same_as<To, float>, binary32, binary64>;
+  return std::bit_cast<To>(pack_code<to_layout>(x, rounding::nearest_even{}, overflow::ieee{}));
+}
+}  // namespace detail
+
 /// An exact sum of products of two fixed-point numbers: mantissa() * 2^-fraction_length.
 ///
 /// 64 bits where word lengths of at most 12 make an overflow impossible in any memory (2^41 terms), 128 bits
@@ -20,15 +29,9 @@ template <class Word, int FractionLength> class fixed_sum {
   constexpr explicit fixed_sum(Word mantissa) : mantissa_(mantissa) {}
   constexpr Word mantissa() const { return mantissa_; }
 
-  /// Rounded to the nearest double, ties to even.
-  constexpr explicit operator double() const {
-    return std::bit_cast<double>(
-        detail::pack_code<detail::binary64>(unpack(*this), rounding::nearest_even{}, overflow::ieee{}));
-  }
-  constexpr explicit operator float() const {
-    return std::bit_cast<float>(
-        detail::pack_code<detail::binary32>(unpack(*this), rounding::nearest_even{}, overflow::ieee{}));
-  }
+  /// Rounded to nearest, ties to even.
+  constexpr explicit operator double() const { return detail::nearest<double>(unpack(*this)); }
+  constexpr explicit operator float() const { return detail::nearest<float>(unpack(*this)); }
   friend constexpr bool operator==(const fixed_sum&, const fixed_sum&) = default;
   friend constexpr auto operator<=>(const fixed_sum&, const fixed_sum&) = default;
 

@@ -71,12 +71,8 @@ void finish(const typename Meeting::sum& sum, double alpha, double beta, C& c, c
     }
     if constexpr (narrow_scalar<C>)
       c = C(value, round, typename C::overflow_policy{});
-    else if constexpr (std::same_as<C, float>)
-      c = std::bit_cast<float>(
-          detail::pack_code<detail::binary32>(value, rounding::nearest_even{}, overflow::ieee{}));
     else
-      c = std::bit_cast<double>(
-          detail::pack_code<detail::binary64>(value, rounding::nearest_even{}, overflow::ieee{}));
+      c = detail::nearest<C>(value);
   }
 }
 
