@@ -36,9 +36,15 @@ class recorder {
   odr::results results_;
 };
 
-inline void add(hash& h, float x) { h.add(std::bit_cast<std::uint32_t>(x)); }
+// Results of sums and products. All NaNs count as one: which of two a float addition hands on, and so its
+// sign, is the compiler's choice.
+inline void add(hash& h, float x) {
+  h.add(narrow::detail::is_nan(x) ? 0x7fc00000u : std::bit_cast<std::uint32_t>(x));
+}
 inline void add(hash& h, double x) { h.add(std::bit_cast<std::uint64_t>(x)); }
-template <narrow::narrow_scalar T> void add(hash& h, T x) { h.add(as_unsigned(x)); }
+template <narrow::narrow_scalar T> void add(hash& h, T x) {
+  h.add(isnan(x) ? ~std::uint64_t{0} : std::uint64_t{as_unsigned(x)});
+}
 template <class Word, int FractionLength> void add(hash& h, narrow::fixed_sum<Word, FractionLength> sum) {
   h.add(static_cast<std::uint64_t>(sum.mantissa()));
   h.add(static_cast<std::uint64_t>(sum.mantissa() >> (4 * sizeof(Word)) >> (4 * sizeof(Word) - 1)));

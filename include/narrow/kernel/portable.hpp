@@ -41,7 +41,7 @@ void finish(const typename Meeting::sum& sum, double alpha, double beta, C& c, c
   using detail::widened;
   if constexpr (std::floating_point<typename Meeting::sum>) {
     using wide = typename Meeting::sum;
-    wide value = alpha == 1 ? sum : static_cast<wide>(alpha) * sum;
+    wide value = alpha == 1 ? sum : detail::uncontracted(static_cast<wide>(alpha) * sum);
     if (beta != 0) value = detail::uncontracted(static_cast<wide>(beta) * static_cast<wide>(c)) + value;
     if constexpr (narrow_scalar<C>)
       c = C(unpack(value), round, typename C::overflow_policy{});
