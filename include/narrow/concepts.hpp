@@ -31,15 +31,12 @@ template <int WL, int FL, class Round = rounding::nearest_even, class Overflow =
 class fixed;
 
 namespace detail {
-template <class T>
-inline constexpr bool is_floating = false;
+template <class T> inline constexpr bool is_floating = false;
 template <int E, int M, specials S, class R, class O>
 inline constexpr bool is_floating<floating<E, M, S, R, O>> = true;
 
-template <class T>
-inline constexpr bool is_fixed = false;
-template <int WL, int FL, class R, class O>
-inline constexpr bool is_fixed<fixed<WL, FL, R, O>> = true;
+template <class T> inline constexpr bool is_fixed = false;
+template <int WL, int FL, class R, class O> inline constexpr bool is_fixed<fixed<WL, FL, R, O>> = true;
 }  // namespace detail
 
 /// Any `floating<...>`, without cv or reference.
@@ -58,8 +55,8 @@ concept narrow_scalar = narrow_float<T> || narrow_fixed<T>;
 template <class T>
 concept builtin_arithmetic = std::integral<T> || std::floating_point<T>;
 
-/// The built-in type that holds every value of T, to which T converts: float, or double for `fixed` with WL > 24.
-template <narrow_scalar T>
-using carrier_t = typename T::carrier;
+/// The built-in type that holds every value of T, to which T converts: float, or double for `fixed` with WL
+/// > 24.
+template <narrow_scalar T> using carrier_t = typename T::carrier;
 
 }  // namespace narrow

@@ -8,4 +8,7 @@
 #include "kernel/convert.hpp"
 #include "math.hpp"
 #include "product.hpp"
+#include "train/exponent_histogram.hpp"
+#include "train/loss_scaler.hpp"
+#include "train/master_weights.hpp"
 #include "version.hpp"

@@ -9,19 +9,33 @@ namespace narrow {
 
 namespace detail {
 
-template <class A, class B>
-concept narrow_with_builtin = narrow_scalar<A> && builtin_arithmetic<B>;
+/// A number that takes the type of its narrow partner, entering the operation exactly: what `0.1` means in
+/// `0.1 * A` where the operands of an expression template have one scalar type.
+struct literal {
+  double value = 0;
 
-/// The operand pairs that the operators take: a narrow type with itself or with any built-in type.
+  constexpr literal() = default;
+  template <builtin_arithmetic T> constexpr literal(T x) : value(static_cast<double>(x)) {}
+
+  template <narrow_scalar T> constexpr operator T() const { return T(value); }
+  friend constexpr unpacked<uint128> unpack(literal x) { return widened<uint128>(detail::unpack(x.value)); }
+  friend constexpr bool operator==(literal a, literal b) { return a.value == b.value; }
+};
+
+template <class A, class B>
+concept narrow_with_other = narrow_scalar<A> &&(builtin_arithmetic<B> || std::same_as<B, literal>);
+
+/// The operand pairs that the operators take: a narrow type with itself, with any built-in type or with a
+/// literal.
 template <class A, class B>
 concept mixable =
-    (narrow_scalar<A> && std::same_as<A, B>) || narrow_with_builtin<A, B> || narrow_with_builtin<B, A>;
+    (narrow_scalar<A> && std::same_as<A, B>) || narrow_with_other<A, B> || narrow_with_other<B, A>;
 
 template <class A, class B> struct mixed_result {
   using type = B;  // floating-point B: its arithmetic
 };
 template <class A, class B>
-requires std::same_as<A, B> || std::integral<B>
+requires std::same_as<A, B> || std::integral<B> || std::same_as<B, literal>
 struct mixed_result<A, B> {
   using type = A;
 };
@@ -144,6 +158,20 @@ constexpr std::partial_ordering operator<=>(A a, B b) {
 template <class A, class B>
 requires detail::mixable<A, B>
 constexpr bool operator==(A a, B b) { return (a <=> b) == 0; }
+
+// Two different narrow types do not meet by accident, in the float that both convert to: convert one of them.
+template <narrow_scalar A, narrow_scalar B>
+requires(!std::same_as<A, B>) void operator+(A, B) = delete;
+template <narrow_scalar A, narrow_scalar B>
+requires(!std::same_as<A, B>) void operator-(A, B) = delete;
+template <narrow_scalar A, narrow_scalar B>
+requires(!std::same_as<A, B>) void operator*(A, B) = delete;
+template <narrow_scalar A, narrow_scalar B>
+requires(!std::same_as<A, B>) void operator/(A, B) = delete;
+template <narrow_scalar A, narrow_scalar B>
+requires(!std::same_as<A, B>) bool operator==(A, B) = delete;
+template <narrow_scalar A, narrow_scalar B>
+requires(!std::same_as<A, B>) std::partial_ordering operator<=>(A, B) = delete;
 
 /// `x` in the format To, rounded once; policies other than To's own can be given for this one conversion.
 ///

@@ -8,15 +8,6 @@
 
 namespace narrow {
 
-namespace detail {
-/// The nearest float or double, ties to even, in integer arithmetic.
-template <std::floating_point To, class Word> constexpr To nearest(const unpacked<Word>& x) {
-  static_assert(std::same_as<To, float> || std::same_as<To, double>);
-  using to_layout = std::conditional_t<std::same_as<To, float>, binary32, binary64>;
-  return std::bit_cast<To>(pack_code<to_layout>(x, rounding::nearest_even{}, overflow::ieee{}));
-}
-}  // namespace detail
-
 /// An exact sum of products of two fixed-point numbers: mantissa() * 2^-fraction_length.
 ///
 /// 64 bits where word lengths of at most 12 make an overflow impossible in any memory (2^41 terms), 128 bits
@@ -32,6 +23,10 @@ template <class Word, int FractionLength> class fixed_sum {
   /// Rounded to nearest, ties to even.
   constexpr explicit operator double() const { return detail::nearest<double>(unpack(*this)); }
   constexpr explicit operator float() const { return detail::nearest<float>(unpack(*this)); }
+  constexpr fixed_sum& operator+=(const fixed_sum& other) {
+    mantissa_ += other.mantissa_;
+    return *this;
+  }
   friend constexpr bool operator==(const fixed_sum&, const fixed_sum&) = default;
   friend constexpr auto operator<=>(const fixed_sum&, const fixed_sum&) = default;
 

@@ -8,7 +8,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "../format/layout.hpp"
+#include "layout.hpp"
 #include "rounding.hpp"
 
 namespace narrow::detail {

@@ -1,0 +1,294 @@
+// Coefficient-wise expressions of floating formats: computed in float, rounded once where they are stored.
+//
+// Eigen's evaluators hand a coefficient from one operation to the next. Those below hand on a float where the
+// scalar of the expression is a narrow float, and the assignment functors, which every way of storing ends
+// in, round it. Operations on `fixed` keep Eigen's evaluators: each gives a fixed-point number.
+#pragma once
+
+#include <type_traits>
+
+#include "scalar.hpp"
+
+namespace narrow::detail {
+
+/// The same operation on wide numbers, where Eigen's functor is a stateless template over scalar types; void
+/// otherwise.
+template <class Functor> struct wide_functor { using type = void; };
+
+template <class... T> using wide_among = std::conditional_t<(std::same_as<T, double> || ...), double, float>;
+
+template <class T, class Wide>
+using replaced =
+    std::conditional_t<narrow_float<T> || std::same_as<T, literal> || std::same_as<T, float>, Wide, T>;
+
+template <template <class...> class Functor, class... T>
+requires(sizeof...(T) > 0 && std::is_empty_v<Functor<T...>>) struct wide_functor<Functor<T...>> {
+  using type = Functor<replaced<T, wide_among<T...>>...>;
+};
+// A cast goes from the wide number to the type that was asked for.
+template <class From, class To> struct wide_functor<Eigen::internal::scalar_cast_op<From, To>> {
+  using type = Eigen::internal::scalar_cast_op<widened_t<From>, To>;
+};
+template <class A, class B, int NaNPropagation>
+struct wide_functor<Eigen::internal::scalar_min_op<A, B, NaNPropagation>> {
+  using wide = wide_among<A, B>;
+  using type = Eigen::internal::scalar_min_op<replaced<A, wide>, replaced<B, wide>, NaNPropagation>;
+};
+template <class A, class B, int NaNPropagation>
+struct wide_functor<Eigen::internal::scalar_max_op<A, B, NaNPropagation>> {
+  using wide = wide_among<A, B>;
+  using type = Eigen::internal::scalar_max_op<replaced<A, wide>, replaced<B, wide>, NaNPropagation>;
+};
+template <class A, class B, Eigen::internal::ComparisonName Comparison>
+struct wide_functor<Eigen::internal::scalar_cmp_op<A, B, Comparison>> {
+  using wide = wide_among<A, B>;
+  using type = Eigen::internal::scalar_cmp_op<replaced<A, wide>, replaced<B, wide>, Comparison>;
+};
+
+template <class To, class From> constexpr To convert_coefficient(const From& x) {
+  if constexpr (std::same_as<To, From>)
+    return x;
+  else if constexpr (std::same_as<From, literal>)
+    return static_cast<To>(x.value);
+  else
+    return static_cast<To>(x);
+}
+
+/// functor(x...) on coefficients that may be wider than the Scalars that the expression names.
+template <class... Scalars, class Functor, class... T>
+auto apply_wide(const Functor& functor, const T&... x) {
+  using wide = typename wide_functor<Functor>::type;
+  if constexpr (std::is_void_v<wide>)
+    return functor(convert_coefficient<Scalars>(x)...);
+  else
+    return wide{}(convert_coefficient<replaced<Scalars, wide_among<Scalars...>>>(x)...);
+}
+
+template <class... X>
+concept some_narrow_float = (narrow_float<scalar_of<X>> || ...);
+
+/// Not a thing in memory: its coefficients are computed, and so may be wide.
+template <class X>
+concept computed_narrow_float = narrow_float<scalar_of<X>> &&
+                                (Eigen::internal::traits<std::remove_cvref_t<X>>::Flags& Eigen::LvalueBit) ==
+                                0;
+
+}  // namespace narrow::detail
+
+namespace Eigen::internal {
+
+template <class Op, class Lhs, class Rhs>
+requires narrow::detail::some_narrow_float<Lhs, Rhs>
+struct binary_evaluator<CwiseBinaryOp<Op, Lhs, Rhs>, IndexBased, IndexBased>
+    : evaluator_base<CwiseBinaryOp<Op, Lhs, Rhs>> {
+  using XprType = CwiseBinaryOp<Op, Lhs, Rhs>;
+  using CoeffReturnType = typename XprType::CoeffReturnType;
+  enum {
+    CoeffReadCost = int(evaluator<Lhs>::CoeffReadCost) + int(evaluator<Rhs>::CoeffReadCost) +
+                    int(functor_traits<Op>::Cost),
+    LhsFlags = evaluator<Lhs>::Flags,
+    RhsFlags = evaluator<Rhs>::Flags,
+    SameOrder = (int(LhsFlags) & RowMajorBit) == (int(RhsFlags) & RowMajorBit),
+    Linear = int(LhsFlags) & int(RhsFlags) & (SameOrder ? LinearAccessBit : 0),
+    Flags = ((int(LhsFlags) | int(RhsFlags)) & HereditaryBits & ~RowMajorBit) | Linear |
+            (int(LhsFlags) & RowMajorBit),
+    Alignment = 0
+  };
+
+  explicit binary_evaluator(const XprType& xpr) : functor_(xpr.functor()), lhs_(xpr.lhs()), rhs_(xpr.rhs()) {}
+
+  auto coeff(Index row, Index col) const { return apply(lhs_.coeff(row, col), rhs_.coeff(row, col)); }
+  auto coeff(Index index) const { return apply(lhs_.coeff(index), rhs_.coeff(index)); }
+
+ private:
+  template <class A, class B> auto apply(const A& a, const B& b) const {
+    return narrow::detail::apply_wide<typename Lhs::Scalar, typename Rhs::Scalar>(functor_, a, b);
+  }
+
+  const Op functor_;
+  evaluator<Lhs> lhs_;
+  evaluator<Rhs> rhs_;
+};
+
+template <class Op, class Arg>
+requires narrow::detail::some_narrow_float<Arg>
+struct unary_evaluator<CwiseUnaryOp<Op, Arg>, IndexBased> : evaluator_base<CwiseUnaryOp<Op, Arg>> {
+  using XprType = CwiseUnaryOp<Op, Arg>;
+  using CoeffReturnType = typename XprType::CoeffReturnType;
+  enum {
+    CoeffReadCost = int(evaluator<Arg>::CoeffReadCost) + int(functor_traits<Op>::Cost),
+    Flags = int(evaluator<Arg>::Flags) & (HereditaryBits | LinearAccessBit),
+    Alignment = 0
+  };
+
+  explicit unary_evaluator(const XprType& xpr) : functor_(xpr.functor()), arg_(xpr.nestedExpression()) {}
+
+  auto coeff(Index row, Index col) const {
+    return narrow::detail::apply_wide<typename Arg::Scalar>(functor_, arg_.coeff(row, col));
+  }
+  auto coeff(Index index) const {
+    return narrow::detail::apply_wide<typename Arg::Scalar>(functor_, arg_.coeff(index));
+  }
+
+ private:
+  const Op functor_;
+  evaluator<Arg> arg_;
+};
+
+// Two views that expressions often lie under: they pass the wide coefficient on.
+
+template <class Arg>
+requires narrow::detail::computed_narrow_float<Arg>
+struct unary_evaluator<Transpose<Arg>, IndexBased> : evaluator_base<Transpose<Arg>> {
+  using XprType = Transpose<Arg>;
+  using CoeffReturnType = typename XprType::CoeffReturnType;
+  enum {
+    CoeffReadCost = evaluator<Arg>::CoeffReadCost,
+    Flags = int(evaluator<Arg>::Flags) ^ RowMajorBit,
+    Alignment = 0
+  };
+
+  explicit unary_evaluator(const XprType& xpr) : arg_(xpr.nestedExpression()) {}
+
+  auto coeff(Index row, Index col) const { return arg_.coeff(col, row); }
+  auto coeff(Index index) const { return arg_.coeff(index); }
+
+ private:
+  evaluator<Arg> arg_;
+};
+
+template <class Arg, int Rows, int Cols, bool InnerPanel>
+requires narrow::detail::computed_narrow_float<Arg>
+struct unary_evaluator<Block<Arg, Rows, Cols, InnerPanel>, IndexBased>
+    : evaluator_base<Block<Arg, Rows, Cols, InnerPanel>> {
+  using XprType = Block<Arg, Rows, Cols, InnerPanel>;
+  using CoeffReturnType = typename XprType::CoeffReturnType;
+  enum {
+    RowsAtCompileTime = XprType::RowsAtCompileTime,
+    CoeffReadCost = evaluator<Arg>::CoeffReadCost,
+    Linear = XprType::IsVectorAtCompileTime ? LinearAccessBit : 0,
+    RowMajor = traits<XprType>::Flags & RowMajorBit,
+    Flags = (int(evaluator<Arg>::Flags) & HereditaryBits & ~RowMajorBit) | Linear | RowMajor,
+    Alignment = 0
+  };
+
+  explicit unary_evaluator(const XprType& xpr)
+      : arg_(xpr.nestedExpression()), row_(xpr.startRow()), col_(xpr.startCol()) {}
+
+  auto coeff(Index row, Index col) const { return arg_.coeff(row_ + row, col_ + col); }
+  auto coeff(Index index) const {
+    return RowsAtCompileTime == 1 ? coeff(Index(0), index) : coeff(index, Index(0));
+  }
+
+ private:
+  evaluator<Arg> arg_;
+  const Index row_, col_;
+};
+
+}  // namespace Eigen::internal
+
+namespace narrow::detail {
+
+/// How `=`, `+=`, ... store a coefficient that may be wider than the type which the expression names: the
+/// operation in the wider type, then one rounding to the destination's.
+template <class To, class Value, class Round> void store(To& to, const Value& value, const Round& round) {
+  if constexpr (std::same_as<To, Value>)
+    to = value;
+  else if constexpr (narrow_scalar<To>)
+    to = narrow_cast<To>(value, round);
+  else
+    to = static_cast<To>(value);
+}
+
+struct set_value {
+  template <class To, class Value> static constexpr const Value& combine(const To&, const Value& value) {
+    return value;
+  }
+};
+
+/// `to op value`: in the wide type for floating formats, in fixed point for `fixed` with itself.
+template <class Op> struct combine_with {
+  template <class To, class Value> static constexpr auto combine(const To& to, const Value& value) {
+    if constexpr (narrow_float<To> || narrow_float<Value>) {
+      using wide = std::common_type_t<widened_t<To>, widened_t<Value>>;
+      return Op::native(static_cast<wide>(to), static_cast<wide>(value));
+    } else if constexpr (narrow_scalar<To> || narrow_scalar<Value>) {
+      return apply<Op>(to, value);
+    } else {
+      return Op::native(to, value);
+    }
+  }
+};
+
+template <class Combine, class To> struct assign_functor {
+  using round_policy = typename policy_of<To>::type;
+
+  template <class Value> void assignCoeff(To& to, const Value& value) const {
+    assign(to, value, round_policy{});
+  }
+  template <class Value, class Round> static void assign(To& to, const Value& value, const Round& round) {
+    store(to, Combine::combine(to, value), round);
+  }
+};
+
+template <class To, class From>
+concept some_narrow = narrow_scalar<To> || narrow_scalar<From>;
+
+}  // namespace narrow::detail
+
+namespace Eigen::internal {
+
+#define NARROW_ASSIGN_FUNCTOR(functor, ...)                                                           \
+  template <class To, class From>                                                                     \
+  requires narrow::detail::some_narrow<To, From>                                                      \
+  struct functor<To, From> : narrow::detail::assign_functor<__VA_ARGS__, To> {};                      \
+  template <class To, class From>                                                                     \
+  requires narrow::detail::some_narrow<To, From>                                                      \
+  struct functor_traits<functor<To, From>> {                                                          \
+    enum { Cost = int(NumTraits<To>::ReadCost) + int(NumTraits<To>::AddCost), PacketAccess = false }; \
+  };
+NARROW_ASSIGN_FUNCTOR(assign_op, narrow::detail::set_value)
+NARROW_ASSIGN_FUNCTOR(add_assign_op, narrow::detail::combine_with<narrow::detail::plus>)
+NARROW_ASSIGN_FUNCTOR(sub_assign_op, narrow::detail::combine_with<narrow::detail::minus>)
+NARROW_ASSIGN_FUNCTOR(mul_assign_op, narrow::detail::combine_with<narrow::detail::times>)
+NARROW_ASSIGN_FUNCTOR(div_assign_op, narrow::detail::combine_with<narrow::detail::over>)
+#undef NARROW_ASSIGN_FUNCTOR
+
+}  // namespace Eigen::internal
+
+namespace narrow {
+
+namespace detail {
+/// An explicit cast to the type of the destination is the rounding of the assignment.
+template <class To, class X> const X& without_cast_to(const X& x) { return x; }
+template <class To, class From, class X>
+const auto& without_cast_to(const Eigen::CwiseUnaryOp<Eigen::internal::scalar_cast_op<From, To>, X>& x) {
+  return x.nestedExpression();
+}
+
+template <class To>
+concept draws_per_element = narrow_scalar<To> && requires(typename To::round_policy round) {
+  round.at(0);
+};
+}  // namespace detail
+
+/// Eigen's assignment loop for destinations that round stochastically, found by argument-dependent lookup:
+/// one ticket for the whole assignment, and for each coefficient the draw of its row-major index, whatever
+/// the storage order.
+template <class Dst, class Src, class Functor>
+requires detail::draws_per_element<typename Dst::Scalar> && requires { typename Functor::round_policy; }
+void call_dense_assignment_loop(Dst& dst, const Src& src, const Functor& functor) {
+  using To = typename Dst::Scalar;
+  const auto& values = detail::without_cast_to<To>(src);
+  Eigen::internal::evaluator<std::remove_cvref_t<decltype(values)>> from(values);
+  Eigen::internal::resize_if_allowed(dst, src, functor);
+  Eigen::internal::evaluator<Dst> to(dst);
+  const typename Functor::round_policy round{};
+  const Eigen::Index rows = dst.rows(), cols = dst.cols();
+  for (Eigen::Index i = 0; i < rows; ++i)
+    for (Eigen::Index j = 0; j < cols; ++j)
+      Functor::assign(to.coeffRef(i, j), from.coeff(i, j),
+                      round.at(static_cast<std::uint64_t>(i * cols + j)));
+}
+
+}  // namespace narrow

@@ -1,0 +1,317 @@
+// Every product of dense matrices with a narrow operand, caught where Eigen dispatches it and sent to the
+// kernels.
+//
+// Eigen's dispatch structs are specialised with exactly Eigen's own patterns plus a constraint, so that these
+// win.
+#pragma once
+
+#include <functional>
+
+#include "evaluate.hpp"
+
+namespace narrow::detail {
+
+template <class L, class R>
+concept narrow_product = dense_expression<L> && dense_expression<R> &&
+    (narrow_expression<L> || narrow_expression<R>);
+
+// What lies under an operand: signs and scalar factors move into the product's one factor, so that they are
+// never rounded to the narrow type.
+
+template <class X> struct unpeeled {
+  using type = X;
+  static const type& expression(const X& x) { return x; }
+  static double factor(const X&) { return 1; }
+};
+template <class X> struct peeled : unpeeled<X> {};
+template <class X> struct peeled<const X> : peeled<X> {};
+
+inline double factor_value(const literal& x) { return x.value; }
+template <class T> double factor_value(const T& x) { return static_cast<double>(x); }
+
+template <class T, class S, class Plain, class X>
+struct peeled<
+    Eigen::CwiseBinaryOp<Eigen::internal::scalar_product_op<T, S>,
+                         const Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<T>, Plain>, X>> {
+  using type = typename peeled<X>::type;
+  static const type& expression(const auto& x) { return peeled<X>::expression(x.rhs()); }
+  static double factor(const auto& x) {
+    return factor_value(x.lhs().functor().m_other) * peeled<X>::factor(x.rhs());
+  }
+};
+template <class T, class S, class Plain, class X>
+struct peeled<
+    Eigen::CwiseBinaryOp<Eigen::internal::scalar_product_op<S, T>, X,
+                         const Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<T>, Plain>>> {
+  using type = typename peeled<X>::type;
+  static const type& expression(const auto& x) { return peeled<X>::expression(x.lhs()); }
+  static double factor(const auto& x) {
+    return factor_value(x.rhs().functor().m_other) * peeled<X>::factor(x.lhs());
+  }
+};
+template <class S, class X> struct peeled<Eigen::CwiseUnaryOp<Eigen::internal::scalar_opposite_op<S>, X>> {
+  using type = typename peeled<X>::type;
+  static const type& expression(const auto& x) { return peeled<X>::expression(x.nestedExpression()); }
+  static double factor(const auto& x) { return -peeled<X>::factor(x.nestedExpression()); }
+};
+
+/// The view of an expression that lies in memory.
+template <class X> auto view_of_direct(X& x) {
+  const Eigen::Index inner = x.innerStride(), outer = x.outerStride();
+  return matrix_view<std::remove_pointer_t<decltype(x.data())>>{
+      x.data(), x.rows(), x.cols(), X::IsRowMajor ? outer : inner, X::IsRowMajor ? inner : outer};
+}
+
+/// What the evaluator of X gives: wide where coefficients are computed, the scalar itself where they are only
+/// moved.
+template <class X>
+using coefficient_t =
+    std::remove_cvref_t<decltype(std::declval<const Eigen::internal::evaluator<X>&>().coeff(0, 0))>;
+
+template <class X>
+concept direct_access = (Eigen::internal::traits<std::remove_cvref_t<X>>::Flags & Eigen::DirectAccessBit) !=
+                        0;
+
+/// The first and last byte of a view.
+struct extent {
+  const void *first = nullptr, *last = nullptr;
+
+  template <class T> explicit extent(const matrix_view<T>& m) {
+    if (m.rows == 0 || m.cols == 0) return;
+    const T* ends[] = {&m(0, 0), &m(m.rows - 1, 0), &m(0, m.cols - 1), &m(m.rows - 1, m.cols - 1)};
+    const auto [low, high] = std::minmax_element(std::begin(ends), std::end(ends), std::less<const T*>{});
+    first = *low;
+    last = *high + 1;
+  }
+  bool overlaps(const extent& other) const {
+    const std::less<const void*> before;
+    return first != nullptr && other.first != nullptr && before(first, other.last) &&
+           before(other.first, last);
+  }
+};
+
+/// An operand of a product as the kernels see it: memory, or the wide value of an expression, times a factor.
+template <class X, class Peel = peeled<X>> class operand {
+  using inner = typename Peel::type;
+  static constexpr bool in_place = direct_access<inner>;
+  using scalar = coefficient_t<inner>;
+  static constexpr int order = inner::IsRowMajor ? Eigen::RowMajor : Eigen::ColMajor;
+  using plain = Eigen::Matrix<scalar, Eigen::Dynamic, Eigen::Dynamic, order>;
+
+ public:
+  explicit operand(const X& x) : factor_(Peel::factor(x)) {
+    const inner& expression = Peel::expression(x);
+    if constexpr (in_place) {
+      view_ = view_of_direct(expression);
+    } else {
+      copy_ = expression;
+      view_ = view_of_direct(std::as_const(copy_));
+    }
+  }
+  operand(const operand&) = delete;
+  operand& operator=(const operand&) = delete;
+
+  const matrix_view<const scalar>& view() const { return view_; }
+  double factor() const { return factor_; }
+
+  /// Makes a copy where writing to `written` would change the operand.
+  void protect_from(const extent& written) {
+    if (!extent(view_).overlaps(written)) return;
+    plain copy(view_.rows, view_.cols);
+    for (Eigen::Index j = 0; j < view_.cols; ++j)
+      for (Eigen::Index i = 0; i < view_.rows; ++i) copy(i, j) = view_(i, j);
+    copy_.swap(copy);
+    view_ = view_of_direct(std::as_const(copy_));
+  }
+
+ private:
+  double factor_;
+  matrix_view<const scalar> view_;
+  plain copy_;
+};
+
+/// dst = alpha l r + beta dst, one rounding per coefficient. dst may share memory with the operands; where
+/// beta is 0 it takes the size of the product.
+template <class Dst, class L, class R>
+void multiply(Dst& dst, const L& l, const R& r, double alpha, double beta) {
+  operand<L> a(l);
+  operand<R> b(r);
+  using To = typename Dst::Scalar;
+  const auto run = [&](matrix_view<To> c) {
+    kernel::gemm(a.view(), b.view(), c, alpha * a.factor() * b.factor(), beta,
+                 typename policy_of<To>::type{});
+  };
+  const auto fit = [&] {
+    if (beta == 0 && (dst.rows() != l.rows() || dst.cols() != r.cols())) dst.resize(l.rows(), r.cols());
+    eigen_assert(dst.rows() == l.rows() && dst.cols() == r.cols());
+  };
+  if constexpr (direct_access<Dst>) {
+    const extent written(view_of_direct(dst));
+    a.protect_from(written);
+    b.protect_from(written);
+    fit();
+    run(view_of_direct(dst));
+  } else {
+    fit();
+    Eigen::Matrix<To, Eigen::Dynamic, Eigen::Dynamic> whole(dst.rows(), dst.cols());
+    if (beta != 0) whole = dst;
+    run(view_of_direct(whole));
+    dst = whole;
+  }
+}
+
+/// What Eigen's `generic_product_impl` offers.
+template <class L, class R> struct product_impl {
+  template <class Dst> static void evalTo(Dst& dst, const L& l, const R& r) { multiply(dst, l, r, 1, 0); }
+  template <class Dst> static void addTo(Dst& dst, const L& l, const R& r) { multiply(dst, l, r, 1, 1); }
+  template <class Dst> static void subTo(Dst& dst, const L& l, const R& r) { multiply(dst, l, r, -1, 1); }
+  template <class Dst, class Factor>
+  static void scaleAndAddTo(Dst& dst, const L& l, const R& r, const Factor& alpha) {
+    multiply(dst, l, r, factor_value(alpha), 1);
+  }
+};
+
+/// A product inside a larger expression: wide for floating formats, rounded once for `fixed`.
+template <class L, class R>
+using product_result = plain_like<widened_t<typename Eigen::Product<L, R>::Scalar>, Eigen::Product<L, R>>;
+
+}  // namespace narrow::detail
+
+namespace Eigen::internal {
+
+#define NARROW_PRODUCT_TAG(Tag)                 \
+  template <class L, class R>                   \
+  requires narrow::detail::narrow_product<L, R> \
+  struct generic_product_impl<L, R, DenseShape, DenseShape, Tag> : narrow::detail::product_impl<L, R> {};
+NARROW_PRODUCT_TAG(InnerProduct)
+NARROW_PRODUCT_TAG(OuterProduct)
+NARROW_PRODUCT_TAG(GemvProduct)
+NARROW_PRODUCT_TAG(GemmProduct)
+NARROW_PRODUCT_TAG(CoeffBasedProductMode)
+NARROW_PRODUCT_TAG(LazyCoeffBasedProductMode)
+#undef NARROW_PRODUCT_TAG
+
+template <class L, class R, int Options, int Tag>
+requires narrow::detail::narrow_product<L, R>
+struct product_evaluator<Product<L, R, Options>, Tag, DenseShape, DenseShape>
+    : evaluator<narrow::detail::product_result<L, R>> {
+  using XprType = Product<L, R, Options>;
+  using Result = narrow::detail::product_result<L, R>;
+  using Base = evaluator<Result>;
+  enum {
+    Flags = (int(Base::Flags) & ~(PacketAccessBit | LvalueBit | DirectAccessBit)) | EvalBeforeNestingBit
+  };
+
+  explicit product_evaluator(const XprType& xpr) : result_(xpr.rows(), xpr.cols()) {
+    narrow::detail::multiply(result_, xpr.lhs(), xpr.rhs(), 1, 0);
+    ::new (static_cast<Base*>(this)) Base(result_);
+  }
+
+ private:
+  Result result_;
+};
+
+/// A product of which single coefficients are asked for: each is an inner product of its own.
+template <class L, class R, int Tag>
+requires narrow::detail::narrow_product<L, R>
+struct product_evaluator<Product<L, R, LazyProduct>, Tag, DenseShape, DenseShape>
+    : evaluator_base<Product<L, R, LazyProduct>> {
+  using XprType = Product<L, R, LazyProduct>;
+  using Scalar = typename XprType::Scalar;
+  using CoeffReturnType = typename XprType::CoeffReturnType;
+  enum {
+    CoeffReadCost = HugeCost,
+    RowMajor = traits<XprType>::Flags & RowMajorBit,
+    Flags = RowMajor | (XprType::IsVectorAtCompileTime ? LinearAccessBit : 0),
+    Alignment = 0
+  };
+
+  explicit product_evaluator(const XprType& xpr) : a_(xpr.lhs()), b_(xpr.rhs()) {}
+
+  auto coeff(Index row, Index col) const {
+    using wide = narrow::detail::widened_t<Scalar>;
+    const auto &a = a_.view(), &b = b_.view();
+    wide result{};
+    narrow::kernel::gemm(
+        narrow::matrix_view{a.data + row * a.row_stride, 1, a.cols, a.row_stride, a.col_stride},
+        narrow::matrix_view{b.data + col * b.col_stride, b.rows, 1, b.row_stride, b.col_stride},
+        narrow::matrix_view<wide>{&result, 1, 1, 1, 1}, a_.factor() * b_.factor(), 0,
+        typename narrow::detail::policy_of<wide>::type{});
+    return result;
+  }
+  auto coeff(Index index) const {
+    return XprType::RowsAtCompileTime == 1 ? coeff(Index(0), index) : coeff(index, Index(0));
+  }
+
+ private:
+  narrow::detail::operand<L> a_;
+  narrow::detail::operand<R> b_;
+};
+
+// No temporary for fear of aliasing: `multiply` looks whether the memory is shared, and inside a larger
+// expression the product is complete before anything is stored.
+
+template <class L, class R>
+requires narrow::detail::narrow_product<L, R>
+struct evaluator_assume_aliasing<Product<L, R, DefaultProduct>> : std::false_type {
+};
+template <class L, class R, class T, class S, class Plain>
+requires narrow::detail::narrow_product<L, R>
+struct evaluator_assume_aliasing<
+    CwiseBinaryOp<scalar_product_op<T, S>, const CwiseNullaryOp<scalar_constant_op<T>, Plain>,
+                  const Product<L, R, DefaultProduct>>> : std::false_type {
+};
+
+#if EIGEN_VERSION_AT_LEAST(4, 0, 0)
+#define NARROW_ENABLE_IF(condition) std::enable_if_t<condition>
+#else
+#define NARROW_ENABLE_IF(condition) typename enable_if<condition>::type
+#endif
+#define NARROW_PRODUCT_ASSIGNMENT(Functor, alpha, beta)                                               \
+  template <class Dst, class L, class R, int Options, class T>                                        \
+  requires narrow::detail::narrow_product<L, R>                                                       \
+  struct Assignment<Dst, Product<L, R, Options>, Functor<T, T>, Dense2Dense,                          \
+                    NARROW_ENABLE_IF((Options == DefaultProduct || Options == AliasFreeProduct))> {   \
+    static void run(Dst& dst, const Product<L, R, Options>& src, const Functor<T, T>&) {              \
+      narrow::detail::multiply(dst, src.lhs(), src.rhs(), alpha, beta);                               \
+    }                                                                                                 \
+  };                                                                                                  \
+  template <class Dst, class L, class R, int Options, class To, class From>                           \
+  requires(narrow::detail::narrow_product<L, R> && Options != LazyProduct &&                          \
+           !std::same_as<To, From>) struct Assignment<Dst, Product<L, R, Options>, Functor<To, From>, \
+                                                      Dense2Dense> {                                  \
+    static void run(Dst& dst, const Product<L, R, Options>& src, const Functor<To, From>&) {          \
+      narrow::detail::multiply(dst, src.lhs(), src.rhs(), alpha, beta);                               \
+    }                                                                                                 \
+  };
+NARROW_PRODUCT_ASSIGNMENT(assign_op, 1, 0)
+NARROW_PRODUCT_ASSIGNMENT(add_assign_op, 1, 1)
+NARROW_PRODUCT_ASSIGNMENT(sub_assign_op, -1, 1)
+#undef NARROW_PRODUCT_ASSIGNMENT
+#undef NARROW_ENABLE_IF
+
+/// `dst = x + A * B`: Eigen stores x, then adds the product, which would round twice.
+template <class Dst, class Other, class L, class R, int Options, class Func1, class Func2>
+requires(narrow::detail::narrow_product<L, R>&& narrow::detail::some_narrow_float<
+         L, R>) struct assignment_from_xpr_op_product<Dst, Other, Product<L, R, Options>, Func1, Func2> {
+  template <class Src, class Functor> static void run(Dst& dst, const Src& src, const Functor& functor) {
+    call_dense_assignment_loop(dst, src, functor);
+  }
+};
+
+#if EIGEN_VERSION_AT_LEAST(4, 0, 0)
+/// Eigen 5 evaluates `dot` and inner products here.
+template <class L, class R, bool Conj>
+requires narrow::detail::narrow_product<L, R>
+struct default_inner_product_impl<L, R, Conj> {
+  using result_type =
+      typename ScalarBinaryOpTraits<typename traits<L>::Scalar, typename traits<R>::Scalar>::ReturnType;
+  static result_type run(const MatrixBase<L>& a, const MatrixBase<R>& b) {
+    Matrix<result_type, 1, 1> result;
+    narrow::detail::multiply(result, a.derived().reshaped().transpose(), b.derived().reshaped(), 1, 0);
+    return result(0, 0);
+  }
+};
+#endif
+
+}  // namespace Eigen::internal

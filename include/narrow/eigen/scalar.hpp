@@ -1,0 +1,110 @@
+// Narrow scalars as Eigen scalars: what Eigen asks of a number type. To be seen before any Matrix of them is
+// used.
+#pragma once
+
+#include <Eigen/Core>
+
+#include "../narrow.hpp"
+
+namespace narrow::detail {
+
+/// What an operation on narrow coefficients is computed in: float for floating formats (and for literals
+/// beside them).
+template <class T> struct widened_scalar { using type = T; };
+template <class T>
+requires narrow_float<T> || std::same_as<T, literal>
+struct widened_scalar<T> {
+  using type = float;
+};
+template <class T> using widened_t = typename widened_scalar<T>::type;
+
+template <class X> using scalar_of = typename Eigen::internal::traits<std::remove_cvref_t<X>>::Scalar;
+
+template <class X>
+concept dense_expression =
+    std::same_as<typename Eigen::internal::evaluator_traits<std::remove_cvref_t<X>>::Shape,
+                 Eigen::DenseShape>;
+
+template <class X>
+concept narrow_expression = narrow_scalar<scalar_of<X>>;
+
+/// A matrix of T; Eigen wants vectors that are rows to be stored by rows.
+template <class T, int Rows, int Cols, int MaxRows = Rows, int MaxCols = Cols>
+using plain_matrix = Eigen::Matrix<T, Rows, Cols, Rows == 1 && Cols != 1 ? Eigen::RowMajor : Eigen::ColMajor,
+                                   MaxRows, MaxCols>;
+
+/// A matrix of T of the shape of expression X.
+template <class T, class X>
+using plain_like = plain_matrix<
+    T, Eigen::internal::traits<X>::RowsAtCompileTime, Eigen::internal::traits<X>::ColsAtCompileTime,
+    Eigen::internal::traits<X>::MaxRowsAtCompileTime, Eigen::internal::traits<X>::MaxColsAtCompileTime>;
+
+}  // namespace narrow::detail
+
+namespace Eigen {
+
+namespace internal {
+template <narrow::narrow_scalar T> struct is_arithmetic<T> {
+  enum { value = true };
+};
+
+/// A factor written beside a narrow matrix (`0.1 * A`, `A / 3`) stays what it is, not rounded to the narrow
+/// type, and leaves the expression one of that type.
+template <narrow::narrow_scalar T, narrow::builtin_arithmetic Factor>
+struct promote_scalar_arg<T, Factor, true> {
+  using type = narrow::detail::literal;
+};
+template <narrow::narrow_scalar T, narrow::builtin_arithmetic Factor>
+struct promote_scalar_arg<T, Factor, false> {
+  using type = narrow::detail::literal;
+};
+
+template <narrow::narrow_scalar T> struct random_impl<T> {
+  static T run(const T& low, const T& high) {
+    using wide = narrow::carrier_t<T>;
+    return T(random_impl<wide>::run(static_cast<wide>(low), static_cast<wide>(high)));
+  }
+  static T run() { return T(random_impl<narrow::carrier_t<T>>::run()); }
+};
+}  // namespace internal
+
+template <narrow::narrow_scalar T> struct NumTraits<T> : GenericNumTraits<T> {
+  using Literal = narrow::detail::literal;
+  enum {
+    IsInteger = 0,  // fixed-point numbers too: an integer matrix has no norm and no solver
+    IsSigned = 1,
+    RequireInitialization = 0,
+    ReadCost = 1,
+    AddCost = 4,
+    MulCost = 4
+  };
+  static constexpr T dummy_precision() {
+    return T(8 * static_cast<float>(std::numeric_limits<T>::epsilon()));
+  }
+};
+
+template <> struct NumTraits<narrow::detail::literal> : NumTraits<double> {
+  using Real = narrow::detail::literal;
+  using NonInteger = narrow::detail::literal;
+  using Nested = narrow::detail::literal;
+  using Literal = narrow::detail::literal;
+};
+
+// A narrow matrix with a built-in one gives the built-in type, as for scalars; with a literal it stays
+// narrow.
+template <narrow::narrow_scalar T, std::floating_point Wide, class Op>
+struct ScalarBinaryOpTraits<T, Wide, Op> {
+  using ReturnType = Wide;
+};
+template <narrow::narrow_scalar T, std::floating_point Wide, class Op>
+struct ScalarBinaryOpTraits<Wide, T, Op> {
+  using ReturnType = Wide;
+};
+template <narrow::narrow_scalar T, class Op> struct ScalarBinaryOpTraits<T, narrow::detail::literal, Op> {
+  using ReturnType = T;
+};
+template <narrow::narrow_scalar T, class Op> struct ScalarBinaryOpTraits<narrow::detail::literal, T, Op> {
+  using ReturnType = T;
+};
+
+}  // namespace Eigen

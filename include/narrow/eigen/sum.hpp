@@ -1,0 +1,186 @@
+// Sums of narrow coefficients: sum, trace, dot, squaredNorm, norm, row and column sums. Wide, rounded once at
+// the end.
+#pragma once
+
+#include "product.hpp"
+
+namespace narrow::detail {
+
+/// Whether the lines along which coefficients lie closer together are the rows.
+template <class T> bool lies_by_rows(const matrix_view<T>& m) {
+  return m.cols > 1 && (m.rows == 1 || m.row_stride > m.col_stride);
+}
+
+/// Sum of the products of corresponding coefficients, in the accumulator of their formats.
+template <class L, class R> auto sum_of_products(const L& l, const R& r) {
+  const operand<L, unpeeled<L>> a(l);
+  const operand<R, unpeeled<R>> b(r);
+  const auto x = a.view();
+  const auto y = b.view();
+  const bool by_rows = lies_by_rows(x);
+  const auto lines_x = by_rows ? x.transposed() : x;
+  const auto lines_y = by_rows ? y.transposed() : y;
+  using A = std::remove_cvref_t<decltype(*x.data)>;
+  using B = std::remove_cvref_t<decltype(*y.data)>;
+  typename meeting<A, B>::result total{};
+  for (std::ptrdiff_t j = 0; j < lines_x.cols; ++j)
+    total +=
+        kernel::dot(&lines_x(0, j), lines_x.row_stride, &lines_y(0, j), lines_y.row_stride, lines_x.rows);
+  return total;
+}
+
+/// Sum of all coefficients: float for floating formats, exact for `fixed`.
+template <class X> auto wide_sum(const X& x) {
+  using scalar = typename X::Scalar;
+  if constexpr (direct_access<X>) {
+    const auto m = view_of_direct(x);
+    decltype(kernel::sum(m.data, 1, 0)) total{};
+    const auto lines = lies_by_rows(m) ? m.transposed() : m;
+    for (std::ptrdiff_t j = 0; j < lines.cols; ++j)
+      total += kernel::sum(&lines(0, j), lines.row_stride, lines.rows);
+    return total;
+  } else {
+    const Eigen::internal::evaluator<X> values(x);
+    using sum_type = typename decltype([] {
+      if constexpr (narrow_fixed<scalar>)
+        return std::type_identity<fixed_sum<int128, scalar::fraction_length>>{};
+      else
+        return std::type_identity<widened_t<scalar>>{};
+    }())::type;
+    sum_type total{};
+    for (Eigen::Index j = 0; j < x.cols(); ++j)
+      for (Eigen::Index i = 0; i < x.rows(); ++i) {
+        if constexpr (narrow_fixed<scalar>)
+          total += sum_type(values.coeff(i, j).bits());
+        else
+          total += static_cast<sum_type>(values.coeff(i, j));
+      }
+    return total;
+  }
+}
+
+template <class Op> inline constexpr bool is_product_functor = requires(const Op& op) {
+  []<class A, class B>(const Eigen::internal::scalar_product_op<A, B>&) {}(op);
+}
+|| requires(const Op& op) {
+  []<class A, class B>(const Eigen::internal::scalar_conj_product_op<A, B>&) {}(op);
+};
+
+/// Products of two things in memory go to the dot kernel; products of fixed-point numbers always do, being
+/// exact there.
+template <class L, class R>
+concept summed_as_dot = narrow_product<L, R> &&
+    ((direct_access<L> && direct_access<R>) || (narrow_fixed<scalar_of<L>> && narrow_fixed<scalar_of<R>>));
+
+template <class Op, class L, class R>
+requires(is_product_functor<Op>&& summed_as_dot<L, R>) auto wide_sum(
+    const Eigen::CwiseBinaryOp<Op, L, R>& x) {
+  return sum_of_products(x.lhs(), x.rhs());
+}
+template <class S, class X>
+requires summed_as_dot<X, X>
+auto wide_sum(const Eigen::CwiseUnaryOp<Eigen::internal::scalar_abs2_op<S>, X>& x) {
+  return sum_of_products(x.nestedExpression(), x.nestedExpression());
+}
+
+/// The sum of one row or column, wide.
+template <Eigen::DirectionType Direction, class X> auto wide_line_sum(const X& x, Eigen::Index line) {
+  return wide_sum(x.template subVector<Direction>(line));
+}
+template <Eigen::DirectionType Direction, class S, class X>
+auto wide_line_sum(const Eigen::CwiseUnaryOp<Eigen::internal::scalar_abs2_op<S>, X>& x, Eigen::Index line) {
+  return wide_sum(x.nestedExpression().template subVector<Direction>(line).cwiseAbs2());
+}
+
+/// A sum as a coefficient: float stays wide, an exact fixed-point sum is rounded to T.
+template <class T, class Sum> auto sum_coefficient(const Sum& sum) {
+  if constexpr (narrow_fixed<T>)
+    return T(unpack(sum), typename T::round_policy{}, typename T::overflow_policy{});
+  else
+    return sum;
+}
+
+}  // namespace narrow::detail
+
+namespace Eigen::internal {
+
+inline constexpr int narrow_sum_traversal = 0x6e61;  // no traversal of Eigen's
+
+template <narrow::narrow_scalar T, class Evaluator> struct redux_traits<scalar_sum_op<T, T>, Evaluator> {
+  using PacketType = T;
+  enum { PacketSize = 1, Traversal = narrow_sum_traversal, Unrolling = NoUnrolling };
+};
+
+template <narrow::narrow_scalar T, class Evaluator>
+struct redux_impl<scalar_sum_op<T, T>, Evaluator, narrow_sum_traversal, NoUnrolling> {
+  template <class X> static T run(const Evaluator&, const scalar_sum_op<T, T>&, const X& x) {
+    return static_cast<T>(narrow::detail::sum_coefficient<T>(narrow::detail::wide_sum(x)));
+  }
+};
+
+/// Row and column sums, of squares too.
+template <class Arg, narrow::narrow_scalar T, narrow::narrow_scalar S, int Direction>
+struct evaluator<PartialReduxExpr<Arg, member_sum<T, S>, Direction>>
+    : evaluator_base<PartialReduxExpr<Arg, member_sum<T, S>, Direction>> {
+  using XprType = PartialReduxExpr<Arg, member_sum<T, S>, Direction>;
+  using CoeffReturnType = typename XprType::CoeffReturnType;
+  // A product is computed once, wide; anything else is read where it is.
+  static constexpr bool computed_first = (int(evaluator<Arg>::Flags) & EvalBeforeNestingBit) != 0;
+  using Nested =
+      std::conditional_t<computed_first,
+                         narrow::detail::plain_like<narrow::detail::widened_t<typename Arg::Scalar>, Arg>,
+                         typename ref_selector<Arg>::type>;
+  enum {
+    CoeffReadCost = HugeCost,
+    Flags = (int(traits<XprType>::Flags) & RowMajorBit) |
+            (int(evaluator<Arg>::Flags) & HereditaryBits & ~RowMajorBit) | LinearAccessBit,
+    Alignment = 0
+  };
+
+  explicit evaluator(const XprType& xpr) : arg_(xpr.nestedExpression()) {}
+
+  auto coeff(Index row, Index col) const { return coeff(Direction == Vertical ? col : row); }
+  auto coeff(Index index) const {
+    return narrow::detail::sum_coefficient<T>(
+        narrow::detail::wide_line_sum<DirectionType(Direction)>(arg_, index));
+  }
+
+ private:
+  const Nested arg_;
+};
+
+}  // namespace Eigen::internal
+
+namespace narrow {
+
+/// Sum of the coefficients of an Eigen expression, not rounded to their format: float, or an exact
+/// `fixed_sum`.
+template <class X>
+requires detail::narrow_expression<X>
+[[nodiscard]] auto sum(const Eigen::DenseBase<X>& x) { return detail::wide_sum(x.derived()); }
+
+/// Mean of the coefficients, in their carrier type; NaN for an empty expression. `x.mean()` is built by Eigen
+/// from the rounded sum and the rounded count.
+template <class X>
+requires detail::narrow_expression<X>
+[[nodiscard]] auto mean(const Eigen::DenseBase<X>& x) {
+  using wide = carrier_t<typename X::Scalar>;
+  return static_cast<wide>(sum(x)) / static_cast<wide>(x.size());
+}
+
+/// Frobenius norm, in the carrier type: no overflow where the square passes the largest narrow number.
+template <class X>
+requires detail::narrow_expression<X>
+[[nodiscard]] auto norm(const Eigen::MatrixBase<X>& x) {
+  return std::sqrt(static_cast<carrier_t<typename X::Scalar>>(detail::wide_sum(x.cwiseAbs2())));
+}
+
+/// Inner product of two vectors, not rounded: float, or the exact sum of fixed-point products.
+template <class A, class B>
+requires detail::narrow_product<A, B>
+[[nodiscard]] auto dot(const Eigen::MatrixBase<A>& a, const Eigen::MatrixBase<B>& b) {
+  eigen_assert(a.size() == b.size());
+  return detail::sum_of_products(a.derived(), b.derived());
+}
+
+}  // namespace narrow

@@ -1,0 +1,121 @@
+// What the training helpers take for an array: contiguous ranges, and with eigen.hpp any dense Eigen
+// expression.
+#pragma once
+
+#include <span>
+
+#include "../kernel/matrix_view.hpp"
+
+namespace narrow {
+
+/// The shape of an array, and the order in which its elements are handed on one after another.
+struct array_layout {
+  enum class sequence { flat, by_rows, by_columns };
+
+  sequence order = sequence::flat;  // flat: a range, which has a length but no shape
+  std::ptrdiff_t rows = 0, cols = 1;
+
+  constexpr std::size_t size() const { return static_cast<std::size_t>(rows * cols); }
+
+  /// Where element (i, j) stands in the order.
+  constexpr std::ptrdiff_t place(std::ptrdiff_t i, std::ptrdiff_t j) const {
+    return order == sequence::by_columns ? j * rows + i : i * cols + j;
+  }
+
+  /// Whether elements that correspond stand at the same place in both; a range corresponds in any order.
+  constexpr bool same_places(const array_layout& other) const {
+    return order == other.order || order == sequence::flat || other.order == sequence::flat || rows <= 1 ||
+           cols <= 1;
+  }
+
+  std::string shape() const {
+    return order == sequence::flat ? std::to_string(rows) : detail::shape(rows, cols);
+  }
+
+  friend bool operator==(const array_layout&, const array_layout&) = default;
+};
+
+/// Who reads one array into another, for the message where their shapes do not match.
+struct array_roles {
+  std::string_view function, source, destination;
+};
+
+namespace detail {
+
+template <class X> struct range_access {};
+
+template <sized_array X> struct range_access<X> {
+  using value_type = std::ranges::range_value_t<X>;
+
+  class input {
+   public:
+    explicit input(const X& x) : elements_(std::ranges::data(x), std::ranges::size(x)) {}
+    array_layout layout() const { return {array_layout::sequence::flat, std::ssize(elements_), 1}; }
+    std::span<const value_type> elements() const { return elements_; }
+
+   private:
+    std::span<const value_type> elements_;
+  };
+
+  class output {
+   public:
+    template <class Range> output(Range& x, const array_layout& source, const array_roles& roles) {
+      if constexpr (requires { x.resize(source.size()); })
+        x.resize(source.size());
+      else
+        check_shapes(std::ranges::size(x) == source.size(), roles.function, roles.source, source.shape(),
+                     roles.destination, std::to_string(std::ranges::size(x)));
+      elements_ = {std::ranges::data(x), std::ranges::size(x)};
+    }
+    std::span<value_type> elements() const { return elements_; }
+    void commit() const {}
+
+   private:
+    std::span<value_type> elements_;
+  };
+};
+
+}  // namespace detail
+
+/// How the training helpers reach the elements of an X: the one point to specialise for other array types.
+///
+///   value_type
+///   input(x)           has a `layout()`, and the `elements()` as a span in its order. Copies nothing where x
+///                      lies in memory like that.
+///   output(x, layout,  gives x the shape of the layout if x can be resized; if it cannot and differs, throws
+///          roles)      std::invalid_argument naming both shapes. Its `elements()`, a span in the order of
+///                      the layout, are to be written, then `commit()` called.
+///
+/// An output may be made of the array that an input still reads.
+template <class X> struct array_access : detail::range_access<X> {};
+
+/// What `array_access` can read: contiguous sized ranges, and with eigen.hpp dense Eigen expressions.
+template <class X>
+concept readable_array = requires {
+  typename array_access<std::remove_cvref_t<X>>::input;
+};
+
+template <readable_array X> using array_value_t = typename array_access<std::remove_cvref_t<X>>::value_type;
+
+/// What `array_access` reads as elements of type T.
+template <class X, class T>
+concept array_of = readable_array<X> && std::same_as<array_value_t<X>, T>;
+
+/// What `array_access` can write elements of type T to.
+template <class X, class T>
+concept writable_array_of =
+    array_of<X, T> && std::constructible_from < typename array_access<std::remove_cvref_t<X>>::output,
+        std::remove_reference_t<X>
+&, const array_layout&, const array_roles& > ;
+
+namespace detail {
+
+template <readable_array X> auto read_array(const X& x) { return typename array_access<X>::input(x); }
+
+template <class X> auto write_array(X& x, const array_layout& source, const array_roles& roles) {
+  return typename array_access<std::remove_cvref_t<X>>::output(x, source, roles);
+}
+
+}  // namespace detail
+
+}  // namespace narrow

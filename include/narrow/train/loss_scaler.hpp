@@ -1,0 +1,254 @@
+// Loss scaling: gradients too small for a narrow format are multiplied into its range, and divided in fp32.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "../kernel/convert.hpp"
+#include "../kernel/environment.hpp"
+#include "array_access.hpp"
+#include "parameter.hpp"
+#include "state_io.hpp"
+
+NARROW_STRICT_BEGIN
+
+namespace narrow::detail {
+
+/// to[i] = from[i] / scale, as a product with the reciprocal rounded to float. Whether all of `from` is
+/// finite in float.
+template <class T> NARROW_KERNEL bool unscale(const T* from, float* to, std::size_t n, float scale) {
+  const float_environment guard;
+  const auto inverse = static_cast<float>(1.0 / double{scale});
+  constexpr std::size_t block = 1024;  // both passes over it find it in the nearest cache
+  constexpr std::uint32_t top = std::uint32_t{1} << 31;
+  std::uint32_t seen = 0;
+  for (std::size_t first = 0; first < n; first += block) {
+    const std::size_t count = std::min(block, n - first);
+    float* const part = to + first;
+    detail::convert(from + first, part, count, rounding::nearest_even{});
+    for (std::size_t i = 0; i < count; ++i) {
+      // Where the exponent field is all ones, infinity or NaN, one more in it carries into the top bit.
+      const std::uint32_t magnitude = std::bit_cast<std::uint32_t>(part[i]) & binary32::magnitude_mask;
+      seen |= magnitude + binary32::min_normal;
+      part[i] *= inverse;
+    }
+  }
+  return (seen & top) == 0;
+}
+
+}  // namespace narrow::detail
+
+NARROW_STRICT_END
+
+namespace narrow {
+
+/// The defaults are those of PyTorch's GradScaler. Its scale knows no floor; here it ends at the smallest
+/// scale whose reciprocal is finite too.
+struct loss_scaler_options {
+  float init_scale = 65536;     ///< in [min_scale, max_scale]
+  double growth_factor = 2;     ///< at least 1
+  double backoff_factor = 0.5;  ///< positive, at most 1
+  int growth_interval = 2000;   ///< clean steps in a row before the scale grows; at least 1
+  float min_scale = std::numeric_limits<float>::min();  ///< the floor: at least 2^-126
+  float max_scale = std::numeric_limits<float>::max();  ///< growth beyond it is refused
+  int hysteresis = 1;  ///< overflows, the one that lowers the scale included; at least 1
+
+  friend bool operator==(const loss_scaler_options&, const loss_scaler_options&) = default;
+};
+
+/// Dynamic loss scaling.
+///
+/// A step: multiply the loss gradient by `scale()`, back-propagate in the narrow format, `unscale` the
+/// gradients of every layer into float, and unless one `overflowed()` update the weights. `update()` ends the
+/// step either way.
+///
+/// Overflow  A step with an infinite or NaN gradient is skipped, and the scale multiplied by
+///           `backoff_factor`, but not below `min_scale`. The first `hysteresis - 1` overflows only skip
+///           their step; `growth_interval` clean steps in a row give all of them back.
+/// Growth    After `growth_interval` clean steps in a row the scale is multiplied by `growth_factor`, unless
+///           that passes `max_scale` or is no float; a new interval starts in either case.
+/// Floor     An overflow at `min_scale` skips its step and leaves the scale: nothing is thrown. A run that is
+///           `at_floor()` and skips one step after another has gradients that no scale can mend.
+/// Rounding  Factors are applied in double and rounded to float, as GradScaler does: the same options and the
+///           same overflows give the same bits.
+/// Source    Micikevicius et al., Mixed Precision Training (2018), section 3.2; the rules of PyTorch's
+///           torch.amp.GradScaler; hysteresis as in Megatron-LM and DeepSpeed.
+class loss_scaler : detail::streamable<loss_scaler> {
+ public:
+  /// A step that overflowed, counted from 1 (0: there was none), and the layers that made it overflow.
+  struct overflow_record {
+    std::uint64_t step = 0;
+    std::set<std::string, std::less<>> layers;
+
+    friend bool operator==(const overflow_record&, const overflow_record&) = default;
+  };
+
+  loss_scaler() = default;
+
+  /// Throws std::invalid_argument naming the option that is out of range.
+  explicit loss_scaler(const loss_scaler_options& options)
+      : options_(options), scale_(options.init_scale), hysteresis_left_(options.hysteresis) {
+    check_options();
+  }
+
+  /// What the gradient of the loss is to be multiplied by.
+  float scale() const { return scale_; }
+  const loss_scaler_options& options() const { return options_; }
+
+  /// out[i] = float(grads[i]) * float(1 / scale()), and whether all of `grads` was finite (in float).
+  ///
+  /// To be called once or more in each step, under the name of a layer where the overflow report is to tell
+  /// layers apart. All of `out` is written, finite or not.
+  ///
+  /// Shapes  `out` takes the shape of `grads`; where it cannot be resized it must have it. Elements of Eigen
+  ///         objects correspond by row and column. Where `grads` is float `out` may be `grads` itself; they
+  ///         overlap in no other way.
+  /// Throws  std::invalid_argument naming both shapes if they do not match; the scaler is then as it was.
+  template <readable_array Grads, writable_array_of<float> Out>
+  requires narrow_scalar<array_value_t<Grads>> || std::floating_point<array_value_t<Grads>>
+  bool unscale(const Grads& grads, Out&& out, std::string_view layer = {}) {
+    const auto from = detail::read_array(grads);
+    auto to = detail::write_array(out, from.layout(), {"narrow::loss_scaler::unscale", "grads", "out"});
+    const bool finite =
+        detail::unscale(from.elements().data(), to.elements().data(), from.elements().size(), scale_);
+    to.commit();
+    ++unscaled_;
+    if (!finite) overflowing_layers_.emplace(layer);
+    return finite;
+  }
+
+  /// Whether gradients unscaled since the last `update()` were not finite: the weights must not be updated.
+  bool overflowed() const { return !overflowing_layers_.empty(); }
+
+  /// Ends the step: counts it, and sets the scale of the next.
+  /// Throws std::logic_error if no gradients were unscaled in it.
+  void update() {
+    if (unscaled_ == 0)
+      throw std::logic_error("narrow::loss_scaler::update: no gradients were unscaled since the last update");
+    ++steps_;
+    if (overflowed())
+      back_off();
+    else if (++growth_tracker_ == options_.growth_interval)
+      grow();
+    unscaled_ = 0;
+  }
+
+  std::uint64_t steps() const { return steps_; }
+
+  /// How many of the steps overflowed.
+  std::uint64_t skipped() const { return skipped_; }
+
+  /// Whether the scale is as low as it may be.
+  bool at_floor() const { return scale_ <= options_.min_scale; }
+
+  /// In how many steps each layer overflowed; layers that never did are absent. Gradients unscaled without a
+  /// name count under the empty one.
+  const std::map<std::string, std::uint64_t, std::less<>>& overflows_by_layer() const {
+    return overflows_by_layer_;
+  }
+
+  /// The latest step that overflowed. It was the last step of all if its number is `steps()`.
+  const overflow_record& last_overflow() const { return last_overflow_; }
+
+  friend bool operator==(const loss_scaler&, const loss_scaler&) = default;
+
+ private:
+  friend detail::saved_state;
+
+  float times(double factor) const { return static_cast<float>(double{scale_} * factor); }
+
+  void back_off() {
+    ++skipped_;
+    growth_tracker_ = 0;
+    if (hysteresis_left_ > 1)
+      --hysteresis_left_;
+    else
+      scale_ = std::max(times(options_.backoff_factor), options_.min_scale);
+    for (const auto& layer : overflowing_layers_) ++overflows_by_layer_[layer];
+    last_overflow_ = {steps_, std::exchange(overflowing_layers_, {})};
+  }
+
+  void grow() {
+    growth_tracker_ = 0;
+    hysteresis_left_ = options_.hysteresis;
+    const float grown = times(options_.growth_factor);
+    if (detail::is_finite(grown) && grown <= options_.max_scale) scale_ = grown;
+  }
+
+  void check_options() const {
+    constexpr double lowest = std::numeric_limits<float>::min(), highest = std::numeric_limits<float>::max();
+    constexpr double most = std::numeric_limits<int>::max();
+    const auto check = [](std::string_view name, double value, double low, double high) {
+      detail::check_parameter("narrow::loss_scaler", name, value, low, high);
+    };
+    check("growth_factor", options_.growth_factor, 1, highest);
+    check("backoff_factor", options_.backoff_factor, lowest, 1);
+    check("growth_interval", options_.growth_interval, 1, most);
+    check("hysteresis", options_.hysteresis, 1, most);
+    check("max_scale", options_.max_scale, lowest, highest);
+    check("min_scale", options_.min_scale, lowest, options_.max_scale);
+    check("init_scale", options_.init_scale, options_.min_scale, options_.max_scale);
+  }
+
+  static std::string state_type() { return "narrow::loss_scaler"; }
+
+  template <class Archive, class Self> static void state(Archive& archive, Self& self) {
+    auto& options = self.options_;
+    archive("init_scale", options.init_scale);
+    archive("growth_factor", options.growth_factor);
+    archive("backoff_factor", options.backoff_factor);
+    archive("growth_interval", options.growth_interval);
+    archive("min_scale", options.min_scale);
+    archive("max_scale", options.max_scale);
+    archive("hysteresis", options.hysteresis);
+    archive("scale", self.scale_);
+    archive("growth_tracker", self.growth_tracker_);
+    archive("hysteresis_left", self.hysteresis_left_);
+    archive("steps", self.steps_);
+    archive("skipped", self.skipped_);
+    archive("unscaled", self.unscaled_);
+    archive("overflowing_layers", self.overflowing_layers_);
+    archive("overflows_by_layer", self.overflows_by_layer_);
+    archive("last_overflow_step", self.last_overflow_.step);
+    archive("last_overflow_layers", self.last_overflow_.layers);
+  }
+
+  void check_state() const {
+    check_options();
+    const auto check = [](std::string_view name, auto value, auto low, auto high) {
+      detail::check_parameter("narrow::loss_scaler", name, static_cast<double>(value),
+                              static_cast<double>(low), static_cast<double>(high));
+    };
+    check("scale", scale_, options_.min_scale, options_.max_scale);
+    check("growth_tracker", growth_tracker_, 0, options_.growth_interval - 1);
+    check("hysteresis_left", hysteresis_left_, 1, options_.hysteresis);
+    check("skipped", skipped_, 0, steps_);
+    check("overflowing_layers", overflowing_layers_.size(), 0, unscaled_);
+    check("last_overflow_step", last_overflow_.step, 0, steps_);
+  }
+
+  loss_scaler_options options_;
+  float scale_ = options_.init_scale;
+  int growth_tracker_ = 0;  // clean steps in a row
+  int hysteresis_left_ = options_.hysteresis;
+  std::uint64_t steps_ = 0, skipped_ = 0;
+  std::uint64_t unscaled_ = 0;  // arrays, since the last update
+  std::set<std::string, std::less<>> overflowing_layers_;
+  std::map<std::string, std::uint64_t, std::less<>> overflows_by_layer_;
+  overflow_record last_overflow_;
+};
+
+/// A scaler that always multiplies by `scale`, in [2^-126, max float]. Overflows are reported and their steps
+/// are to be skipped as with a dynamic one. Micikevicius et al. (2018), section 3.2, trained with constants
+/// from 8 to 32768.
+inline loss_scaler static_scale(float scale) {
+  return loss_scaler({.init_scale = scale, .growth_factor = 1, .backoff_factor = 1});
+}
+
+}  // namespace narrow

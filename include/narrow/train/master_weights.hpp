@@ -1,0 +1,137 @@
+// Weights that are updated in fp32 and used in a narrow format.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "../kernel/convert.hpp"
+#include "array_access.hpp"
+#include "state_io.hpp"
+
+namespace narrow {
+
+namespace detail {
+
+/// `round` for every `stride`-th element of what it is the policy of.
+template <rounding_policy Round> struct every_nth {
+  Round round;
+  std::uint64_t stride;
+
+  constexpr every_nth at(std::uint64_t i) const { return {at_element(round, i * stride), stride}; }
+  constexpr bool away(const rounding::tail& t) const { return round.away(t); }
+  constexpr bool overflows_to_infinity(sign s) const { return round.overflows_to_infinity(s); }
+};
+
+/// The name of a format in saved states. Its policies have no part in what the codes mean.
+template <int E, int M, specials Specials, class Round, class Overflow>
+std::string format_name(std::type_identity<floating<E, M, Specials, Round, Overflow>>) {
+  constexpr const char* kinds[] = {"ieee", "fn", "fnuz", "none"};  // in the order of `specials`
+  return "floating<" + std::to_string(E) + "," + std::to_string(M) + "," + kinds[static_cast<int>(Specials)] +
+         ">";
+}
+template <int WL, int FL, class Round, class Overflow>
+std::string format_name(std::type_identity<fixed<WL, FL, Round, Overflow>>) {
+  return "fixed<" + std::to_string(WL) + "," + std::to_string(FL) + ">";
+}
+
+}  // namespace detail
+
+/// A weight tensor twice: the fp32 master copy, which takes the updates, and its rounding to F, which forward
+/// and backward use. An update too small to change a narrow weight accumulates in the master.
+///
+/// Both copies have the order of the array that they were made from, for an Eigen matrix its storage order:
+/// an `Eigen::Map` of that matrix's shape and order shows them as matrices.
+///
+/// Source  Micikevicius et al., Mixed Precision Training (2018), section 3.1.
+template <narrow_scalar F> class master_weights : detail::streamable<master_weights<F>> {
+ public:
+  using own_rounding = typename F::round_policy;
+
+  master_weights() = default;
+
+  /// Copies float weights and rounds them, as `round` does.
+  template <array_of<float> X, rounding_policy Round = own_rounding>
+  explicit master_weights(const X& initial, const Round& round = Round{}) {
+    const auto array = detail::read_array(initial);
+    layout_ = array.layout();
+    master_.assign(array.elements().begin(), array.elements().end());
+    weights_.resize(master_.size());
+    this->round(round);
+  }
+
+  /// The master copy. What is written to it shows in `weights()` after the next `round`.
+  std::span<float> master() { return master_; }
+  std::span<const float> master() const { return master_; }
+
+  std::span<const F> weights() const { return weights_; }
+  std::size_t size() const { return master_.size(); }
+
+  /// weights() = master(), each element rounded once.
+  ///
+  /// Rounding  by `round`. `rounding::stochastic{seed, offset}` draws for element (i, j) of a matrix under
+  /// its
+  ///           row-major index, whatever the storage order. Make the seed a function of the step's number, so
+  ///           that steps differ and a run that goes on from a saved state repeats.
+  template <rounding_policy Round = own_rounding> void round(const Round& round = Round{}) {
+    constexpr bool by_index = requires { round.at(0); };
+    if (by_index && layout_.order == array_layout::sequence::by_columns) {
+      const auto rows = static_cast<std::size_t>(layout_.rows), cols = static_cast<std::size_t>(layout_.cols);
+      for (std::size_t j = 0; j < cols; ++j)
+        convert(std::span(master_).subspan(j * rows, rows), std::span(weights_).subspan(j * rows, rows),
+                detail::every_nth<Round>{at_element(round, j), cols});
+    } else {
+      convert(master_, weights_, round);
+    }
+  }
+
+  /// Calls `step(master())`, which updates the weights in fp32, then `round(round)`.
+  template <std::invocable<std::span<float>> Step, rounding_policy Round = own_rounding>
+  void update(Step&& step, const Round& round = Round{}) {
+    std::forward<Step>(step)(master());
+    this->round(round);
+  }
+
+  /// Bytes of the two copies.
+  std::size_t master_bytes() const { return master_.size() * sizeof(float); }
+  std::size_t weights_bytes() const { return weights_.size() * sizeof(F); }
+
+ private:
+  friend detail::saved_state;
+
+  static std::string state_type() {
+    return "narrow::master_weights<" + detail::format_name(std::type_identity<F>{}) + ">";
+  }
+
+  template <class Archive, class Self> static void state(Archive& archive, Self& self) {
+    archive("order", self.layout_.order);
+    archive("rows", self.layout_.rows);
+    archive("cols", self.layout_.cols);
+    archive("master", self.master_);
+    archive("weights", self.weights_);
+  }
+
+  void check_state() const {
+    const auto [order, rows, cols] = layout_;
+    const auto size = std::ssize(master_);
+    using sequence = array_layout::sequence;
+    // By division: the product of two numbers from a file may overflow.
+    const bool fits = rows >= 0 && cols >= 0 &&
+                      (rows == 0 || cols == 0 ? size == 0 : size % rows == 0 && size / rows == cols);
+    const bool ordered =
+        order == sequence::by_rows || order == sequence::by_columns || (order == sequence::flat && cols == 1);
+    if (!fits || !ordered || weights_.size() != master_.size())
+      throw std::invalid_argument("its sizes contradict one another");
+  }
+
+  array_layout layout_;
+  std::vector<float> master_;
+  std::vector<F> weights_;
+};
+
+}  // namespace narrow

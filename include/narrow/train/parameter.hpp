@@ -1,0 +1,28 @@
+// Parameters that must lie in a range.
+#pragma once
+
+#include <charconv>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "../math.hpp"
+
+namespace narrow::detail {
+
+/// The shortest text that reads back as x.
+inline std::string to_text(double x) {
+  char digits[32];
+  return std::string(digits, std::to_chars(digits, std::end(digits), x).ptr);
+}
+
+/// Throws std::invalid_argument naming the parameter, its value and the range, unless low <= value <= high.
+/// NaN and infinity lie in no range.
+inline void check_parameter(std::string_view owner, std::string_view name, double value, double low,
+                            double high) {
+  if (is_finite(value) && low <= value && value <= high) return;
+  throw std::invalid_argument(std::string(owner) + ": " + std::string(name) + " is " + to_text(value) +
+                              ", must be in [" + to_text(low) + ", " + to_text(high) + "]");
+}
+
+}  // namespace narrow::detail

@@ -1,0 +1,234 @@
+// The state of a training helper as text, written and read by one list of its fields.
+#pragma once
+
+#include <charconv>
+#include <istream>
+#include <ostream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "../format/operators.hpp"
+
+namespace narrow::detail {
+
+/// Types that come back bit for bit as their bits, in hexadecimal, and the unsigned integer that holds those.
+template <class T> struct saved_bits {};
+template <> struct saved_bits<float> { using type = std::uint32_t; };
+template <> struct saved_bits<double> { using type = std::uint64_t; };
+template <narrow_scalar T> struct saved_bits<T> { using type = std::make_unsigned_t<typename T::bits_type>; };
+template <class T>
+concept saved_as_bits = requires {
+  typename saved_bits<T>::type;
+};
+
+template <class T>
+concept saved_pair = requires(T x) {
+  x.first;
+  x.second;
+};
+
+/// Writes values separated by spaces: integers in decimal, strings as `length:bytes`, containers as their
+/// size and elements. The stream's flags, width and locale have no part in it.
+class state_writer {
+ public:
+  explicit state_writer(std::ostream& out) : out_(out) { out_.width(0); }
+
+  void begin(std::string_view type) {
+    put(type);
+    put(" {");
+  }
+  void end() { put(" }"); }
+
+  template <class T> void operator()(std::string_view name, const T& value) {
+    put(" ");
+    put(name);
+    write(value);
+  }
+
+ private:
+  template <std::integral T> void write(T value) { number(value, 10); }
+  template <class T>
+  requires std::is_enum_v<T>
+  void write(T value) { write(static_cast<int>(value)); }
+  template <saved_as_bits T> void write(T value) {
+    using bits = typename saved_bits<T>::type;
+    if constexpr (narrow_scalar<T>)
+      number(static_cast<bits>(value.bits()), 16);
+    else
+      number(std::bit_cast<bits>(value), 16);
+  }
+  void write(const std::string& text) {
+    number(text.size(), 10);
+    put(":");
+    put(text);
+  }
+  template <saved_pair T> void write(const T& pair) {
+    write(pair.first);
+    write(pair.second);
+  }
+  template <std::ranges::sized_range T> void write(const T& elements) {
+    number(std::ranges::size(elements), 10);
+    for (const auto& element : elements) write(element);
+  }
+
+  template <std::integral T> void number(T value, int base) {
+    char digits[24] = {' '};
+    const auto end = std::to_chars(digits + 1, std::end(digits), value, base).ptr;
+    put({digits, static_cast<std::size_t>(end - digits)});
+  }
+  void put(std::string_view text) { out_.write(text.data(), static_cast<std::streamsize>(text.size())); }
+
+  std::ostream& out_;
+};
+
+/// Reads what `state_writer` wrote. Throws std::runtime_error where the text has another form.
+class state_reader {
+ public:
+  explicit state_reader(std::istream& in, std::string_view type) : in_(in), type_(type) {
+    if (const std::istream::sentry ready(in_, true); !ready) refuse("the stream cannot be read");
+    constexpr std::string_view white_space = " \t\n\v\f\r";
+    while (white_space.find(peek()) != white_space.npos) next();
+  }
+
+  void begin() {
+    expect(type_);
+    expect(" {");
+  }
+  void end() { expect(" }"); }
+
+  template <class T> void operator()(std::string_view name, T& value) {
+    expect(" ");
+    expect(name);
+    read(value);
+  }
+
+  [[noreturn]] void refuse(std::string_view why) const {
+    const std::string message = "narrow: no saved state of " + std::string(type_) + ": " + std::string(why);
+    in_.setstate(std::ios_base::failbit);
+    throw std::runtime_error(message);
+  }
+
+ private:
+  template <std::integral T> void read(T& value) { value = number<T>(10, ' '); }
+  template <class T>
+  requires std::is_enum_v<T>
+  void read(T& value) { value = static_cast<T>(number<int>(10, ' ')); }
+  template <saved_as_bits T> void read(T& value) {
+    const auto bits = number<typename saved_bits<T>::type>(16, ' ');
+    if constexpr (narrow_scalar<T>) {
+      value = T::from_bits(static_cast<typename T::bits_type>(bits));
+      if (static_cast<typename T::bits_type>(bits) != value.bits()) refuse("a code of the wrong format");
+    } else {
+      value = std::bit_cast<T>(bits);
+    }
+  }
+  void read(std::string& text) {
+    const auto size = number<std::size_t>(10, ':');
+    expect(":");
+    text.clear();
+    while (text.size() < size) text.push_back(next());
+  }
+  template <saved_pair T> void read(T& pair) {
+    read(pair.first);
+    read(pair.second);
+  }
+  // Grows as elements arrive: a false size must not allocate what the text does not hold.
+  template <std::ranges::sized_range T> void read(T& elements) {
+    const auto size = number<std::size_t>(10, ' ');
+    elements.clear();
+    for (std::size_t i = 0; i < size; ++i) {
+      mutable_element<T> item{};
+      read(item);
+      elements.insert(elements.end(), std::move(item));
+    }
+    if (elements.size() != size) refuse("a repeated key");
+  }
+
+  template <class T> struct element { using type = typename T::value_type; };
+  template <class T>
+  requires requires { typename T::mapped_type; }
+  struct element<T> {
+    using type = std::pair<typename T::key_type, typename T::mapped_type>;
+  };
+  template <class T> using mutable_element = typename element<T>::type;
+
+  /// The number after a space, up to the character `stop`, which is left where it is.
+  template <std::integral T> T number(int base, char stop) {
+    expect(" ");
+    char digits[24];
+    char* end = digits;
+    while (peek() != stop) {
+      if (end == std::end(digits)) refuse("a number of too many digits");
+      *end++ = next();
+    }
+    T value{};
+    const auto [parsed, error] = std::from_chars(digits, end, value, base);
+    if (error != std::errc{} || parsed != end)
+      refuse("\"" + std::string(digits, end) + "\" is not its number");
+    return value;
+  }
+
+  void expect(std::string_view text) {
+    for (const char c : text)
+      if (next() != c) refuse("\"" + std::string(text) + "\" is missing");
+  }
+
+  char peek() const {
+    const auto c = in_.rdbuf()->sgetc();
+    if (c == std::char_traits<char>::eof()) refuse("the text ends too early");
+    return std::char_traits<char>::to_char_type(c);
+  }
+  char next() {
+    const char c = peek();
+    in_.rdbuf()->sbumpc();
+    return c;
+  }
+
+  std::istream& in_;
+  std::string_view type_;
+};
+
+/// Streaming for a class that befriends this one and has `state_type()`, its name in the text;
+/// `state(archive, self)`, which calls archive(name, member) for every member; `check_state()`, which throws
+/// std::invalid_argument where they do not fit together; and a default constructor.
+struct saved_state {
+  template <class T> static std::ostream& save(std::ostream& out, const T& x) {
+    state_writer writer(out);
+    writer.begin(T::state_type());
+    T::state(writer, x);
+    writer.end();
+    return out;
+  }
+
+  template <class T> static std::istream& load(std::istream& in, T& x) {
+    const std::string type = T::state_type();
+    state_reader reader(in, type);
+    T loaded;
+    reader.begin();
+    T::state(reader, loaded);
+    reader.end();
+    try {
+      loaded.check_state();
+    } catch (const std::invalid_argument& error) {
+      reader.refuse(error.what());
+    }
+    x = std::move(loaded);
+    return in;
+  }
+};
+
+/// Base of the classes with a saved state.
+///
+/// `<<` writes an object as one line of text, `>>` reads it back bit for bit, after any white space; several
+/// objects may follow one another. Text that is truncated, or of another type or format, makes `>>` throw
+/// std::runtime_error; the object then is as it was and the stream's failbit is set.
+template <class T> struct streamable {
+  friend std::ostream& operator<<(std::ostream& out, const T& x) { return saved_state::save(out, x); }
+  friend std::istream& operator>>(std::istream& in, T& x) { return saved_state::load(in, x); }
+  friend bool operator==(const streamable&, const streamable&) = default;
+};
+
+}  // namespace narrow::detail
