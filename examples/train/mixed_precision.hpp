@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cmath>
-#include <narrow/eigen/array_access.hpp>
+#include <memory>
 #include <narrow/train/loss_scaler.hpp>
+#include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "layers/layer.hpp"
 #include "optimizer.hpp"
@@ -24,11 +26,13 @@ enum class master_copy { kept, absent };
 inline fp32_matrix he_normal(Eigen::Index outputs, Eigen::Index inputs, random_stream& random) {
   constexpr double kept = 0.87962566103423978;  // standard deviation of a unit normal cut at +-2
   const double deviation = std::sqrt(2.0 / static_cast<double>(inputs)) / kept;
-  return fp32_matrix::NullaryExpr(outputs, inputs, [&](Eigen::Index) {
+  fp32_matrix weights(outputs, inputs);
+  for (float& w : weights.reshaped()) {
     double z = random.normal();
     while (std::abs(z) > 2) z = random.normal();
-    return static_cast<float>(deviation * z);
-  });
+    w = static_cast<float>(deviation * z);
+  }
+  return weights;
 }
 
 /// The parameters of a network and all that their training keeps beside them.
@@ -44,10 +48,15 @@ template <class S> class mixed_precision {
       fp32_matrix initial = he_normal(weights->value.rows(), weights->value.cols(), random);
       weights->value = initial.template cast<S>();
       const bool copy = master == master_copy::kept && !std::is_same_v<S, float>;
-      weights_.push_back(
-          {weights, optimizer_->settings().weight_decay, copy ? std::move(initial) : fp32_matrix(), {}, {}});
+      weights_.push_back({"weights " + std::to_string(weights_.size() + 1),
+                          weights,
+                          optimizer_->settings().weight_decay,
+                          copy ? std::move(initial) : fp32_matrix(),
+                          {},
+                          {}});
     }
-    for (auto* bias : parameters.biases) biases_.push_back({bias, 0, {}, {}, {}});
+    for (auto* bias : parameters.biases)
+      biases_.push_back({"biases " + std::to_string(biases_.size() + 1), bias, 0, {}, {}, {}});
   }
 
   /// What the loss is to be multiplied by before the next back-propagation.
@@ -59,7 +68,7 @@ template <class S> class mixed_precision {
     bool finite = true;
     double square_sum = 0;
     for_each([&](auto& p) {
-      finite &= scaler_.unscale(p.tensor->gradient, p.gradient);
+      finite &= scaler_.unscale(p.tensor->gradient, p.gradient, p.name);
       square_sum += p.gradient.template cast<double>().squaredNorm();
     });
     if (finite) {
@@ -94,6 +103,7 @@ template <class S> class mixed_precision {
  private:
   /// A parameter and what training keeps beside it.
   template <class T> struct trained {
+    std::string name;  // for the overflow report: "weights 2" are those of the second layer that has any
     parameter<T>* tensor;
     float decay;
     fp32_matrix master;    // empty where updates go to tensor->value

@@ -7,7 +7,8 @@
 #include <cstdio>
 #include <fstream>
 #include <iomanip>
-#include <ostream>
+#include <sstream>
+#include <utility>
 
 namespace narrow_train {
 namespace {
@@ -47,7 +48,7 @@ progress::run_observer::run_observer(progress& all, const run& described, int ep
       epochs_(epochs),
       images_per_epoch_(images_per_epoch) {}
 
-void progress::run_observer::batch_done(std::size_t images, float loss, float scale, std::int64_t skipped) {
+void progress::run_observer::batch_done(std::size_t images, float loss, float scale, std::uint64_t skipped) {
   images_done_ += images;
   const std::lock_guard lock(all_.mutex_);
   all_.done_ += images;
@@ -58,19 +59,19 @@ void progress::run_observer::batch_done(std::size_t images, float loss, float sc
   const double rate = static_cast<double>(all_.done_) / elapsed;
   all_.erase_line();
   std::fprintf(stderr,
-               "%s  epoch %zu/%d  %3.0f %%  loss %.4f  scale %g  skipped %lld  %.0f images/s  %s left",
+               "%s  epoch %zu/%d  %3.0f %%  loss %.4f  scale %g  skipped %llu  %.0f images/s  %s left",
                name_.c_str(), (images_done_ - 1) / images_per_epoch_ + 1, epochs_,
                100.0 * static_cast<double>(all_.done_) / static_cast<double>(all_.total_), double{loss},
-               double{scale}, static_cast<long long>(skipped), rate,
+               double{scale}, static_cast<unsigned long long>(skipped), rate,
                minutes(static_cast<double>(all_.total_ - all_.done_) / rate).c_str());
 }
 
 void progress::run_observer::epoch_done(const curve_point& p) {
   const std::lock_guard lock(all_.mutex_);
   all_.erase_line();
-  std::fprintf(stderr, "%s  epoch %d/%d  loss %.4f  test accuracy %.2f %%  scale %g  skipped %lld  %.1f s\n",
+  std::fprintf(stderr, "%s  epoch %d/%d  loss %.4f  test accuracy %.2f %%  scale %g  skipped %llu  %.1f s\n",
                name_.c_str(), p.epoch, epochs_, double{p.loss}, 100 * p.accuracy, double{p.scale},
-               static_cast<long long>(p.skipped), p.seconds);
+               static_cast<unsigned long long>(p.skipped), p.seconds);
 }
 
 void write_csv(const std::filesystem::path& path, const std::vector<run>& runs) {
@@ -100,12 +101,14 @@ void write_csv(const std::filesystem::path& path, const std::vector<run>& runs) 
 void print_table(std::ostream& out, const std::vector<run>& runs) {
   out << "format   test accuracy   lowest..highest   s/epoch     weights   fp32 copy   activations   "
          "skipped\n";
+  std::ostringstream overflows;
   for (std::size_t i = 0; i < runs.size();) {
     const format* kind = runs[i].kind;
     double sum = 0, lowest = 1, highest = 0, seconds = 0;
-    std::int64_t skipped = 0;
+    std::uint64_t skipped = 0, steps = 0;
     std::size_t seeds = 0, epochs = 0;
     const training_result& sizes = runs[i].result;  // the same for every seed
+    overflow_counts where;
     for (; i < runs.size() && runs[i].kind == kind; ++i, ++seeds) {
       const curve_point& last = runs[i].result.curve.back();
       sum += last.accuracy;
@@ -113,16 +116,25 @@ void print_table(std::ostream& out, const std::vector<run>& runs) {
       highest = std::max(highest, last.accuracy);
       seconds += last.seconds;
       skipped += last.skipped;
+      steps += last.step;
       epochs += runs[i].result.curve.size();
+      for (const auto& [tensor, count] : runs[i].result.overflows) where[tensor] += count;
     }
     char line[160];
     std::snprintf(line, sizeof line, "%-8s %11.2f %%   %7.2f..%-7.2f %8.2f %11s %11s %13s %9lld\n",
                   std::string(kind->name).c_str(), 100 * sum / static_cast<double>(seeds), 100 * lowest,
                   100 * highest, seconds / static_cast<double>(epochs), human(sizes.weight_bytes).c_str(),
                   human(sizes.master_bytes).c_str(), human(sizes.activation_bytes).c_str(),
-                  static_cast<long long>(skipped));
+                  static_cast<unsigned long long>(skipped));
     out << line;
+    if (where.empty()) continue;
+    overflows << kind->name << " skipped " << skipped << " of " << steps
+              << " steps, with overflow in the gradients of";
+    for (const char* separator = " "; const auto& [tensor, count] : where)
+      overflows << std::exchange(separator, ", ") << tensor << " (" << count << ')';
+    overflows << '\n';
   }
+  out << overflows.str();
 }
 
 }  // namespace narrow_train

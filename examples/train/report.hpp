@@ -31,7 +31,7 @@ class progress {
   class run_observer final : public observer {
    public:
     run_observer(progress& all, const run& described, int epochs, std::size_t images_per_epoch);
-    void batch_done(std::size_t images, float loss, float scale, std::int64_t skipped) override;
+    void batch_done(std::size_t images, float loss, float scale, std::uint64_t skipped) override;
     void epoch_done(const curve_point& point) override;
 
    private:
@@ -58,7 +58,7 @@ class progress {
 /// Writes the curves of the complete runs. The file appears whole or not at all; throws data_error naming it.
 void write_csv(const std::filesystem::path& path, const std::vector<run>& runs);
 
-/// One line for each format, the mean over its seeds.
+/// One line for each format, the mean over its seeds; then where gradients overflowed.
 void print_table(std::ostream& out, const std::vector<run>& runs);
 
 }  // namespace narrow_train

@@ -50,8 +50,8 @@ TEMPLATE_LIST_TEST_CASE("comparison of all pairs of 8-bit codes, of the edges of
 namespace {
 
 template <class T, class B> void check_against(tally& count, T x, const oracle::datum& exact, B b) {
-  check_order(count, x, b, order(exact, oracle::finite(b)));
-  check_order(count, b, x, order(oracle::finite(b), exact));
+  check_order(count, x, b, order(exact, oracle::datum_of(b)));
+  check_order(count, b, x, order(oracle::datum_of(b), exact));
 }
 
 /// A value of B that is x, or next to it, or no more than B's best approximation.
@@ -123,7 +123,7 @@ TEMPLATE_LIST_TEST_CASE("fixed: comparison with every built-in type is exact", "
   std::uint64_t numbers = 0;
   generator random(2024);
   const auto check = [&](TestType x) {
-    check_with_builtins(count, x, oracle::finite(static_cast<double>(x)));
+    check_with_builtins(count, x, oracle::datum_of(static_cast<double>(x)));
     ++numbers;
   };
   using limits = std::numeric_limits<TestType>;

@@ -61,7 +61,7 @@ template <class T, class Integer> void check_with_integers(tally& count, generat
       }
     }
     const auto& t = oracle::table_of<T>();
-    const oracle::operand a = oracle::decode(x), b = oracle::finite(n);
+    const oracle::operand a = oracle::decode(x), b = oracle::datum_of(n);
     const auto check = [&]<class Op>(Op) {
       const auto describe = [&] { return text(name_of<T>(), x.bits(), Op::name, std::to_string(n)); };
       count.expect(oracle::matches(Op::exact(t, a, b), Op::apply(x, n)), describe);
@@ -92,7 +92,7 @@ TEMPLATE_LIST_TEST_CASE("fixed: an integer operand enters exactly, however large
   generator random(2024);
   tally count;
   const auto check_one = [&]<class T, class Integer>(T x, Integer n) {
-    const mpq_class a = oracle::value(x), b = oracle::value(oracle::operand(oracle::finite(n)));
+    const mpq_class a = oracle::value(x), b = oracle::value(oracle::operand(oracle::datum_of(n)));
     const auto check = [&]<class Op>(Op) {
       const auto describe = [&] {
         return text(name_of<T>(), std::to_string(x.bits()), Op::name, std::to_string(n));

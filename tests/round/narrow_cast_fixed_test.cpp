@@ -8,7 +8,7 @@ using namespace test;
 namespace {
 
 template <class T, class Source> void check_fixed(tally& count, Source x) {
-  const auto right = oracle::rounded(T::fraction_length, oracle::operand(oracle::finite(x)));
+  const auto right = oracle::rounded(T::fraction_length, oracle::operand(oracle::datum_of(x)));
   for_each_policy<T>([&]<class U>() {
     const U result = x;
     count.expect(oracle::matches(right, result), [&] {
@@ -97,7 +97,7 @@ TEMPLATE_LIST_TEST_CASE(
       const double value = oracle::value(result).get_d();
       count.expect(static_cast<double>(result) == value, describe);
       count.expect(
-          oracle::matches(oracle::rounded(oracle::table_of<Float>(), oracle::finite(value)), Float(result)),
+          oracle::matches(oracle::rounded(oracle::table_of<Float>(), oracle::datum_of(value)), Float(result)),
           describe);
     }
   });

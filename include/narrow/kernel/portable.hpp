@@ -1,7 +1,7 @@
 // The kernels in plain C++: what runs where nothing faster does, and what the faster ones are tested against.
 //
-// Order of additions: a product adds its terms in ascending order of the summed index, one lane per
-// coefficient; dot and sum run eight lanes side by side and add those at the end. No result depends on shape,
+// Order of additions: a matrix product adds the terms of a coefficient in ascending order of the summed
+// index; inner products and sums run eight lanes side by side and add those at the end. No result depends on
 // strides or alignment.
 #pragma once
 
@@ -71,12 +71,8 @@ void finish(const typename Meeting::sum& sum, double alpha, double beta, C& c, c
     }
     if constexpr (narrow_scalar<C>)
       c = C(value, round, typename C::overflow_policy{});
-    else if constexpr (std::same_as<C, float>)
-      c = std::bit_cast<float>(
-          detail::pack_code<detail::binary32>(value, rounding::nearest_even{}, overflow::ieee{}));
     else
-      c = std::bit_cast<double>(
-          detail::pack_code<detail::binary64>(value, rounding::nearest_even{}, overflow::ieee{}));
+      c = detail::nearest<C>(value);
   }
 }
 
@@ -157,37 +153,18 @@ void gemm_tiles(matrix_view<const A> a, matrix_view<const B> b, matrix_view<C> c
   }
 }
 
-/// C = alpha A B + beta C. C overlaps neither A nor B.
-template <class A, class B, class C, class Round>
-NARROW_KERNEL void gemm(matrix_view<const A> a, matrix_view<const B> b, matrix_view<C> c, double alpha,
-                        double beta, const Round& round) {
-  using meeting = detail::meeting<A, B>;
-  const std::pair<index, index> element{c.cols, 1}, transposed{1, c.cols};
-  // Lanes run along columns: a thin result lies down.
-  if (c.cols < 4 && c.cols < c.rows) {
-    if (c.cols == 1)
-      gemm_tiles<1, meeting>(b.transposed(), a.transposed(), c.transposed(), alpha, beta, round, transposed);
-    else
-      gemm_tiles<4, meeting>(b.transposed(), a.transposed(), c.transposed(), alpha, beta, round, transposed);
-  } else if (c.rows == 1) {
-    gemm_tiles<1, meeting>(a, b, c, alpha, beta, round, element);
-  } else {
-    gemm_tiles<4, meeting>(a, b, c, alpha, beta, round, element);
-  }
-}
-
 /// Eight running sums of term(i), i = 0 .. n-1, folded into one.
 template <class Sum, class Lane, class Term> Sum lanewise_sum(index n, index safe_terms, Term term) {
   constexpr index lanes = 8;
   Sum total = 0;
-  for (index i0 = 0; i0 < n;) {
-    const index steps = (n - i0) / lanes;
-    const index count = steps == 0 ? n - i0 : lanes * std::min(steps, safe_terms);
+  for (index first = 0; first < n;) {
+    const index steps = std::min((n - first) / lanes, safe_terms);
     Lane partial[lanes] = {};
-    for (index i = i0; i < i0 + count; i += lanes)
-      for (index l = 0; l < std::min(lanes, i0 + count - i); ++l) partial[l] += term(i + l);
+    for (index step = 0; step < steps; ++step, first += lanes)
+      for (index l = 0; l < lanes; ++l) partial[l] += term(first + l);
+    if (steps == 0)
+      for (index l = 0; first < n; ++l, ++first) partial[l] += term(first);
     for (index l = 0; l < lanes; ++l) total += partial[l];
-    i0 += count;
   }
   return total;
 }
@@ -201,6 +178,27 @@ NARROW_KERNEL typename detail::meeting<A, B>::sum dot(const A* a, index stride_a
     return detail::uncontracted(
         static_cast<lane>(meeting::decode(a[i * stride_a]) * meeting::decode(b[i * stride_b])));
   });
+}
+
+/// C = alpha A B + beta C. C overlaps neither A nor B.
+template <class A, class B, class C, class Round>
+NARROW_KERNEL void gemm(matrix_view<const A> a, matrix_view<const B> b, matrix_view<C> c, double alpha,
+                        double beta, const Round& round) {
+  using meeting = detail::meeting<A, B>;
+  const std::pair<index, index> element{c.cols, 1}, transposed{1, c.cols};
+  if (c.rows == 1 && c.cols == 1) {
+    const auto inner = dot(a.data, a.col_stride, b.data, b.row_stride, a.cols);
+    finish<meeting>(inner, alpha, beta, c(0, 0), at_element(round, 0));
+  } else if (c.cols < 4 && c.cols < c.rows) {  // lanes run along columns: a thin result lies down
+    if (c.cols == 1)
+      gemm_tiles<1, meeting>(b.transposed(), a.transposed(), c.transposed(), alpha, beta, round, transposed);
+    else
+      gemm_tiles<4, meeting>(b.transposed(), a.transposed(), c.transposed(), alpha, beta, round, transposed);
+  } else if (c.rows == 1) {
+    gemm_tiles<1, meeting>(a, b, c, alpha, beta, round, element);
+  } else {
+    gemm_tiles<4, meeting>(a, b, c, alpha, beta, round, element);
+  }
 }
 
 template <class A> NARROW_KERNEL auto sum(const A* a, index stride, index n) {
