@@ -1,8 +1,9 @@
-// Mixed precision added to a training loop: weights and gradients in fp16, an fp32 master copy that takes the updates,
-// dynamic loss scaling, and the gradient statistics that tell whether it is needed (Micikevicius et al., 2018).
+// Mixed precision added to a training loop: weights and gradients in fp16, an fp32 master copy that takes the
+// updates, dynamic loss scaling, and the gradient statistics that tell whether it is needed (Micikevicius et
+// al., 2018).
 //
-// The problem: linear regression Y ~ W X whose loss is weighted so low that its gradients lie below 2^-24, the smallest
-// number of fp16. Without a loss scale nothing is learnt.
+// The problem: linear regression Y ~ W X whose loss is weighted so low that its gradients lie below 2^-24,
+// the smallest number of fp16. Without a loss scale nothing is learnt.
 #include <narrow/eigen.hpp>
 
 #include <cmath>
@@ -28,7 +29,8 @@ result train(narrow::loss_scaler scaler) {
   Eigen::MatrixXf master = Eigen::MatrixXf::Zero(4, 16), gradient;
   MatrixH W = master;
   for (int step = 0; step < 200; ++step) {
-    const MatrixH dLoss_dY = scaler.scale() * loss_weight * (W * X - Y);  // scaled before it is rounded to fp16
+    const MatrixH dLoss_dY =
+        scaler.scale() * loss_weight * (W * X - Y);  // scaled before it is rounded to fp16
     const MatrixH dLoss_dW = dLoss_dY * X.transpose();
     outcome.gradients.add(dLoss_dW);
     if (scaler.unscale(dLoss_dW, gradient, "W")) {
