@@ -91,7 +91,7 @@ TEMPLATE_LIST_TEST_CASE("max_digits10 digits bring every finite code back", "[io
     stream.str("");
     stream.clear();
     stream << x;
-    TestType y;
+    TestType y{};
     stream >> y;
     count.expect(y.bits() == code, [&] { return text(name_of<TestType>(), code, stream.str(), y.bits()); });
   }
