@@ -7,7 +7,7 @@
 
 #include <functional>
 
-#include "evaluate.hpp"
+#include "views.hpp"
 
 namespace narrow::detail {
 
@@ -61,12 +61,6 @@ template <class X> auto view_of_direct(X& x) {
   return matrix_view<std::remove_pointer_t<decltype(x.data())>>{
       x.data(), x.rows(), x.cols(), X::IsRowMajor ? outer : inner, X::IsRowMajor ? inner : outer};
 }
-
-/// What the evaluator of X gives: wide where coefficients are computed, the scalar itself where they are only
-/// moved.
-template <class X>
-using coefficient_t =
-    std::remove_cvref_t<decltype(std::declval<const Eigen::internal::evaluator<X>&>().coeff(0, 0))>;
 
 template <class X>
 concept direct_access = (Eigen::internal::traits<std::remove_cvref_t<X>>::Flags & Eigen::DirectAccessBit) !=
