@@ -9,10 +9,20 @@
 
 #include "scalar.hpp"
 
+namespace Eigen::internal {
+/// Found by argument-dependent lookup for the functors of this namespace, which are Eigen's own.
+template <class Functor> void narrow_knows_functor(const Functor&);
+}  // namespace Eigen::internal
+
 namespace narrow::detail {
 
-/// The same operation on wide numbers, where Eigen's functor is a stateless template over scalar types; void
-/// otherwise.
+template <class Functor>
+concept functor_of_eigen = requires(const Functor& functor) {
+  narrow_knows_functor(functor);
+};
+
+/// The same operation on wide numbers, where the functor is a stateless template of Eigen over scalar types;
+/// void otherwise.
 template <class Functor> struct wide_functor { using type = void; };
 
 template <class... T> using wide_among = std::conditional_t<(std::same_as<T, double> || ...), double, float>;
@@ -22,13 +32,19 @@ using replaced =
     std::conditional_t<narrow_float<T> || std::same_as<T, literal> || std::same_as<T, float>, Wide, T>;
 
 template <template <class...> class Functor, class... T>
-requires(sizeof...(T) > 0 && std::is_empty_v<Functor<T...>>) struct wide_functor<Functor<T...>> {
+requires(
+    functor_of_eigen<Functor<T...>>&& std::is_empty_v<Functor<T...>>) struct wide_functor<Functor<T...>> {
   using type = Functor<replaced<T, wide_among<T...>>...>;
 };
 // A cast goes from the wide number to the type that was asked for.
 template <class From, class To> struct wide_functor<Eigen::internal::scalar_cast_op<From, To>> {
   using type = Eigen::internal::scalar_cast_op<widened_t<From>, To>;
 };
+#if EIGEN_VERSION_AT_LEAST(4, 0, 0)
+template <class From, class To>
+struct wide_functor<Eigen::internal::core_cast_op<From, To>>
+    : wide_functor<Eigen::internal::scalar_cast_op<From, To>> {};
+#endif
 template <class A, class B, int NaNPropagation>
 struct wide_functor<Eigen::internal::scalar_min_op<A, B, NaNPropagation>> {
   using wide = wide_among<A, B>;
@@ -45,6 +61,23 @@ struct wide_functor<Eigen::internal::scalar_cmp_op<A, B, Comparison>> {
   using type = Eigen::internal::scalar_cmp_op<replaced<A, wide>, replaced<B, wide>, Comparison>;
 };
 
+#if EIGEN_VERSION_AT_LEAST(4, 0, 0)
+/// `x.array().pow(exponent)`, which Eigen 5 computes with multiplications of narrow numbers.
+template <class T, class Exponent> class power {
+ public:
+  power(const Exponent& exponent) : exponent_(static_cast<double>(exponent)) {}
+  float operator()(float x) const { return static_cast<float>(std::pow(double{x}, exponent_)); }
+  T operator()(const T& x) const { return static_cast<T>((*this)(static_cast<float>(x))); }
+
+ private:
+  double exponent_;
+};
+template <narrow_float T, class Exponent, bool IntegerExponent>
+struct wide_functor<Eigen::internal::scalar_unary_pow_op<T, Exponent, false, IntegerExponent, false, false>> {
+  using type = Eigen::internal::scalar_unary_pow_op<T, Exponent, false, IntegerExponent, false, false>;
+};
+#endif
+
 template <class To, class From> constexpr To convert_coefficient(const From& x) {
   if constexpr (std::same_as<To, From>)
     return x;
@@ -60,9 +93,17 @@ auto apply_wide(const Functor& functor, const T&... x) {
   using wide = typename wide_functor<Functor>::type;
   if constexpr (std::is_void_v<wide>)
     return functor(convert_coefficient<Scalars>(x)...);
+  else if constexpr (std::same_as<wide, Functor>)
+    return functor(convert_coefficient<replaced<Scalars, wide_among<Scalars...>>>(x)...);
   else
     return wide{}(convert_coefficient<replaced<Scalars, wide_among<Scalars...>>>(x)...);
 }
+
+/// What the evaluator of X gives: wide where coefficients are computed, the scalar itself where they are only
+/// moved.
+template <class X>
+using coefficient_t =
+    std::remove_cvref_t<decltype(std::declval<const Eigen::internal::evaluator<X>&>().coeff(0, 0))>;
 
 template <class... X>
 concept some_narrow_float = (narrow_float<scalar_of<X>> || ...);
@@ -72,6 +113,33 @@ template <class X>
 concept computed_narrow_float = narrow_float<scalar_of<X>> &&
                                 (Eigen::internal::traits<std::remove_cvref_t<X>>::Flags& Eigen::LvalueBit) ==
                                 0;
+
+/// `f(x)`, coefficient by coefficient.
+template <class Op, class Arg>
+struct unary_functor_evaluator : Eigen::internal::evaluator_base<Eigen::CwiseUnaryOp<Op, Arg>> {
+  using XprType = Eigen::CwiseUnaryOp<Op, Arg>;
+  using CoeffReturnType = typename XprType::CoeffReturnType;
+  using Nested = Eigen::internal::evaluator<Arg>;
+  enum {
+    CoeffReadCost = int(Nested::CoeffReadCost) + int(Eigen::internal::functor_traits<Op>::Cost),
+    Flags = int(Nested::Flags) & (Eigen::HereditaryBits | Eigen::LinearAccessBit),
+    Alignment = 0
+  };
+
+  explicit unary_functor_evaluator(const XprType& xpr)
+      : functor_(xpr.functor()), arg_(xpr.nestedExpression()) {}
+
+  auto coeff(Eigen::Index row, Eigen::Index col) const {
+    return apply_wide<typename Arg::Scalar>(functor_, arg_.coeff(row, col));
+  }
+  auto coeff(Eigen::Index index) const {
+    return apply_wide<typename Arg::Scalar>(functor_, arg_.coeff(index));
+  }
+
+ private:
+  const Op functor_;
+  const Nested arg_;
+};
 
 }  // namespace narrow::detail
 
@@ -112,78 +180,26 @@ struct binary_evaluator<CwiseBinaryOp<Op, Lhs, Rhs>, IndexBased, IndexBased>
 
 template <class Op, class Arg>
 requires narrow::detail::some_narrow_float<Arg>
-struct unary_evaluator<CwiseUnaryOp<Op, Arg>, IndexBased> : evaluator_base<CwiseUnaryOp<Op, Arg>> {
-  using XprType = CwiseUnaryOp<Op, Arg>;
-  using CoeffReturnType = typename XprType::CoeffReturnType;
-  enum {
-    CoeffReadCost = int(evaluator<Arg>::CoeffReadCost) + int(functor_traits<Op>::Cost),
-    Flags = int(evaluator<Arg>::Flags) & (HereditaryBits | LinearAccessBit),
-    Alignment = 0
-  };
-
-  explicit unary_evaluator(const XprType& xpr) : functor_(xpr.functor()), arg_(xpr.nestedExpression()) {}
-
-  auto coeff(Index row, Index col) const {
-    return narrow::detail::apply_wide<typename Arg::Scalar>(functor_, arg_.coeff(row, col));
-  }
-  auto coeff(Index index) const {
-    return narrow::detail::apply_wide<typename Arg::Scalar>(functor_, arg_.coeff(index));
-  }
-
- private:
-  const Op functor_;
-  evaluator<Arg> arg_;
+struct unary_evaluator<CwiseUnaryOp<Op, Arg>, IndexBased> : narrow::detail::unary_functor_evaluator<Op, Arg> {
+  using narrow::detail::unary_functor_evaluator<Op, Arg>::unary_functor_evaluator;
 };
-
-// Two views that expressions often lie under: they pass the wide coefficient on.
-
-template <class Arg>
-requires narrow::detail::computed_narrow_float<Arg>
-struct unary_evaluator<Transpose<Arg>, IndexBased> : evaluator_base<Transpose<Arg>> {
-  using XprType = Transpose<Arg>;
-  using CoeffReturnType = typename XprType::CoeffReturnType;
-  enum {
-    CoeffReadCost = evaluator<Arg>::CoeffReadCost,
-    Flags = int(evaluator<Arg>::Flags) ^ RowMajorBit,
-    Alignment = 0
-  };
-
-  explicit unary_evaluator(const XprType& xpr) : arg_(xpr.nestedExpression()) {}
-
-  auto coeff(Index row, Index col) const { return arg_.coeff(col, row); }
-  auto coeff(Index index) const { return arg_.coeff(index); }
-
- private:
-  evaluator<Arg> arg_;
+#if EIGEN_VERSION_AT_LEAST(4, 0, 0)
+template <narrow::narrow_float T, class Exponent>
+struct scalar_unary_pow_op<T, Exponent, false, false, false, false> : narrow::detail::power<T, Exponent> {
+  using narrow::detail::power<T, Exponent>::power;
 };
-
-template <class Arg, int Rows, int Cols, bool InnerPanel>
-requires narrow::detail::computed_narrow_float<Arg>
-struct unary_evaluator<Block<Arg, Rows, Cols, InnerPanel>, IndexBased>
-    : evaluator_base<Block<Arg, Rows, Cols, InnerPanel>> {
-  using XprType = Block<Arg, Rows, Cols, InnerPanel>;
-  using CoeffReturnType = typename XprType::CoeffReturnType;
-  enum {
-    RowsAtCompileTime = XprType::RowsAtCompileTime,
-    CoeffReadCost = evaluator<Arg>::CoeffReadCost,
-    Linear = XprType::IsVectorAtCompileTime ? LinearAccessBit : 0,
-    RowMajor = traits<XprType>::Flags & RowMajorBit,
-    Flags = (int(evaluator<Arg>::Flags) & HereditaryBits & ~RowMajorBit) | Linear | RowMajor,
-    Alignment = 0
-  };
-
-  explicit unary_evaluator(const XprType& xpr)
-      : arg_(xpr.nestedExpression()), row_(xpr.startRow()), col_(xpr.startCol()) {}
-
-  auto coeff(Index row, Index col) const { return arg_.coeff(row_ + row, col_ + col); }
-  auto coeff(Index index) const {
-    return RowsAtCompileTime == 1 ? coeff(Index(0), index) : coeff(index, Index(0));
-  }
-
- private:
-  evaluator<Arg> arg_;
-  const Index row_, col_;
+template <narrow::narrow_float T, class Exponent, bool IntegerBase>
+struct scalar_unary_pow_op<T, Exponent, IntegerBase, true, false, false>
+    : narrow::detail::power<T, Exponent> {
+  using narrow::detail::power<T, Exponent>::power;
 };
+template <class From, class To, class Arg>
+requires narrow::detail::some_narrow_float<Arg>
+struct unary_evaluator<CwiseUnaryOp<core_cast_op<From, To>, Arg>, IndexBased>
+    : narrow::detail::unary_functor_evaluator<core_cast_op<From, To>, Arg> {
+  using narrow::detail::unary_functor_evaluator<core_cast_op<From, To>, Arg>::unary_functor_evaluator;
+};
+#endif
 
 }  // namespace Eigen::internal
 
@@ -259,10 +275,15 @@ NARROW_ASSIGN_FUNCTOR(div_assign_op, narrow::detail::combine_with<narrow::detail
 namespace narrow {
 
 namespace detail {
+template <class Op, class To>
+concept casts_to = requires(const Op& op) {
+  []<class From>(const Eigen::internal::scalar_cast_op<From, To>&) {}(op);
+};
+
 /// An explicit cast to the type of the destination is the rounding of the assignment.
 template <class To, class X> const X& without_cast_to(const X& x) { return x; }
-template <class To, class From, class X>
-const auto& without_cast_to(const Eigen::CwiseUnaryOp<Eigen::internal::scalar_cast_op<From, To>, X>& x) {
+template <class To, casts_to<To> Op, class X>
+const auto& without_cast_to(const Eigen::CwiseUnaryOp<Op, X>& x) {
   return x.nestedExpression();
 }
 

@@ -7,13 +7,28 @@
 
 #include <functional>
 
-#include "evaluate.hpp"
+#include "views.hpp"
 
 namespace narrow::detail {
 
 template <class L, class R>
 concept narrow_product = dense_expression<L> && dense_expression<R> &&
     (narrow_expression<L> || narrow_expression<R>);
+
+template <class X>
+concept structured_expression =
+    std::same_as<shape_of<X>, Eigen::TriangularShape> || std::same_as<shape_of<X>, Eigen::SelfAdjointShape>;
+
+/// A triangular or self-adjoint view times a dense matrix, or the other way round.
+template <class L, class R>
+concept narrow_structured_product = ((structured_expression<L> && dense_expression<R>) ||
+                                     (dense_expression<L> && structured_expression<R>)) &&
+                                    (narrow_expression<L> || narrow_expression<R>);
+
+/// The products whose `generic_product_impl` is ours: the destination may share memory with the operands, and
+/// `evalTo` gives it its size.
+template <class L, class R>
+concept product_of_ours = narrow_product<L, R> || narrow_structured_product<L, R>;
 
 // What lies under an operand: signs and scalar factors move into the product's one factor, so that they are
 // never rounded to the narrow type.
@@ -62,15 +77,13 @@ template <class X> auto view_of_direct(X& x) {
       x.data(), x.rows(), x.cols(), X::IsRowMajor ? outer : inner, X::IsRowMajor ? inner : outer};
 }
 
-/// What the evaluator of X gives: wide where coefficients are computed, the scalar itself where they are only
-/// moved.
-template <class X>
-using coefficient_t =
-    std::remove_cvref_t<decltype(std::declval<const Eigen::internal::evaluator<X>&>().coeff(0, 0))>;
-
+/// In memory, with two strides. (Eigen 3.4 says so of every view by indices, which then has no `data()`.)
 template <class X>
 concept direct_access = (Eigen::internal::traits<std::remove_cvref_t<X>>::Flags & Eigen::DirectAccessBit) !=
-                        0;
+                            0 &&
+                        requires(const X& x) {
+  x.data();
+};
 
 /// The first and last byte of a view.
 struct extent {
@@ -171,6 +184,16 @@ template <class L, class R> struct product_impl {
   }
 };
 
+/// What a sum of Scalar is gathered in before it becomes a To: wide for floating formats, and for `fixed`
+/// where To is a built-in type.
+template <class To, class Scalar>
+using on_the_way_to =
+    std::conditional_t<narrow_fixed<Scalar> && !narrow_scalar<To>, double, widened_t<Scalar>>;
+
+template <class Op> inline constexpr bool is_difference = false;
+template <class A, class B>
+inline constexpr bool is_difference<Eigen::internal::scalar_difference_op<A, B>> = true;
+
 /// A product inside a larger expression: wide for floating formats, rounded once for `fixed`.
 template <class L, class R>
 using product_result = plain_like<widened_t<typename Eigen::Product<L, R>::Scalar>, Eigen::Product<L, R>>;
@@ -230,13 +253,10 @@ struct product_evaluator<Product<L, R, LazyProduct>, Tag, DenseShape, DenseShape
 
   auto coeff(Index row, Index col) const {
     using wide = narrow::detail::widened_t<Scalar>;
-    const auto &a = a_.view(), &b = b_.view();
     wide result{};
-    narrow::kernel::gemm(
-        narrow::matrix_view{a.data + row * a.row_stride, 1, a.cols, a.row_stride, a.col_stride},
-        narrow::matrix_view{b.data + col * b.col_stride, b.rows, 1, b.row_stride, b.col_stride},
-        narrow::matrix_view<wide>{&result, 1, 1, 1, 1}, a_.factor() * b_.factor(), 0,
-        typename narrow::detail::policy_of<wide>::type{});
+    narrow::kernel::gemm(a_.view().row(row), b_.view().col(col),
+                         narrow::matrix_view<wide>{&result, 1, 1, 1, 1}, a_.factor() * b_.factor(), 0,
+                         typename narrow::detail::policy_of<wide>::type{});
     return result;
   }
   auto coeff(Index index) const {
@@ -252,7 +272,7 @@ struct product_evaluator<Product<L, R, LazyProduct>, Tag, DenseShape, DenseShape
 // expression the product is complete before anything is stored.
 
 template <class L, class R>
-requires narrow::detail::narrow_product<L, R>
+requires narrow::detail::product_of_ours<L, R>
 struct evaluator_assume_aliasing<Product<L, R, DefaultProduct>> : std::false_type {
 };
 template <class L, class R, class T, class S, class Plain>
@@ -267,51 +287,59 @@ struct evaluator_assume_aliasing<
 #else
 #define NARROW_ENABLE_IF(condition) typename enable_if<condition>::type
 #endif
-#define NARROW_PRODUCT_ASSIGNMENT(Functor, alpha, beta)                                               \
-  template <class Dst, class L, class R, int Options, class T>                                        \
-  requires narrow::detail::narrow_product<L, R>                                                       \
-  struct Assignment<Dst, Product<L, R, Options>, Functor<T, T>, Dense2Dense,                          \
-                    NARROW_ENABLE_IF((Options == DefaultProduct || Options == AliasFreeProduct))> {   \
-    static void run(Dst& dst, const Product<L, R, Options>& src, const Functor<T, T>&) {              \
-      narrow::detail::multiply(dst, src.lhs(), src.rhs(), alpha, beta);                               \
-    }                                                                                                 \
-  };                                                                                                  \
-  template <class Dst, class L, class R, int Options, class To, class From>                           \
-  requires(narrow::detail::narrow_product<L, R> && Options != LazyProduct &&                          \
-           !std::same_as<To, From>) struct Assignment<Dst, Product<L, R, Options>, Functor<To, From>, \
-                                                      Dense2Dense> {                                  \
-    static void run(Dst& dst, const Product<L, R, Options>& src, const Functor<To, From>&) {          \
-      narrow::detail::multiply(dst, src.lhs(), src.rhs(), alpha, beta);                               \
-    }                                                                                                 \
+#define NARROW_PRODUCT_ASSIGNMENT(Functor, member)                                                      \
+  template <class Dst, class L, class R, int Options, class T>                                          \
+  requires narrow::detail::product_of_ours<L, R>                                                        \
+  struct Assignment<Dst, Product<L, R, Options>, Functor<T, T>, Dense2Dense,                            \
+                    NARROW_ENABLE_IF((Options == DefaultProduct || Options == AliasFreeProduct))> {     \
+    static void run(Dst& dst, const Product<L, R, Options>& src, const Functor<T, T>&) {                \
+      generic_product_impl<L, R>::member(dst, src.lhs(), src.rhs());                                    \
+    }                                                                                                   \
+  };                                                                                                    \
+  template <class Dst, class L, class R, int Options, class To, class From>                             \
+  requires(narrow::detail::product_of_ours<L, R> &&                                                     \
+           (Options == LazyProduct ||                                                                   \
+            !std::same_as<To, From>)) struct Assignment<Dst, Product<L, R, Options>, Functor<To, From>, \
+                                                        Dense2Dense> {                                  \
+    static void run(Dst& dst, const Product<L, R, Options>& src, const Functor<To, From>&) {            \
+      generic_product_impl<L, R>::member(dst, src.lhs(), src.rhs());                                    \
+    }                                                                                                   \
   };
-NARROW_PRODUCT_ASSIGNMENT(assign_op, 1, 0)
-NARROW_PRODUCT_ASSIGNMENT(add_assign_op, 1, 1)
-NARROW_PRODUCT_ASSIGNMENT(sub_assign_op, -1, 1)
+NARROW_PRODUCT_ASSIGNMENT(assign_op, evalTo)
+NARROW_PRODUCT_ASSIGNMENT(add_assign_op, addTo)
+NARROW_PRODUCT_ASSIGNMENT(sub_assign_op, subTo)
 #undef NARROW_PRODUCT_ASSIGNMENT
 #undef NARROW_ENABLE_IF
 
-/// `dst = x + A * B`: Eigen stores x, then adds the product, which would round twice.
-template <class Dst, class Other, class L, class R, int Options, class Func1, class Func2>
-requires(narrow::detail::narrow_product<L, R>&& narrow::detail::some_narrow_float<
-         L, R>) struct assignment_from_xpr_op_product<Dst, Other, Product<L, R, Options>, Func1, Func2> {
-  template <class Src, class Functor> static void run(Dst& dst, const Src& src, const Functor& functor) {
-    call_dense_assignment_loop(dst, src, functor);
-  }
-};
+// `dst = x + A * B`: Eigen makes a narrow copy for fear of aliasing, stores x there and adds the product,
+// which rounds up to three times. Here the copy is wide.
 
-#if EIGEN_VERSION_AT_LEAST(4, 0, 0)
-/// Eigen 5 evaluates `dot` and inner products here.
-template <class L, class R, bool Conj>
-requires narrow::detail::narrow_product<L, R>
-struct default_inner_product_impl<L, R, Conj> {
-  using result_type =
-      typename ScalarBinaryOpTraits<typename traits<L>::Scalar, typename traits<R>::Scalar>::ReturnType;
-  static result_type run(const MatrixBase<L>& a, const MatrixBase<R>& b) {
-    Matrix<result_type, 1, 1> result;
-    narrow::detail::multiply(result, a.derived().reshaped().transpose(), b.derived().reshaped(), 1, 0);
-    return result(0, 0);
+#define NARROW_PRODUCT_ADDED(op)                                                                             \
+  template <class Other, class L, class R>                                                                   \
+  requires narrow::detail::product_of_ours<L, R>                                                             \
+  struct evaluator_assume_aliasing<                                                                          \
+      CwiseBinaryOp<op<typename Other::Scalar, typename Product<L, R, DefaultProduct>::Scalar>, const Other, \
+                    const Product<L, R, DefaultProduct>>,                                                    \
+      DenseShape> : std::false_type {};
+NARROW_PRODUCT_ADDED(scalar_sum_op)
+NARROW_PRODUCT_ADDED(scalar_difference_op)
+#undef NARROW_PRODUCT_ADDED
+
+template <class Dst, class Other, class L, class R, int Options, class Func1, class Func2>
+requires narrow::detail::product_of_ours<L, R>
+struct assignment_from_xpr_op_product<Dst, Other, Product<L, R, Options>, Func1, Func2> {
+  template <class Op, class Functor>
+  static void run(Dst& dst, const CwiseBinaryOp<Op, const Other, const Product<L, R, Options>>& src,
+                  const Functor& functor) {
+    using Src = CwiseBinaryOp<Op, const Other, const Product<L, R, Options>>;
+    narrow::detail::plain_like<narrow::detail::on_the_way_to<typename Dst::Scalar, typename Src::Scalar>, Src>
+        values = src.lhs();
+    if constexpr (narrow::detail::is_difference<Op>)
+      generic_product_impl<L, R>::subTo(values, src.rhs().lhs(), src.rhs().rhs());
+    else
+      generic_product_impl<L, R>::addTo(values, src.rhs().lhs(), src.rhs().rhs());
+    call_dense_assignment_loop(dst, values, functor);
   }
 };
-#endif
 
 }  // namespace Eigen::internal

@@ -20,10 +20,10 @@ template <class T> using widened_t = typename widened_scalar<T>::type;
 
 template <class X> using scalar_of = typename Eigen::internal::traits<std::remove_cvref_t<X>>::Scalar;
 
+template <class X> using shape_of = typename Eigen::internal::evaluator_traits<std::remove_cvref_t<X>>::Shape;
+
 template <class X>
-concept dense_expression =
-    std::same_as<typename Eigen::internal::evaluator_traits<std::remove_cvref_t<X>>::Shape,
-                 Eigen::DenseShape>;
+concept dense_expression = std::same_as<shape_of<X>, Eigen::DenseShape>;
 
 template <class X>
 concept narrow_expression = narrow_scalar<scalar_of<X>>;

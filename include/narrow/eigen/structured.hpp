@@ -73,6 +73,42 @@ void update_triangle(Dst& dst, const Values& values, double alpha, double beta) 
     dst.template triangularView<Mode>() += scaled;
 }
 
+/// A dense matrix whose rows (Side OnTheLeft) or columns are multiplied by the numbers of a diagonal:
+/// coefficient by coefficient, so wide for floating formats.
+template <class Xpr, int Side, class Matrix, class Diagonal>
+class diagonal_product_evaluator : public Eigen::internal::evaluator_base<Xpr> {
+  using matrix_evaluator = Eigen::internal::evaluator<Matrix>;
+  using diagonal_evaluator = Eigen::internal::evaluator<Diagonal>;
+
+ public:
+  using XprType = Xpr;
+  using CoeffReturnType = typename Xpr::CoeffReturnType;
+  enum {
+    CoeffReadCost = int(matrix_evaluator::CoeffReadCost) + int(diagonal_evaluator::CoeffReadCost) +
+                    int(Eigen::NumTraits<float>::MulCost),
+    Flags = (int(matrix_evaluator::Flags) & Eigen::HereditaryBits) |
+            (Xpr::IsVectorAtCompileTime ? int(Eigen::LinearAccessBit) : 0),
+    Alignment = 0
+  };
+
+  auto coeff(Eigen::Index row, Eigen::Index col) const {
+    using product = Eigen::internal::scalar_product_op<typename Matrix::Scalar, typename Diagonal::Scalar>;
+    return apply_wide<typename Matrix::Scalar, typename Diagonal::Scalar>(
+        product{}, matrix_.coeff(row, col), diagonal_.coeff(Side == Eigen::OnTheLeft ? row : col));
+  }
+  auto coeff(Eigen::Index index) const {
+    return Xpr::RowsAtCompileTime == 1 ? coeff(Eigen::Index(0), index) : coeff(index, Eigen::Index(0));
+  }
+
+ protected:
+  diagonal_product_evaluator(const Matrix& matrix, const Diagonal& diagonal)
+      : matrix_(matrix), diagonal_(diagonal) {}
+
+ private:
+  const matrix_evaluator matrix_;
+  const diagonal_evaluator diagonal_;
+};
+
 }  // namespace narrow::detail
 
 namespace Eigen::internal {
@@ -87,6 +123,27 @@ NARROW_STRUCTURED_PRODUCT(DenseShape, TriangularShape)
 NARROW_STRUCTURED_PRODUCT(SelfAdjointShape, DenseShape)
 NARROW_STRUCTURED_PRODUCT(DenseShape, SelfAdjointShape)
 #undef NARROW_STRUCTURED_PRODUCT
+
+template <class L, class R, int Options, int Tag>
+requires narrow::detail::some_narrow_float<L, R>
+struct product_evaluator<Product<L, R, Options>, Tag, DiagonalShape, DenseShape>
+    : narrow::detail::diagonal_product_evaluator<Product<L, R, Options>, OnTheLeft, R,
+                                                 typename L::DiagonalVectorType> {
+  explicit product_evaluator(const Product<L, R, Options>& x)
+      : narrow::detail::diagonal_product_evaluator<Product<L, R, Options>, OnTheLeft, R,
+                                                   typename L::DiagonalVectorType>(x.rhs(),
+                                                                                   x.lhs().diagonal()) {}
+};
+template <class L, class R, int Options, int Tag>
+requires narrow::detail::some_narrow_float<L, R>
+struct product_evaluator<Product<L, R, Options>, Tag, DenseShape, DiagonalShape>
+    : narrow::detail::diagonal_product_evaluator<Product<L, R, Options>, OnTheRight, L,
+                                                 typename R::DiagonalVectorType> {
+  explicit product_evaluator(const Product<L, R, Options>& x)
+      : narrow::detail::diagonal_product_evaluator<Product<L, R, Options>, OnTheRight, L,
+                                                   typename R::DiagonalVectorType>(x.lhs(),
+                                                                                   x.rhs().diagonal()) {}
+};
 
 #define NARROW_TRIANGULAR_SOLVER(Side_, Unrolling_, Vectors_)                  \
   requires narrow::detail::some_narrow_expression<L, R>                        \

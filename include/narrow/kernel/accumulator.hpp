@@ -44,14 +44,17 @@ template <class Word, int FractionLength> class fixed_sum {
 
 namespace detail {
 
+/// The built-in type that holds every value of T.
+template <class T> struct carried { using type = T; };
+template <narrow_scalar T> struct carried<T> { using type = carrier_t<T>; };
+template <class T> using carried_t = typename carried<T>::type;
+
 /// How the elements A and B meet in a kernel: each is decoded into `lane`, products of lanes are added in
 /// `lane`, and after at most `safe_terms` of them the partial sum moves on to `sum`.
 ///
 /// Floating-point operands, and pairs of different kinds: float, or double where one of them needs double.
 template <class A, class B> struct meeting {
-  template <class T> struct carrier_of { using type = T; };
-  template <narrow_scalar T> struct carrier_of<T> { using type = carrier_t<T>; };
-  using lane = std::common_type_t<typename carrier_of<A>::type, typename carrier_of<B>::type>;
+  using lane = std::common_type_t<carried_t<A>, carried_t<B>>;
   using sum = lane;
   using result = lane;
   static constexpr std::ptrdiff_t safe_terms = std::numeric_limits<std::ptrdiff_t>::max();

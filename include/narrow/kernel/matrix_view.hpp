@@ -22,6 +22,12 @@ template <class T> struct matrix_view {
     return data[i * row_stride + j * col_stride];
   }
   constexpr matrix_view transposed() const { return {data, cols, rows, col_stride, row_stride}; }
+  constexpr matrix_view row(std::ptrdiff_t i) const {
+    return {data + i * row_stride, 1, cols, row_stride, col_stride};
+  }
+  constexpr matrix_view col(std::ptrdiff_t j) const {
+    return {data + j * col_stride, rows, 1, row_stride, col_stride};
+  }
   constexpr operator matrix_view<const T>() const requires(!std::is_const_v<T>) {
     return {data, rows, cols, row_stride, col_stride};
   }

@@ -40,8 +40,8 @@ void finish(const typename Meeting::sum& sum, double alpha, double beta, C& c, c
   using detail::unpack;
   using detail::widened;
   if constexpr (std::floating_point<typename Meeting::sum>) {
-    using wide = typename Meeting::sum;
-    wide value = alpha == 1 ? sum : detail::uncontracted(static_cast<wide>(alpha) * sum);
+    using wide = std::common_type_t<typename Meeting::sum, detail::carried_t<C>>;
+    wide value = alpha == 1 ? wide{sum} : detail::uncontracted(static_cast<wide>(alpha) * wide{sum});
     if (beta != 0) value = detail::uncontracted(static_cast<wide>(beta) * static_cast<wide>(c)) + value;
     if constexpr (narrow_scalar<C>)
       c = C(unpack(value), round, typename C::overflow_policy{});

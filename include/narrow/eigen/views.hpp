@@ -1,0 +1,197 @@
+// Views of computed coefficients hand on what they look at, as wide as it is, where Eigen's own evaluators
+// would round it to the scalar that the expression names.
+#pragma once
+
+#include <algorithm>
+
+#include "evaluate.hpp"
+
+namespace narrow::detail {
+
+struct position {
+  Eigen::Index row, col;
+};
+
+// Where, in the expression below a view, the view's coefficient (row, col) lies.
+
+template <class X> position below(const Eigen::Transpose<X>&, Eigen::Index row, Eigen::Index col) {
+  return {col, row};
+}
+template <class X> position below(const Eigen::ArrayWrapper<X>&, Eigen::Index row, Eigen::Index col) {
+  return {row, col};
+}
+template <class X> position below(const Eigen::MatrixWrapper<X>&, Eigen::Index row, Eigen::Index col) {
+  return {row, col};
+}
+template <class X, int Rows, int Cols, bool InnerPanel>
+position below(const Eigen::Block<X, Rows, Cols, InnerPanel>& view, Eigen::Index row, Eigen::Index col) {
+  return {view.startRow() + row, view.startCol() + col};
+}
+template <class X, int I> position below(const Eigen::Diagonal<X, I>& view, Eigen::Index row, Eigen::Index) {
+  const Eigen::Index above = view.index();
+  return {row + std::max<Eigen::Index>(0, -above), row + std::max<Eigen::Index>(0, above)};
+}
+template <class X, int Direction>
+position below(const Eigen::Reverse<X, Direction>& view, Eigen::Index row, Eigen::Index col) {
+  return {Direction == Eigen::Horizontal ? row : view.rows() - 1 - row,
+          Direction == Eigen::Vertical ? col : view.cols() - 1 - col};
+}
+
+/// Whether a view keeps the number of a coefficient when they are counted through in storage order.
+template <class View> inline constexpr bool keeps_count = false;
+template <class X> inline constexpr bool keeps_count<Eigen::Transpose<X>> = true;
+template <class X> inline constexpr bool keeps_count<Eigen::ArrayWrapper<X>> = true;
+template <class X> inline constexpr bool keeps_count<Eigen::MatrixWrapper<X>> = true;
+
+template <class View> struct view_evaluator : Eigen::internal::evaluator_base<View> {
+  using XprType = View;
+  using CoeffReturnType = typename View::CoeffReturnType;
+  using Nested = Eigen::internal::evaluator<
+      std::remove_cvref_t<decltype(std::declval<const View&>().nestedExpression())>>;
+  enum {
+    CoeffReadCost = Nested::CoeffReadCost,
+    Linear = keeps_count<View>             ? int(Nested::Flags) & Eigen::LinearAccessBit
+             : View::IsVectorAtCompileTime ? int(Eigen::LinearAccessBit)
+                                           : 0,
+    Flags = (int(Nested::Flags) & Eigen::HereditaryBits & ~Eigen::RowMajorBit) |
+            (int(Eigen::internal::traits<View>::Flags) & Eigen::RowMajorBit) | Linear,
+    Alignment = 0
+  };
+
+  explicit view_evaluator(const View& view) : view_(view), nested_(view.nestedExpression()) {}
+
+  auto coeff(Eigen::Index row, Eigen::Index col) const {
+    const position p = below(view_, row, col);
+    return nested_.coeff(p.row, p.col);
+  }
+  auto coeff(Eigen::Index index) const {
+    if constexpr (keeps_count<View>)
+      return nested_.coeff(index);
+    else
+      return View::RowsAtCompileTime == 1 ? coeff(Eigen::Index(0), index) : coeff(index, Eigen::Index(0));
+  }
+
+ private:
+  const View view_;
+  const Nested nested_;
+};
+
+}  // namespace narrow::detail
+
+namespace Eigen::internal {
+
+template <class X>
+requires narrow::detail::computed_narrow_float<X>
+struct unary_evaluator<Transpose<X>, IndexBased> : narrow::detail::view_evaluator<Transpose<X>> {
+  using narrow::detail::view_evaluator<Transpose<X>>::view_evaluator;
+};
+template <class X, int Rows, int Cols, bool InnerPanel>
+requires narrow::detail::computed_narrow_float<X>
+struct unary_evaluator<Block<X, Rows, Cols, InnerPanel>, IndexBased>
+    : narrow::detail::view_evaluator<Block<X, Rows, Cols, InnerPanel>> {
+  using narrow::detail::view_evaluator<Block<X, Rows, Cols, InnerPanel>>::view_evaluator;
+};
+template <class X>
+requires narrow::detail::computed_narrow_float<X>
+struct unary_evaluator<ArrayWrapper<X>> : narrow::detail::view_evaluator<ArrayWrapper<X>> {
+  using narrow::detail::view_evaluator<ArrayWrapper<X>>::view_evaluator;
+};
+template <class X>
+requires narrow::detail::computed_narrow_float<X>
+struct unary_evaluator<MatrixWrapper<X>> : narrow::detail::view_evaluator<MatrixWrapper<X>> {
+  using narrow::detail::view_evaluator<MatrixWrapper<X>>::view_evaluator;
+};
+template <class X, int Direction>
+requires narrow::detail::computed_narrow_float<X>
+struct unary_evaluator<Reverse<X, Direction>> : narrow::detail::view_evaluator<Reverse<X, Direction>> {
+  using narrow::detail::view_evaluator<Reverse<X, Direction>>::view_evaluator;
+};
+template <class X, int I>
+requires narrow::detail::computed_narrow_float<X>
+struct evaluator<Diagonal<X, I>> : narrow::detail::view_evaluator<Diagonal<X, I>> {
+  using narrow::detail::view_evaluator<Diagonal<X, I>>::view_evaluator;
+};
+
+/// What is repeated is computed once.
+template <class X, int RowFactor, int ColFactor>
+requires narrow::detail::computed_narrow_float<X>
+struct unary_evaluator<Replicate<X, RowFactor, ColFactor>>
+    : evaluator_base<Replicate<X, RowFactor, ColFactor>> {
+  using XprType = Replicate<X, RowFactor, ColFactor>;
+  using CoeffReturnType = typename XprType::CoeffReturnType;
+  enum {
+    CoeffReadCost = NumTraits<float>::ReadCost,
+    Flags = (int(traits<XprType>::Flags) & RowMajorBit) |
+            (XprType::IsVectorAtCompileTime ? int(LinearAccessBit) : 0),
+    Alignment = 0
+  };
+
+  explicit unary_evaluator(const XprType& xpr) : values_(xpr.nestedExpression()) {}
+
+  auto coeff(Index row, Index col) const { return values_(row % values_.rows(), col % values_.cols()); }
+  auto coeff(Index index) const { return values_(index % values_.size()); }
+
+ private:
+  const narrow::detail::plain_like<narrow::detail::coefficient_t<X>, X> values_;
+};
+
+}  // namespace Eigen::internal
+
+namespace narrow::detail {
+
+/// `condition.select(x, y)`.
+template <class Select, class Condition, class Then, class Else>
+struct select_evaluator : Eigen::internal::evaluator_base<Select> {
+  using XprType = Select;
+  using CoeffReturnType = typename Select::CoeffReturnType;
+  template <class X> using evaluator = Eigen::internal::evaluator<X>;
+  enum {
+    CoeffReadCost = int(evaluator<Condition>::CoeffReadCost) +
+                    std::max(int(evaluator<Then>::CoeffReadCost), int(evaluator<Else>::CoeffReadCost)),
+    Flags = int(evaluator<Then>::Flags) & Eigen::HereditaryBits,
+    Alignment = 0
+  };
+
+  select_evaluator(const Condition& condition, const Then& x, const Else& y)
+      : condition_(condition), then_(x), else_(y) {}
+
+  auto coeff(Eigen::Index row, Eigen::Index col) const {
+    using wide = std::common_type_t<widened_t<typename Then::Scalar>, widened_t<typename Else::Scalar>>;
+    return condition_.coeff(row, col) != 0 ? convert_coefficient<wide>(then_.coeff(row, col))
+                                           : convert_coefficient<wide>(else_.coeff(row, col));
+  }
+
+ private:
+  const evaluator<Condition> condition_;
+  const evaluator<Then> then_;
+  const evaluator<Else> else_;
+};
+
+}  // namespace narrow::detail
+
+namespace Eigen::internal {
+
+#if EIGEN_VERSION_AT_LEAST(4, 0, 0)
+template <class T, class E, class C, class Then, class Else, class Condition>
+requires narrow::detail::some_narrow_float<Then, Else>
+struct ternary_evaluator<CwiseTernaryOp<scalar_boolean_select_op<T, E, C>, Then, Else, Condition>, IndexBased,
+                         IndexBased>
+    : narrow::detail::select_evaluator<
+          CwiseTernaryOp<scalar_boolean_select_op<T, E, C>, Then, Else, Condition>, Condition, Then, Else> {
+  using Xpr = CwiseTernaryOp<scalar_boolean_select_op<T, E, C>, Then, Else, Condition>;
+  explicit ternary_evaluator(const Xpr& x)
+      : narrow::detail::select_evaluator<Xpr, Condition, Then, Else>(x.arg3(), x.arg1(), x.arg2()) {}
+};
+#else
+template <class Condition, class Then, class Else>
+requires narrow::detail::some_narrow_float<Then, Else>
+struct evaluator<Select<Condition, Then, Else>>
+    : narrow::detail::select_evaluator<Select<Condition, Then, Else>, Condition, Then, Else> {
+  using Xpr = Select<Condition, Then, Else>;
+  explicit evaluator(const Xpr& x)
+      : narrow::detail::select_evaluator<Xpr, Condition, Then, Else>(x.conditionMatrix(), x.thenMatrix(),
+                                                                     x.elseMatrix()) {}
+};
+#endif
+
+}  // namespace Eigen::internal
