@@ -65,7 +65,9 @@ struct format {
 
   constexpr std::uint64_t codes() const { return std::uint64_t{1} << (1 + exponent_bits + mantissa_bits); }
   constexpr std::uint64_t sign() const { return codes() / 2; }
-  constexpr int bias() const { return (1 << (exponent_bits - 1)) - (special == narrow::specials::fnuz ? 0 : 1); }
+  constexpr int bias() const {
+    return (1 << (exponent_bits - 1)) - (special == narrow::specials::fnuz ? 0 : 1);
+  }
 
   /// The number that a code without its sign stands for, if it stands for one.
   double magnitude(std::uint64_t code) const {
