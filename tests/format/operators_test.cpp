@@ -149,8 +149,8 @@ TEST_CASE("with float, double and long double: that type's own arithmetic", "[fo
   REQUIRE(d == 1);
   const int i = static_cast<int>(x);
   REQUIRE(i == 1);
-  REQUIRE((x ? true : false));
-  REQUIRE(!fp16(-0.0f));
+  REQUIRE(static_cast<bool>(x));
+  REQUIRE(!static_cast<bool>(fp16(-0.0f)));
 }
 
 TEST_CASE("increment and decrement", "[format][operators]") {

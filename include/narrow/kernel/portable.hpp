@@ -48,25 +48,28 @@ void finish(const typename Meeting::sum& sum, double alpha, double beta, C& c, c
     else
       c = static_cast<C>(value);
   } else {
-    // Exact up to the one rounding, as long as alpha times the sum fits 128 bits: always for alpha = +-2^n;
-    // any other factor costs at most one unit in the 75th significant bit.
+    // Exact up to the one rounding as long as alpha times the sum fits 126 bits, which leaves room for the
+    // addition: always for alpha = +-2^n. For other factors all but the sum's first 73 bits may be rounded
+    // to odd.
+    using word = detail::uint128;
     auto value = unpack(typename Meeting::result(sum));
     if (alpha != 1) {
-      const auto factor = widened<detail::uint128>(unpack(alpha));
-      const int excess =
-          detail::bit_width_of(value.significand) + detail::bit_width_of(factor.significand) - 128;
-      if (excess > 0) {
-        value.significand = detail::shift_right(value.significand, excess, value.sticky);
-        value.exponent += excess;
+      auto factor = unpack(alpha);
+      if (factor.what == detail::kind::finite) {
+        const int zeros = std::countr_zero(factor.significand);
+        factor.significand >>= zeros;
+        factor.exponent += zeros;
+        const int excess =
+            detail::bit_width_of(value.significand) + detail::bit_width_of(factor.significand) - 126;
+        bool inexact = false;
+        value.significand = detail::shift_right(value.significand, excess, inexact);
+        value.significand |= inexact ? 1 : 0;
+        value.exponent += std::max(excess, 0);
       }
-      const bool sticky = value.sticky;
-      value = detail::multiply(value, factor);
-      value.sticky = sticky;
+      value = detail::multiply(value, widened<word>(factor));
     }
     if (beta != 0) {
-      const auto scaled =
-          detail::multiply(widened<detail::uint128>(detail::unpack(beta)),
-                           detail::with_unpacked(c, 0L, [](const auto& x, const auto&) { return x; }));
+      const auto scaled = detail::multiply(widened<word>(unpack(beta)), widened<word>(unpack(c)));
       value = detail::add(value, scaled, detail::sign_of_zero_sum(round));
     }
     if constexpr (narrow_scalar<C>)
