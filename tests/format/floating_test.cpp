@@ -11,43 +11,42 @@ using namespace narrow;
 namespace {
 
 /// How often T can be converted by calling a conversion function of its own.
-template <class T> constexpr int conversion_functions() {
-  return int {
-    requires(T x) { x.operator bool(); }
-  }  // namespace
-  +int {
-    requires(T x) { x.operator char(); }
-  }
-  +int {
-    requires(T x) { x.operator short(); }
-  }
-  +int {
-    requires(T x) { x.operator int(); }
-  }
-  +int {
-    requires(T x) { x.operator unsigned(); }
-  }
-  +int {
-    requires(T x) { x.operator long(); }
-  }
-  +int {
-    requires(T x) { x.operator long long(); }
-  }
-  +int {
-    requires(T x) { x.operator float(); }
-  }
-  +int {
-    requires(T x) { x.operator double(); }
-  }
-  +int {
-    requires(T x) { x.operator long double(); }
-  }
-  +int {
-    requires(T x) { x.operator fp16(); }
-  }
-  +int{requires(T x){x.operator bf16();
+template <class T> constexpr int conversion_functions() { return int{requires(T x){x.operator bool(); }
+}  // namespace
++ int{requires(T x){x.operator char();
 }
-};  // namespace
+}
++ int{requires(T x){x.operator short();
+}
+}
++ int{requires(T x){x.operator int();
+}
+}
++ int{requires(T x){x.operator unsigned();
+}
+}
++ int{requires(T x){x.operator long();
+}
+}
++ int{requires(T x){x.operator long long();
+}
+}
++ int{requires(T x){x.operator float();
+}
+}
++ int{requires(T x){x.operator double();
+}
+}
++ int{requires(T x){x.operator long double();
+}
+}
++ int{requires(T x){x.operator fp16();
+}
+}
++ int{requires(T x){x.operator bf16();
+}
+}
+;  // namespace
 }
 
 template <class T> void check_type() {
