@@ -63,9 +63,11 @@ struct format {
   int exponent_bits, mantissa_bits;
   narrow::specials special;
 
-  std::uint64_t codes() const { return std::uint64_t{1} << (1 + exponent_bits + mantissa_bits); }
-  std::uint64_t sign() const { return codes() / 2; }
-  int bias() const { return (1 << (exponent_bits - 1)) - (special == narrow::specials::fnuz ? 0 : 1); }
+  constexpr std::uint64_t codes() const { return std::uint64_t{1} << (1 + exponent_bits + mantissa_bits); }
+  constexpr std::uint64_t sign() const { return codes() / 2; }
+  constexpr int bias() const {
+    return (1 << (exponent_bits - 1)) - (special == narrow::specials::fnuz ? 0 : 1);
+  }
 
   /// The number that a code without its sign stands for, if it stands for one.
   double magnitude(std::uint64_t code) const {
@@ -99,7 +101,7 @@ template <class T> inline constexpr format format_of = format_trait<T>::value;
 template <narrow::narrow_float T> datum decode(T x) { return format_of<T>.decode(x.bits()); }
 
 /// A built-in number; of floating-point types only the finite ones, so that -ffast-math can change nothing.
-template <class Number> datum finite(Number x) {
+template <class Number> datum datum_of(Number x) {
   const auto value = static_cast<long double>(x);
   return {value == 0 ? kind::zero : kind::number, std::signbit(value), std::fabs(value)};
 }

@@ -43,20 +43,39 @@ class tally {
   std::string first_;
 };
 
-/// All arguments streamed into one string, separated by spaces; integers in hexadecimal.
-template <class... Args> std::string text(const Args&... args) {
+/// A part of a description. Not templates on purpose: descriptions are many and hardly ever made.
+struct word {
+  std::string text;
+  word(const char* s) : text(s) {}
+  word(std::string s) : text(std::move(s)) {}
+  word(char c) : text(1, c) {}
+  word(std::uint64_t x);
+  word(long double x);
+  template <std::integral T> word(T x) : word(static_cast<std::uint64_t>(x)) {}
+  template <class T>
+  requires(std::convertible_to<T, long double> && !std::integral<T>) word(T x)
+      : word(static_cast<long double>(x)) {}
+};
+[[gnu::noinline]] inline word::word(std::uint64_t x) {
   std::ostringstream out;
-  out << std::hex << std::showbase;
-  out.precision(21);
-  const auto put = [&](const auto& arg) {
-    if constexpr (sizeof(arg) == 1)
-      out << static_cast<unsigned>(arg) << ' ';  // not as a character
-    else
-      out << arg << ' ';
-  };
-  (put(args), ...);
-  return out.str();
+  out << std::hex << std::showbase << x;
+  text = out.str();
 }
+[[gnu::noinline]] inline word::word(long double x) {
+  std::ostringstream out;
+  out.precision(21);
+  out << x;
+  text = out.str();
+}
+
+[[gnu::noinline]] inline std::string joined(std::initializer_list<word> words) {
+  std::string result;
+  for (const word& w : words) result += w.text + ' ';
+  return result;
+}
+
+/// A description of all arguments: integers in hexadecimal, other numbers in decimal.
+template <class... Args> std::string text(const Args&... args) { return joined({word(args)...}); }
 
 template <class T> std::string name_of() {
   int status = 0;

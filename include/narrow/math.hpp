@@ -15,6 +15,17 @@ constexpr bool is_nan(double x) { return binary64::is_nan(std::bit_cast<std::uin
 constexpr bool is_finite(float x) { return binary32::is_finite(std::bit_cast<std::uint32_t>(x)); }
 constexpr bool is_finite(double x) { return binary64::is_finite(std::bit_cast<std::uint64_t>(x)); }
 
+template <class T> constexpr bool is_number(T x) { return unpack(x).what != kind::nan; }
+
+/// The value of a number in double or long double. By way of its bits: where the processor flushes
+/// subnormals, a bf16 that is one would be lost on the way through float.
+template <std::floating_point Wide, narrow_scalar T> constexpr Wide widened(T x) {
+  return nearest<double>(unpack(x));
+}
+template <std::floating_point Wide, builtin_arithmetic T> constexpr Wide widened(T x) {
+  return static_cast<Wide>(x);
+}
+
 template <narrow_scalar T, class Word> constexpr T rounded(const unpacked<Word>& x) {
   return T(x, typename T::round_policy{}, typename T::overflow_policy{});
 }
@@ -64,9 +75,11 @@ template <narrow_scalar T> constexpr const T& min(const T& a, const T& b) { retu
 template <narrow_scalar T> constexpr const T& max(const T& a, const T& b) { return a < b ? b : a; }
 
 /// The functions of <cmath>: that of double, rounded once more; wrong only where the double is within its own
-/// error of the midpoint of two narrow numbers.
-#define NARROW_UNARY(function) \
-  template <narrow_scalar T> T function(T x) { return static_cast<T>(std::function(static_cast<double>(x))); }
+/// error of a point at which the rounding changes.
+#define NARROW_UNARY(function)                                        \
+  template <narrow_scalar T> T function(T x) {                        \
+    return static_cast<T>(std::function(detail::widened<double>(x))); \
+  }
 NARROW_UNARY(exp)
 NARROW_UNARY(exp2)
 NARROW_UNARY(expm1)
@@ -100,11 +113,12 @@ NARROW_UNARY(nearbyint)
 #undef NARROW_UNARY
 
 /// With one narrow and one built-in argument the result has the type of their sum.
-#define NARROW_BINARY(function)                                             \
-  template <class A, class B>                                               \
-  requires detail::mixable<A, B> detail::mixed_t<A, B> function(A a, B b) { \
-    return static_cast<detail::mixed_t<A, B>>(                              \
-        std::function(static_cast<double>(a), static_cast<double>(b)));     \
+#define NARROW_BINARY(function)                                                                    \
+  template <class A, class B>                                                                      \
+  requires detail::mixable<A, B> detail::mixed_t<A, B> function(A a, B b) {                        \
+    using result = detail::mixed_t<A, B>;                                                          \
+    using wide = std::conditional_t<std::same_as<result, long double>, long double, double>;       \
+    return static_cast<result>(std::function(detail::widened<wide>(a), detail::widened<wide>(b))); \
   }
 NARROW_BINARY(pow)
 NARROW_BINARY(atan2)
@@ -112,8 +126,26 @@ NARROW_BINARY(hypot)
 NARROW_BINARY(fmod)
 NARROW_BINARY(remainder)
 NARROW_BINARY(copysign)
-NARROW_BINARY(fmin)
-NARROW_BINARY(fmax)
 #undef NARROW_BINARY
+
+/// The smaller number; where one argument is NaN, the other one (also under -ffast-math, where std::fmin
+/// forgets).
+template <class A, class B>
+requires detail::mixable<A, B>
+constexpr detail::mixed_t<A, B> fmin(A a, B b) {
+  using result = detail::mixed_t<A, B>;
+  return detail::is_number(a) && !(b < a) ? static_cast<result>(a)
+         : detail::is_number(b)           ? static_cast<result>(b)
+                                          : static_cast<result>(a);
+}
+/// The larger number; where one argument is NaN, the other one.
+template <class A, class B>
+requires detail::mixable<A, B>
+constexpr detail::mixed_t<A, B> fmax(A a, B b) {
+  using result = detail::mixed_t<A, B>;
+  return detail::is_number(a) && !(a < b) ? static_cast<result>(a)
+         : detail::is_number(b)           ? static_cast<result>(b)
+                                          : static_cast<result>(a);
+}
 
 }  // namespace narrow

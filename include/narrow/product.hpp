@@ -1,8 +1,6 @@
 // Products and sums on ranges, for code without a matrix library.
 #pragma once
 
-#include <cmath>
-
 #include "kernel/convert.hpp"
 #include "kernel/interface.hpp"
 
@@ -34,19 +32,24 @@ requires narrow_scalar<detail::element_t<A>>
   return kernel::sum(std::ranges::data(a), 1, static_cast<std::ptrdiff_t>(std::ranges::size(a)));
 }
 
-/// Mean of the elements, in their carrier type; NaN for an empty range.
+/// Mean of the elements, in their carrier type: the sum rounded to it, then divided; NaN for an empty range.
 template <sized_array A>
 requires narrow_scalar<detail::element_t<A>>
 [[nodiscard]] auto mean(const A& a) {
   using wide = carrier_t<detail::element_t<A>>;
-  return static_cast<wide>(sum(a)) / static_cast<wide>(std::ranges::size(a));
+  const auto quotient = detail::with_unpacked(
+      static_cast<wide>(sum(a)), static_cast<std::uint64_t>(std::ranges::size(a)),
+      [](const auto& total, const auto& count) { return detail::divide(total, count); });
+  return detail::nearest<wide>(quotient);
 }
 
-/// Euclidean norm, in the carrier type; the squares are summed as `dot` does.
+/// Euclidean norm, in the carrier type: the root of the squares' sum rounded to it.
 template <sized_array A>
 requires narrow_scalar<detail::element_t<A>>
 [[nodiscard]] auto norm(const A& a) {
-  return std::sqrt(static_cast<carrier_t<detail::element_t<A>>>(dot(a, a)));
+  using wide = carrier_t<detail::element_t<A>>;
+  const auto square = detail::widened<detail::uint128>(detail::unpack(static_cast<wide>(dot(a, a))));
+  return detail::nearest<wide>(detail::square_root(square));
 }
 
 /// C = alpha A B + beta C.

@@ -67,7 +67,7 @@ TEMPLATE_LIST_TEST_CASE("fixed: sqrt, fma and unary minus give the exact result 
   constexpr int fraction_length = TestType::fraction_length;
   tally count;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
-    const auto [a, b] = pairs[i];
+    const std::int64_t a = pairs[i].first, b = pairs[i].second;
     const std::int64_t c = pairs[(i * 7919 + 1) % pairs.size()].first;
     const mpq_class x = oracle::value(from_mantissa<TestType>(a)),
                     y = oracle::value(from_mantissa<TestType>(b)),

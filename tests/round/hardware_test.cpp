@@ -183,8 +183,8 @@ TEST_CASE("fma of floating<8, 23> equals the hardware's", "[round][hardware]") {
   const auto pairs = sample_pairs(oracle::format_of<T>, 500'000, random);
   const float_control control(plain_control);
   tally count;
-  for (const auto& [a, b] : pairs) {
-    const T x = from_code<T>(a), y = from_code<T>(b);
+  for (const auto& pair : pairs) {
+    const T x = from_code<T>(pair.first), y = from_code<T>(pair.second);
     // Anything, or what nearly cancels the product.
     const std::uint64_t cancelling = (x * y).bits() ^ oracle::format_of<T>.sign();
     const std::uint64_t c = below(random, 2) != 0
@@ -198,7 +198,7 @@ TEST_CASE("fma of floating<8, 23> equals the hardware's", "[round][hardware]") {
     const bool both_nan =
         (std::bit_cast<std::uint32_t>(right) & 0x7fff'ffffu) > 0x7f80'0000u && isnan(result);
     count.expect(result.bits() == std::bit_cast<std::uint32_t>(right) || both_nan,
-                 [&] { return text(a, '*', b, '+', c, "gives", result.bits()); });
+                 [&] { return text(pair.first, '*', pair.second, '+', c, "gives", result.bits()); });
   }
   count.require(pairs.size());
 }

@@ -59,7 +59,7 @@ TEMPLATE_LIST_TEST_CASE("conversion from every integer type rounds once", "[roun
     constexpr bool every_mode = std::same_as<Integer, int> || std::same_as<Integer, long>;
     const auto all = integers<TestType, Integer>();
     for (const Integer x : all) {
-      const auto right = oracle::rounded(oracle::table_of<TestType>(), oracle::finite(x));
+      const auto right = oracle::rounded(oracle::table_of<TestType>(), oracle::datum_of(x));
       if constexpr (every_mode)
         for_each_policy<TestType>([&]<class U>() { check_integer<U>(count, right, x); });
       else

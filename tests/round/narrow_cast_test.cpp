@@ -9,7 +9,7 @@ using namespace test;
 namespace {
 
 template <class T, class Source> void check_conversion(tally& count, Source x) {
-  const auto right = oracle::rounded(oracle::table_of<T>(), oracle::finite(x));
+  const auto right = oracle::rounded(oracle::table_of<T>(), oracle::datum_of(x));
   for_each_policy<T>([&]<class U>() {
     const U result = x;
     count.expect(oracle::matches(right, result),

@@ -26,7 +26,7 @@ TEMPLATE_LIST_TEST_CASE("fma gives the exact result rounded once in every mode",
   const auto pairs = sample_pairs(t.of, 40'000, random);
   tally count;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
-    const auto [a, b] = pairs[i];
+    const std::uint64_t a = pairs[i].first, b = pairs[i].second;
     const oracle::operand product = oracle::product(t.of.decode(a), t.of.decode(b));
     // Anything, an edge, or what nearly cancels the product.
     std::uint64_t c = i % 3 == 1 ? edges[below(random, edges.size())] : below(random, t.of.codes());

@@ -113,7 +113,7 @@ TEST_CASE("stochastic: results depend on seed and index alone, not on the split"
   convert(from, again, round);
   REQUIRE(bits_of(whole) == bits_of(again));
   std::size_t begin = 0;
-  for (const std::size_t length : {1, 2, 3, 7, 64, 1000, 5000, 3923}) {
+  for (const std::size_t length : {1u, 2u, 3u, 7u, 64u, 1000u, 5000u, 3923u}) {
     convert(std::span(from).subspan(begin, length), std::span(pieces).subspan(begin, length),
             round.at(begin));
     begin += length;

@@ -157,8 +157,11 @@ TEST_CASE("merging counts what both have counted") {
   all.add(floats);
   first.add(std::span(floats).first(300));
   second.add(std::span(floats).subspan(300));
+  exponent_histogram other_way = second;
+  other_way += first;
   first += second;
   CHECK(first == all);
+  CHECK(other_way == all);
   first += first;
   CHECK(first.total() == 2000);
   CHECK(first.count(5) == 2 * all.count(5));

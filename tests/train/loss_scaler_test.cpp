@@ -309,7 +309,7 @@ TEST_CASE("gradients in double and in fixed point") {
 
 TEST_CASE("infinities and NaNs are seen at every place") {
   int cases = 0, wrong = 0;
-  for (const std::size_t size : {1, 2, 7, 16, 33, 1023, 1024, 1025, 2100})
+  for (const std::size_t size : std::initializer_list<std::size_t>{1, 2, 7, 16, 33, 1023, 1024, 1025, 2100})
     for (std::size_t place = 0; place < size; ++place)
       for (const float x : not_numbers) {
         loss_scaler scaler;

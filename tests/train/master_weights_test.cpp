@@ -171,6 +171,11 @@ TEST_CASE("the saved state of weights") {
     CHECK(refused(with_field(text, field, value), before));
   }
 
+  const std::string matrix = narrow_test::saved(master_weights<fp16>(Eigen::MatrixXf::Identity(2, 3)));
+  CHECK_FALSE(refused(matrix, before));
+  CHECK(refused(with_field(matrix, "cols", "4"), before));
+  CHECK(refused(with_field(matrix, "rows", "4"), before));
+
   using q = narrow::fixed<6, 3>;
   const master_weights<q> fixed(std::vector<float>{-4, 1.5f, -0.125f});
   narrow_test::check_saved_state(fixed, master_weights<q>{});
@@ -178,5 +183,6 @@ TEST_CASE("the saved state of weights") {
   CHECK(fixed_text.find("weights 3 e0 c ff }") != std::string::npos);
   CHECK(
       refused(std::string(fixed_text).replace(fixed_text.find(" e0 ") + 1, 2, "60"), fixed));  // not six bits
+  CHECK(refused(std::string(fixed_text).replace(fixed_text.find("3 e0 c ff"), 9, "2 e0 c"), fixed));
   CHECK(refused(fixed_text, master_weights<narrow::fixed<6, 2>>{}));
 }

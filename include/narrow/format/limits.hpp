@@ -25,7 +25,7 @@ inline constexpr std::float_round_style round_style<rounding::upward> = std::rou
 template <>
 inline constexpr std::float_round_style round_style<rounding::downward> = std::round_toward_neg_infinity;
 
-/// Half a unit in the last place, or one where the mode is not to nearest. Constants are not rounded by T's own policy:
+/// Half a unit in the last place, or one where the mode is not to nearest. T's own policy has no part in it:
 /// a stochastic one would draw.
 template <class T> constexpr T round_error(std::float_round_style style) {
   return narrow_cast<T>(style == std::round_to_nearest ? 0.5f : 1.0f, rounding::toward_zero{});
@@ -118,7 +118,8 @@ class std::numeric_limits<narrow::fixed<WL, FL, Round, Overflow>> : public narro
   static constexpr int min_exponent = 1 - FL;
   static constexpr int min_exponent10 = -narrow::detail::decimal_digits(FL);
   static constexpr int max_exponent = WL - 1 - FL;
-  static constexpr int max_exponent10 = narrow::detail::decimal_digits(WL - 1 - FL);
+  static constexpr int max_exponent10 =  // 10^0 is too large where no bit is left before the point
+      FL == WL - 1 ? -1 : narrow::detail::decimal_digits(WL - 1 - FL);
 
   /// The smallest positive number, which is also the step.
   static constexpr T min() noexcept { return T::from_bits(1); }

@@ -45,16 +45,13 @@ struct mixed_result<A, B> {
 template <class A, class B>
 using mixed_t = typename std::conditional_t<narrow_scalar<A>, mixed_result<A, B>, mixed_result<B, A>>::type;
 
-/// Unpacks both numbers into the wider of the two words that they need.
-template <class A, class B, class F> constexpr auto with_unpacked(const A& a, const B& b, F f) {
+/// Unpacks both numbers into the widest of the two words that they need and Least.
+template <class Least = std::uint64_t, class A, class B, class F>
+constexpr auto with_unpacked(const A& a, const B& b, F f) {
   const auto x = unpack(a);
   const auto y = unpack(b);
-  if constexpr (sizeof x == sizeof y)
-    return f(x, y);
-  else if constexpr (sizeof x < sizeof y)
-    return f(widened<uint128>(x), y);
-  else
-    return f(x, widened<uint128>(y));
+  using Word = uint_at_least<8 * std::max({sizeof(Least), sizeof x.significand, sizeof y.significand})>;
+  return f(widened<Word>(x), widened<Word>(y));
 }
 
 struct plus {
@@ -83,7 +80,10 @@ template <class Op, class A, class B> constexpr mixed_t<A, B> apply(A a, B b) {
   using result = mixed_t<A, B>;
   if constexpr (narrow_scalar<result>) {
     const typename result::round_policy round{};
-    const auto exact = with_unpacked(
+    // An integer over a fixed number has up to 94 digits before the cut; wrapping needs the last of them.
+    constexpr bool long_quotient =
+        std::same_as<Op, over> && std::same_as<typename result::overflow_policy, overflow::wrap>;
+    const auto exact = with_unpacked<std::conditional_t<long_quotient, uint128, std::uint64_t>>(
         a, b, [&](const auto& x, const auto& y) { return Op::exact(x, y, sign_of_zero_sum(round)); });
     return result(exact, round, typename result::overflow_policy{});
   } else {

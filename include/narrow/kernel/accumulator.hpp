@@ -20,15 +20,9 @@ template <class Word, int FractionLength> class fixed_sum {
   constexpr explicit fixed_sum(Word mantissa) : mantissa_(mantissa) {}
   constexpr Word mantissa() const { return mantissa_; }
 
-  /// Rounded to the nearest double, ties to even.
-  constexpr explicit operator double() const {
-    return std::bit_cast<double>(
-        detail::pack_code<detail::binary64>(unpack(*this), rounding::nearest_even{}, overflow::ieee{}));
-  }
-  constexpr explicit operator float() const {
-    return std::bit_cast<float>(
-        detail::pack_code<detail::binary32>(unpack(*this), rounding::nearest_even{}, overflow::ieee{}));
-  }
+  /// Rounded to nearest, ties to even.
+  constexpr explicit operator double() const { return detail::nearest<double>(unpack(*this)); }
+  constexpr explicit operator float() const { return detail::nearest<float>(unpack(*this)); }
   constexpr fixed_sum& operator+=(const fixed_sum& other) {
     mantissa_ += other.mantissa_;
     return *this;

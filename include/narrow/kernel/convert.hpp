@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../format/operators.hpp"
+#include "environment.hpp"
 #include "matrix_view.hpp"
 
 namespace narrow {
@@ -12,14 +13,15 @@ namespace detail {
 template <class T> struct policy_of { using type = rounding::nearest_even; };
 template <narrow_scalar T> struct policy_of<T> { using type = typename T::round_policy; };
 
-template <class From, class To, rounding_policy Round>
+template <class From, narrow_scalar To, rounding_policy Round>
 void convert(const From* from, To* to, std::size_t n, const Round& round) {
-  for (std::size_t i = 0; i < n; ++i) {
-    if constexpr (narrow_scalar<To>)
-      to[i] = narrow_cast<To>(from[i], at_element(round, i));
-    else
-      to[i] = static_cast<To>(from[i]);
-  }
+  for (std::size_t i = 0; i < n; ++i) to[i] = narrow_cast<To>(from[i], at_element(round, i));
+}
+/// Floating-point arithmetic, unlike the conversion into a narrow format: in an environment of its own.
+template <class From, builtin_arithmetic To, rounding_policy Round>
+void convert(const From* from, To* to, std::size_t n, const Round&) {
+  const float_environment guard;
+  for (std::size_t i = 0; i < n; ++i) to[i] = static_cast<To>(from[i]);
 }
 
 template <class R> using element_t = std::remove_cv_t<std::ranges::range_value_t<R>>;
@@ -31,8 +33,9 @@ template <class R> using element_t = std::remove_cv_t<std::ranges::range_value_t
 /// Shapes    contiguous ranges of the same size, of any narrow or built-in types; they may be the same memory
 /// only
 ///           where the types are the same.
-/// Rounding  into a narrow format by `round`, element i under index i; into a built-in type by that type's
-/// own rules. Throws    std::invalid_argument naming both sizes if they differ.
+/// Rounding  into a narrow format by `round`, element i under index i; into a built-in type to nearest, under
+///           any state of the caller's floating-point control register.
+/// Throws    std::invalid_argument naming both sizes if they differ.
 template <sized_array From, sized_array To,
           rounding_policy Round = typename detail::policy_of<detail::element_t<To>>::type>
 void convert(const From& from, To&& to, const Round& round = Round{}) {

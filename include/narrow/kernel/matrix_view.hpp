@@ -33,6 +33,10 @@ template <class T> struct matrix_view {
   }
 };
 
+// Deduced by the language itself from C++20 on; clang does so from version 17.
+template <class T>
+matrix_view(T*, std::ptrdiff_t, std::ptrdiff_t, std::ptrdiff_t, std::ptrdiff_t) -> matrix_view<T>;
+
 /// A contiguous range that knows its size: what every range function of the library takes.
 template <class R>
 concept sized_array = std::ranges::contiguous_range<R> && std::ranges::sized_range<R>;

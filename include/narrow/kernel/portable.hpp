@@ -1,7 +1,7 @@
 // The kernels in plain C++: what runs where nothing faster does, and what the faster ones are tested against.
 //
-// Order of additions: a product adds its terms in ascending order of the summed index, one lane per
-// coefficient; dot and sum run eight lanes side by side and add those at the end. No result depends on shape,
+// Order of additions: a matrix product adds the terms of a coefficient in ascending order of the summed
+// index; inner products and sums run eight lanes side by side and add those at the end. No result depends on
 // strides or alignment.
 #pragma once
 
@@ -41,42 +41,41 @@ void finish(const typename Meeting::sum& sum, double alpha, double beta, C& c, c
   using detail::widened;
   if constexpr (std::floating_point<typename Meeting::sum>) {
     using wide = std::common_type_t<typename Meeting::sum, detail::carried_t<C>>;
-    wide value = alpha == 1 ? wide{sum} : static_cast<wide>(alpha) * wide{sum};
+    wide value = alpha == 1 ? wide{sum} : detail::uncontracted(static_cast<wide>(alpha) * wide{sum});
     if (beta != 0) value = detail::uncontracted(static_cast<wide>(beta) * static_cast<wide>(c)) + value;
     if constexpr (narrow_scalar<C>)
       c = C(unpack(value), round, typename C::overflow_policy{});
     else
       c = static_cast<C>(value);
   } else {
-    // Exact up to the one rounding, as long as alpha times the sum fits 128 bits: always for alpha = +-2^n;
-    // any other factor costs at most one unit in the 75th significant bit.
+    // Exact up to the one rounding as long as alpha times the sum fits 126 bits, which leaves room for the
+    // addition: always for alpha = +-2^n. For other factors all but the sum's first 73 bits may be rounded
+    // to odd.
+    using word = detail::uint128;
     auto value = unpack(typename Meeting::result(sum));
     if (alpha != 1) {
-      const auto factor = widened<detail::uint128>(unpack(alpha));
-      const int excess =
-          detail::bit_width_of(value.significand) + detail::bit_width_of(factor.significand) - 128;
-      if (excess > 0) {
-        value.significand = detail::shift_right(value.significand, excess, value.sticky);
-        value.exponent += excess;
+      auto factor = unpack(alpha);
+      if (factor.what == detail::kind::finite) {
+        const int zeros = std::countr_zero(factor.significand);
+        factor.significand >>= zeros;
+        factor.exponent += zeros;
+        const int excess =
+            detail::bit_width_of(value.significand) + detail::bit_width_of(factor.significand) - 126;
+        bool inexact = false;
+        value.significand = detail::shift_right(value.significand, excess, inexact);
+        value.significand |= inexact ? 1 : 0;
+        value.exponent += std::max(excess, 0);
       }
-      const bool sticky = value.sticky;
-      value = detail::multiply(value, factor);
-      value.sticky = sticky;
+      value = detail::multiply(value, widened<word>(factor));
     }
     if (beta != 0) {
-      const auto scaled =
-          detail::multiply(widened<detail::uint128>(detail::unpack(beta)),
-                           detail::with_unpacked(c, 0L, [](const auto& x, const auto&) { return x; }));
+      const auto scaled = detail::multiply(widened<word>(unpack(beta)), widened<word>(unpack(c)));
       value = detail::add(value, scaled, detail::sign_of_zero_sum(round));
     }
     if constexpr (narrow_scalar<C>)
       c = C(value, round, typename C::overflow_policy{});
-    else if constexpr (std::same_as<C, float>)
-      c = std::bit_cast<float>(
-          detail::pack_code<detail::binary32>(value, rounding::nearest_even{}, overflow::ieee{}));
     else
-      c = std::bit_cast<double>(
-          detail::pack_code<detail::binary64>(value, rounding::nearest_even{}, overflow::ieee{}));
+      c = detail::nearest<C>(value);
   }
 }
 
@@ -157,37 +156,18 @@ void gemm_tiles(matrix_view<const A> a, matrix_view<const B> b, matrix_view<C> c
   }
 }
 
-/// C = alpha A B + beta C. C overlaps neither A nor B.
-template <class A, class B, class C, class Round>
-NARROW_KERNEL void gemm(matrix_view<const A> a, matrix_view<const B> b, matrix_view<C> c, double alpha,
-                        double beta, const Round& round) {
-  using meeting = detail::meeting<A, B>;
-  const std::pair<index, index> element{c.cols, 1}, transposed{1, c.cols};
-  // Lanes run along columns: a thin result lies down.
-  if (c.cols < 4 && c.cols < c.rows) {
-    if (c.cols == 1)
-      gemm_tiles<1, meeting>(b.transposed(), a.transposed(), c.transposed(), alpha, beta, round, transposed);
-    else
-      gemm_tiles<4, meeting>(b.transposed(), a.transposed(), c.transposed(), alpha, beta, round, transposed);
-  } else if (c.rows == 1) {
-    gemm_tiles<1, meeting>(a, b, c, alpha, beta, round, element);
-  } else {
-    gemm_tiles<4, meeting>(a, b, c, alpha, beta, round, element);
-  }
-}
-
 /// Eight running sums of term(i), i = 0 .. n-1, folded into one.
 template <class Sum, class Lane, class Term> Sum lanewise_sum(index n, index safe_terms, Term term) {
   constexpr index lanes = 8;
   Sum total = 0;
-  for (index i0 = 0; i0 < n;) {
-    const index steps = (n - i0) / lanes;
-    const index count = steps == 0 ? n - i0 : lanes * std::min(steps, safe_terms);
+  for (index first = 0; first < n;) {
+    const index steps = std::min((n - first) / lanes, safe_terms);
     Lane partial[lanes] = {};
-    for (index i = i0; i < i0 + count; i += lanes)
-      for (index l = 0; l < std::min(lanes, i0 + count - i); ++l) partial[l] += term(i + l);
+    for (index step = 0; step < steps; ++step, first += lanes)
+      for (index l = 0; l < lanes; ++l) partial[l] += term(first + l);
+    if (steps == 0)
+      for (index l = 0; first < n; ++l, ++first) partial[l] += term(first);
     for (index l = 0; l < lanes; ++l) total += partial[l];
-    i0 += count;
   }
   return total;
 }
@@ -201,6 +181,27 @@ NARROW_KERNEL typename detail::meeting<A, B>::sum dot(const A* a, index stride_a
     return detail::uncontracted(
         static_cast<lane>(meeting::decode(a[i * stride_a]) * meeting::decode(b[i * stride_b])));
   });
+}
+
+/// C = alpha A B + beta C. C overlaps neither A nor B.
+template <class A, class B, class C, class Round>
+NARROW_KERNEL void gemm(matrix_view<const A> a, matrix_view<const B> b, matrix_view<C> c, double alpha,
+                        double beta, const Round& round) {
+  using meeting = detail::meeting<A, B>;
+  const std::pair<index, index> element{c.cols, 1}, transposed{1, c.cols};
+  if (c.rows == 1 && c.cols == 1) {
+    const auto inner = dot(a.data, a.col_stride, b.data, b.row_stride, a.cols);
+    finish<meeting>(inner, alpha, beta, c(0, 0), at_element(round, 0));
+  } else if (c.cols < 4 && c.cols < c.rows) {  // lanes run along columns: a thin result lies down
+    if (c.cols == 1)
+      gemm_tiles<1, meeting>(b.transposed(), a.transposed(), c.transposed(), alpha, beta, round, transposed);
+    else
+      gemm_tiles<4, meeting>(b.transposed(), a.transposed(), c.transposed(), alpha, beta, round, transposed);
+  } else if (c.rows == 1) {
+    gemm_tiles<1, meeting>(a, b, c, alpha, beta, round, element);
+  } else {
+    gemm_tiles<4, meeting>(a, b, c, alpha, beta, round, element);
+  }
 }
 
 template <class A> NARROW_KERNEL auto sum(const A* a, index stride, index n) {

@@ -94,6 +94,13 @@ constexpr typename Layout::bits_type pack_code(const unpacked<Word>& x, const Ro
   return round.overflows_to_infinity(x.of) ? infinity() : with_sign(Layout::max_finite);
 }
 
+/// The nearest float or double, ties to even; integer arithmetic, as all of this.
+template <std::floating_point To, class Word> constexpr To nearest(const unpacked<Word>& x) {
+  static_assert(std::same_as<To, float> || std::same_as<To, double>);
+  using to_layout = std::conditional_t<std::same_as<To, float>, binary32, binary64>;
+  return std::bit_cast<To>(pack_code<to_layout>(x, rounding::nearest_even{}, overflow::ieee{}));
+}
+
 /// The two's complement mantissa of x with word length WL and fraction length FL. NaN gives 0.
 template <int WL, int FL, class Word, rounding_policy Round, overflow_policy Overflow>
 constexpr int_at_least<WL> pack_mantissa(const unpacked<Word>& x, const Round& round, Overflow) {

@@ -26,7 +26,8 @@ concept saved_as_bits = requires {
 
 template <class T>
 concept saved_pair = requires(T x) {
-  x.first, x.second;
+  x.first;
+  x.second;
 };
 
 /// Writes values separated by spaces: integers in decimal, strings as `length:bytes`, containers as their
@@ -35,7 +36,10 @@ class state_writer {
  public:
   explicit state_writer(std::ostream& out) : out_(out) { out_.width(0); }
 
-  void begin(std::string_view type) { (put(type), put(" {")); }
+  void begin(std::string_view type) {
+    put(type);
+    put(" {");
+  }
   void end() { put(" }"); }
 
   template <class T> void operator()(std::string_view name, const T& value) {
@@ -89,7 +93,10 @@ class state_reader {
     while (white_space.find(peek()) != white_space.npos) next();
   }
 
-  void begin() { (expect(type_), expect(" {")); }
+  void begin() {
+    expect(type_);
+    expect(" {");
+  }
   void end() { expect(" }"); }
 
   template <class T> void operator()(std::string_view name, T& value) {

@@ -1,0 +1,24 @@
+#include "dataset.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace narrow_train {
+
+void dataset::truncate(std::size_t n) {
+  n = std::min(n, count());
+  labels.resize(n);
+  pixels.resize(n * static_cast<std::size_t>(shape.size()));
+}
+
+std::span<const source> sources() {
+  static constexpr std::array all{
+      source{"digits", "drawn by the program, no files needed", false,
+             [](const std::filesystem::path&) { return draw_digits(); }},
+      source{"mnist", "idx files, plain or .gz, in --data DIR", true, load_mnist},
+      source{"cifar10", "binary version, in --data DIR", true, load_cifar10},
+  };
+  return all;
+}
+
+}  // namespace narrow_train

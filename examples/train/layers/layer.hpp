@@ -1,0 +1,49 @@
+// What every layer of a network can do.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "../tensor.hpp"
+
+namespace narrow_train {
+
+/// A trained tensor and the gradient of the loss by it, both stored in T. The gradient carries the loss
+/// scale.
+template <class T> struct parameter {
+  matrix<T> value;
+  matrix<T> gradient;
+};
+
+/// All trained tensors of a network, in the order of its layers. Weights are stored in S, biases in fp32.
+template <class S> struct parameter_list {
+  std::vector<parameter<S>*> weights;
+  std::vector<parameter<float>*> biases;
+};
+
+/// The first layer of a network spares itself the gradient by its input, which nobody reads.
+enum class input_gradient { wanted, unwanted };
+
+/// One layer. Tensors are (features x batch), one sample a column, and stored in S.
+template <class S> class layer {
+ public:
+  layer() = default;
+  layer(const layer&) = delete;
+  layer& operator=(const layer&) = delete;
+  virtual ~layer() = default;
+
+  /// Output for the batch x. The reference holds until the next call; so does all that `backward` will need.
+  virtual const matrix<S>& forward(const matrix<S>& x) = 0;
+
+  /// From dy = dLoss/dOutput: sets the gradients of the parameters and returns dLoss/dx (empty where
+  /// unwanted). x is the batch of the last `forward`.
+  virtual const matrix<S>& backward(const matrix<S>& x, const matrix<S>& dy, input_gradient wanted) = 0;
+
+  /// Appends the layer's parameters, if any.
+  virtual void collect(parameter_list<S>&) {}
+
+  /// Bytes that stay allocated from `forward` to `backward`.
+  [[nodiscard]] virtual std::size_t activation_bytes() const = 0;
+};
+
+}  // namespace narrow_train

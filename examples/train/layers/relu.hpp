@@ -1,0 +1,27 @@
+// max(x, 0).
+#pragma once
+
+#include "layer.hpp"
+
+namespace narrow_train {
+
+template <class S> class relu final : public layer<S> {
+ public:
+  const matrix<S>& forward(const matrix<S>& x) override {
+    y_ = (x.array() < S(0)).select(S(0), x);  // a NaN stays one, so that overflow upstream remains visible
+    return y_;
+  }
+
+  const matrix<S>& backward(const matrix<S>&, const matrix<S>& dy, input_gradient) override {
+    dx_ = (y_.array() > S(0)).select(dy, S(0));
+    return dx_;
+  }
+
+  [[nodiscard]] std::size_t activation_bytes() const override { return bytes_of(y_); }
+
+ private:
+  matrix<S> y_;   // (features x batch)
+  matrix<S> dx_;  // (features x batch)
+};
+
+}  // namespace narrow_train

@@ -1,0 +1,68 @@
+// train: the same network in several number formats, side by side. `train --help` lists the options.
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <iostream>
+#include <mutex>
+#include <thread>
+
+#include "report.hpp"
+
+namespace {
+
+using namespace narrow_train;
+
+/// Runs everything that is asked for, --jobs at a time, and keeps the CSV file up to date.
+void train_all(const options& asked, const train_and_test& data, std::vector<run>& runs) {
+  const auto epochs = static_cast<std::size_t>(asked.training.epochs);
+  progress shown(runs.size() * epochs * data.train.count());
+  std::atomic<std::size_t> next = 0;
+  std::mutex mutex;
+  std::exception_ptr failure;
+
+  const auto work = [&] {
+    for (std::size_t i = next++; i < runs.size(); i = next++) try {
+        run& r = runs[i];
+        progress::run_observer watcher(shown, r, asked.training.epochs, data.train.count());
+        auto result = r.kind->train(asked.training, data, r.seed, watcher);
+        const std::lock_guard lock(mutex);
+        r.result = std::move(result);
+        r.complete = true;
+        if (!asked.csv.empty()) write_csv(asked.csv, runs);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        if (!failure) failure = std::current_exception();
+        next = runs.size();
+      }
+  };
+  std::vector<std::thread> helpers;
+  for (int i = 1; i < asked.jobs; ++i) helpers.emplace_back(work);
+  work();
+  for (auto& helper : helpers) helper.join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  int exit_code = 0;
+  const auto asked = parse(argc, argv, exit_code);
+  if (!asked) return exit_code;
+
+  train_and_test data = asked->data->load(asked->folder);
+  if (asked->limit > 0) data.train.truncate(asked->limit);
+  std::vector<run> runs;
+  for (const format* kind : asked->formats)
+    for (const auto seed : asked->seeds) runs.push_back({kind, seed, {}, false});
+  if (!asked->csv.empty()) write_csv(asked->csv, runs);  // better now than after an hour
+
+  train_all(*asked, data, runs);
+  print_table(std::cout, runs);
+  return 0;
+} catch (const narrow_train::data_error& e) {
+  std::cerr << "train: " << e.what() << '\n';
+  return 2;
+} catch (const std::exception& e) {
+  std::cerr << "train: " << e.what() << '\n';
+  return 1;
+}

@@ -1,0 +1,73 @@
+#include "optimizer.hpp"
+
+#include <array>
+#include <cmath>
+
+namespace narrow_train {
+namespace {
+
+/// The memory of a tensor of this shape, zeros at first.
+fp32_matrix& remember(fp32_matrix& memory, const fp32_matrix& like) {
+  if (memory.size() == 0) memory.setZero(like.rows(), like.cols());
+  return memory;
+}
+
+/// v = momentum v + g,  step = rate v.  Polyak (1964), in the form that keeps the rate out of the velocity.
+class sgd final : public optimizer {
+ public:
+  using optimizer::optimizer;
+  void gradient_to_step(moments& state, fp32_matrix& gradient) const override {
+    fp32_matrix& velocity = remember(state.first, gradient);
+    velocity = settings().momentum * velocity + gradient;
+    gradient = settings().rate * velocity;
+  }
+};
+
+/// v = momentum v + g,  step = rate (g + momentum v).  Nesterov (1983) as Sutskever et al. (2013), section 2.
+class nesterov final : public optimizer {
+ public:
+  using optimizer::optimizer;
+  void gradient_to_step(moments& state, fp32_matrix& gradient) const override {
+    fp32_matrix& velocity = remember(state.first, gradient);
+    velocity = settings().momentum * velocity + gradient;
+    gradient = settings().rate * (gradient + settings().momentum * velocity);
+  }
+};
+
+/// Kingma and Ba, Adam (2015), algorithm 1.
+class adam final : public optimizer {
+ public:
+  using optimizer::optimizer;
+  void gradient_to_step(moments& state, fp32_matrix& gradient) const override {
+    constexpr float beta1 = 0.9f;
+    constexpr float beta2 = 0.999f;
+    constexpr float epsilon = 1e-8f;
+    fp32_matrix& mean = remember(state.first, gradient);
+    fp32_matrix& square = remember(state.second, gradient);
+    mean = beta1 * mean + (1 - beta1) * gradient;
+    square = beta2 * square + (1 - beta2) * gradient.cwiseAbs2();
+    const auto t = static_cast<double>(time());
+    const auto mean_bias = static_cast<float>(1 - std::pow(double{beta1}, t));
+    const auto square_bias = static_cast<float>(1 - std::pow(double{beta2}, t));
+    gradient =
+        settings().rate *
+        (mean / mean_bias).cwiseQuotient(((square / square_bias).cwiseSqrt().array() + epsilon).matrix());
+  }
+};
+
+template <class Optimizer> std::unique_ptr<optimizer> make(const optimizer_settings& settings) {
+  return std::make_unique<Optimizer>(settings);
+}
+
+}  // namespace
+
+std::span<const optimizer_kind> optimizers() {
+  static constexpr std::array all{
+      optimizer_kind{"sgd", "gradient descent with momentum", 0.015f, make<sgd>},
+      optimizer_kind{"nesterov", "gradient descent with Nesterov's momentum", 0.015f, make<nesterov>},
+      optimizer_kind{"adam", "Adam", 0.002f, make<adam>},
+  };
+  return all;
+}
+
+}  // namespace narrow_train

@@ -1,0 +1,59 @@
+// How a gradient becomes a step. All of it in fp32, whatever the weights are stored in.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "tensor.hpp"
+
+namespace narrow_train {
+
+struct optimizer_settings {
+  float rate = 0;         // > 0
+  float momentum = 0.9f;  // SGD and Nesterov: decay of the velocity
+  float weight_decay =
+      0;  // added to the gradient of each weight (not bias), times the weight: L2 regularisation
+};
+
+/// What an optimiser remembers of one parameter tensor. Empty until its first step.
+struct moments {
+  fp32_matrix first;   // SGD: velocity; Adam: mean of the gradient
+  fp32_matrix second;  // Adam: mean of its square
+};
+
+class optimizer {
+ public:
+  explicit optimizer(const optimizer_settings& settings) : settings_(settings) {}
+  virtual ~optimizer() = default;
+
+  /// Once a step, before its tensors: time counts steps, not tensors.
+  void begin_step() { ++time_; }
+
+  /// What to subtract from a tensor with this gradient (any shape); overwrites the gradient with it.
+  virtual void gradient_to_step(moments& state, fp32_matrix& gradient) const = 0;
+
+  /// Learning rate of the next steps.
+  void set_rate(float rate) { settings_.rate = rate; }
+
+  [[nodiscard]] const optimizer_settings& settings() const { return settings_; }
+  [[nodiscard]] std::int64_t time() const { return time_; }
+
+ private:
+  optimizer_settings settings_;
+  std::int64_t time_ = 0;
+};
+
+/// An optimiser that can be named on the command line.
+struct optimizer_kind {
+  std::string_view name;
+  std::string_view description;  // for --help
+  float usual_rate;              // a good start for the models and data here, batch 32
+  std::unique_ptr<optimizer> (*make)(const optimizer_settings&);
+};
+
+/// Every optimiser; the first is the default.
+std::span<const optimizer_kind> optimizers();
+
+}  // namespace narrow_train

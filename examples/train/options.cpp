@@ -1,0 +1,166 @@
+#include "options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <iostream>
+#include <sstream>
+
+namespace narrow_train {
+namespace {
+
+/// The names of a list such as models().
+template <class Item> std::vector<std::string> names(std::span<const Item> items) {
+  std::vector<std::string> all;
+  for (const Item& item : items) all.emplace_back(item.name);
+  return all;
+}
+
+/// "a or b or c", for help texts.
+template <class Item> std::string choices(std::span<const Item> items) {
+  std::string text;
+  for (const Item& item : items) text += (text.empty() ? "" : " | ") + std::string(item.name);
+  return text;
+}
+
+template <class Item> const Item* find(std::span<const Item> items, std::string_view name) {
+  for (const Item& item : items)
+    if (item.name == name) return &item;
+  return nullptr;  // not reached: the parser has checked the name
+}
+
+/// A validator that accepts the numbers x with low <= x <= high, or low < x where `low` itself is excluded.
+enum class lower_end { included, excluded };
+CLI::Validator between(double low, double high, lower_end end = lower_end::included) {
+  return CLI::Validator(
+      [=](const std::string& text) -> std::string {
+        double x = 0;
+        const bool number = CLI::detail::lexical_cast(text, x) && std::isfinite(x);
+        if (number && x <= high && (x > low || (x == low && end == lower_end::included))) return {};
+        std::ostringstream message;
+        message << text << " is not " << (end == lower_end::included ? "from " : "above ") << low
+                << (end == lower_end::included ? " to " : " and at most ") << high;
+        return message.str();
+      },
+      "");
+}
+
+const CLI::Validator scale_choice(
+    [](const std::string& text) -> std::string {
+      try {
+        static_cast<void>(make_scaler(text));
+        return {};
+      } catch (const std::invalid_argument& e) {
+        return e.what();
+      }
+    },
+    "");
+
+}  // namespace
+
+std::optional<options> parse(int argc, const char* const* argv, int& exit_code) {
+  options o;
+  training_settings& t = o.training;
+  CLI::App app(
+      "Trains the same small network in several number formats, one after another, from the same initial "
+      "weights and "
+      "with the same batches, and compares them. Without options: LeNet on digits that the program draws "
+      "itself.");
+  app.option_defaults()->always_capture_default();
+
+  std::vector<std::string> format_names = names(formats());
+  std::string dataset{o.data->name}, model{t.network->name}, rule{t.optimizer->name}, sums = "wide";
+  bool no_master = false;
+  constexpr double unlimited = 1e9;
+
+  app.add_option("--formats", format_names, "Storage formats, separated by commas: " + choices(formats()))
+      ->delimiter(',')
+      ->check(CLI::IsMember(names(formats())).description(""));
+  app.add_option("--model", model, "Network: " + choices(models()))
+      ->check(CLI::IsMember(names(models())).description(""));
+  app.add_option("--seed", o.seeds,
+                 "Seeds of initial weights and batch order, separated by commas; one run each")
+      ->delimiter(',');
+  app.add_option("--jobs", o.jobs, "Runs at a time, each in a thread of its own; results do not depend on it")
+      ->check(between(1, 256));
+  app.add_option("--csv", o.csv, "File for the curves: one line for each run and epoch")
+      ->always_capture_default(false);
+
+  const std::string data_group = "Data";
+  app.add_option("--dataset", dataset, "Images: " + choices(sources()))
+      ->check(CLI::IsMember(names(sources())).description(""))
+      ->group(data_group);
+  app.add_option("--data", o.folder, "Folder of the files, for every data set but digits")
+      ->always_capture_default(false)
+      ->group(data_group);
+  app.add_option("--limit", o.limit, "Train on the first N images only; 0: on all")
+      ->check(between(0, unlimited))
+      ->group(data_group);
+
+  const std::string training_group = "Training";
+  app.add_option("--epochs", t.epochs, "Passes through the training images")
+      ->check(between(1, 10000))
+      ->group(training_group);
+  app.add_option("--batch", t.batch, "Images a step")->check(between(1, 65536))->group(training_group);
+  app.add_option("--optimizer", rule, "Update rule: " + choices(optimizers()))
+      ->check(CLI::IsMember(names(optimizers())).description(""))
+      ->group(training_group);
+  auto* rate =
+      app.add_option("--lr", t.step.rate, "Learning rate; a usual one for the optimiser if not given")
+          ->check(between(0, unlimited, lower_end::excluded))
+          ->always_capture_default(false)
+          ->group(training_group);
+  app.add_option("--lr-decay", t.rate_decay, "Factor on the learning rate after each epoch")
+      ->check(between(0, 1, lower_end::excluded))
+      ->group(training_group);
+  app.add_option("--momentum", t.step.momentum, "Momentum of sgd and nesterov")
+      ->check(between(0, 0.9999))
+      ->group(training_group);
+  app.add_option("--weight-decay", t.step.weight_decay, "L2 regularisation of the weights")
+      ->check(between(0, 1))
+      ->group(training_group);
+  app.add_option("--clip-norm", t.clip_norm, "Largest norm of all (unscaled) gradients together; 0: any")
+      ->check(between(0, unlimited))
+      ->group(training_group);
+
+  const std::string precision_group = "Mixed precision and what happens without it";
+  app.add_option("--loss-scale", t.loss_scale, "none | dynamic | a number, the constant scale")
+      ->check(scale_choice)
+      ->group(precision_group);
+  app.add_option("--loss-weight", t.loss_weight,
+                 "Factor on the loss itself, and so on all gradients; divide --lr by it for the same steps")
+      ->check(between(0, unlimited, lower_end::excluded))
+      ->group(precision_group);
+  app.add_flag("--no-master", no_master, "No fp32 copy: updates go to the weights as stored")
+      ->group(precision_group);
+  app.add_option("--accumulate", sums,
+                 "wide: products are summed in fp32 | narrow: every addition is rounded to the format (slow)")
+      ->check(CLI::IsMember(std::vector<std::string>{"wide", "narrow"}).description(""))
+      ->group(precision_group);
+
+  try {
+    app.parse(argc, argv);
+    o.data = find(sources(), dataset);
+    if (o.data->needs_folder && o.folder.empty())
+      throw CLI::ValidationError("--dataset", dataset + " needs --data DIR, the folder of its files");
+    if (!o.data->needs_folder && !o.folder.empty())
+      throw CLI::ValidationError("--data", o.folder.string() + " is of no use to --dataset " + dataset);
+  } catch (const CLI::ParseError& e) {
+    const bool help = e.get_exit_code() == 0;
+    if (help)
+      app.exit(e);
+    else
+      std::cerr << "train: " << e.what() << " (--help lists the options)\n";
+    exit_code = help ? 0 : 2;
+    return std::nullopt;
+  }
+
+  for (const auto& name : format_names) o.formats.push_back(find(formats(), name));
+  t.network = find(models(), model);
+  t.optimizer = find(optimizers(), rule);
+  if (rate->empty()) t.step.rate = t.optimizer->usual_rate;
+  t.sums = sums == "wide" ? accumulation::wide : accumulation::narrow;
+  t.master = no_master ? master_copy::absent : master_copy::kept;
+  return o;
+}
+
+}  // namespace narrow_train

@@ -1,0 +1,30 @@
+// The command line.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "data/dataset.hpp"
+#include "formats.hpp"
+#include "settings.hpp"
+
+namespace narrow_train {
+
+struct options {
+  training_settings training;
+  std::vector<const format*> formats;  // in the order given
+  std::vector<std::uint64_t> seeds{1};
+  const source* data = &sources().front();
+  std::filesystem::path folder;  // of the data, empty for drawn digits
+  std::size_t limit = 0;         // most training images; 0: all
+  std::filesystem::path csv;     // empty: none
+  int jobs = 1;                  // runs at a time
+};
+
+/// Reads the command line. Where that ends the program (help, or a mistake, told on stderr in one line with
+/// the option and its value), `exit_code` gets its code and nothing is returned.
+std::optional<options> parse(int argc, const char* const* argv, int& exit_code);
+
+}  // namespace narrow_train

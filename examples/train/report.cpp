@@ -1,0 +1,140 @@
+#include "report.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <iomanip>
+#include <sstream>
+#include <utility>
+
+namespace narrow_train {
+namespace {
+
+/// 75 -> "1:15".
+std::string minutes(double seconds) {
+  const auto whole = static_cast<long>(std::ceil(seconds));
+  const auto rest = std::to_string(whole % 60);
+  return std::to_string(whole / 60) + (rest.size() < 2 ? ":0" : ":") + rest;
+}
+
+/// 182340 -> "182 kB". Decimal units.
+std::string human(std::size_t bytes) {
+  const auto value = static_cast<double>(bytes);
+  char text[32];
+  if (bytes == 0)
+    return "-";
+  else if (value < 1e6)
+    std::snprintf(text, sizeof text, "%.1f kB", value / 1e3);
+  else
+    std::snprintf(text, sizeof text, "%.2f MB", value / 1e6);
+  return text;
+}
+
+}  // namespace
+
+progress::progress(std::size_t total_images) : terminal_(isatty(STDERR_FILENO) == 1), total_(total_images) {}
+
+void progress::erase_line() {
+  if (terminal_) std::fputs("\r\033[K", stderr);
+}
+
+progress::run_observer::run_observer(progress& all, const run& described, int epochs,
+                                     std::size_t images_per_epoch)
+    : all_(all),
+      name_(std::string(described.kind->name) + " seed " + std::to_string(described.seed)),
+      epochs_(epochs),
+      images_per_epoch_(images_per_epoch) {}
+
+void progress::run_observer::batch_done(std::size_t images, float loss, float scale, std::uint64_t skipped) {
+  images_done_ += images;
+  const std::lock_guard lock(all_.mutex_);
+  all_.done_ += images;
+  const auto now = clock::now();
+  if (!all_.terminal_ || now - all_.last_line_ < std::chrono::milliseconds(200)) return;
+  all_.last_line_ = now;
+  const double elapsed = std::chrono::duration<double>(now - all_.start_).count();
+  const double rate = static_cast<double>(all_.done_) / elapsed;
+  all_.erase_line();
+  std::fprintf(stderr,
+               "%s  epoch %zu/%d  %3.0f %%  loss %.4f  scale %g  skipped %llu  %.0f images/s  %s left",
+               name_.c_str(), (images_done_ - 1) / images_per_epoch_ + 1, epochs_,
+               100.0 * static_cast<double>(all_.done_) / static_cast<double>(all_.total_), double{loss},
+               double{scale}, static_cast<unsigned long long>(skipped), rate,
+               minutes(static_cast<double>(all_.total_ - all_.done_) / rate).c_str());
+}
+
+void progress::run_observer::epoch_done(const curve_point& p) {
+  const std::lock_guard lock(all_.mutex_);
+  all_.erase_line();
+  std::fprintf(stderr, "%s  epoch %d/%d  loss %.4f  test accuracy %.2f %%  scale %g  skipped %llu  %.1f s\n",
+               name_.c_str(), p.epoch, epochs_, double{p.loss}, 100 * p.accuracy, double{p.scale},
+               static_cast<unsigned long long>(p.skipped), p.seconds);
+}
+
+void write_csv(const std::filesystem::path& path, const std::vector<run>& runs) {
+  auto partial = path;
+  partial += ".partial";
+  {
+    std::ofstream file(partial);
+    file.precision(9);
+    file << "format,seed,epoch,step,loss,accuracy,scale,skipped,seconds\n";
+    for (const run& r : runs) {
+      if (!r.complete) continue;
+      for (const curve_point& p : r.result.curve)
+        file << r.kind->name << ',' << r.seed << ',' << p.epoch << ',' << p.step << ',' << p.loss << ','
+             << p.accuracy << ',' << p.scale << ',' << p.skipped << ',' << p.seconds << '\n';
+    }
+    file.close();
+    if (!file) throw data_error("cannot write " + partial.string());
+  }
+  std::error_code failure;
+  std::filesystem::rename(partial, path, failure);
+  if (failure) {
+    std::filesystem::remove(partial);
+    throw data_error("cannot write " + path.string() + ": " + failure.message());
+  }
+}
+
+void print_table(std::ostream& out, const std::vector<run>& runs) {
+  out << "format   test accuracy   lowest..highest   s/epoch     weights   fp32 copy   activations   "
+         "skipped\n";
+  std::ostringstream overflows;
+  for (std::size_t i = 0; i < runs.size();) {
+    const format* kind = runs[i].kind;
+    double sum = 0, lowest = 1, highest = 0, seconds = 0;
+    std::uint64_t skipped = 0, steps = 0;
+    std::size_t seeds = 0, epochs = 0;
+    const training_result& sizes = runs[i].result;  // the same for every seed
+    overflow_counts where;
+    for (; i < runs.size() && runs[i].kind == kind; ++i, ++seeds) {
+      const curve_point& last = runs[i].result.curve.back();
+      sum += last.accuracy;
+      lowest = std::min(lowest, last.accuracy);
+      highest = std::max(highest, last.accuracy);
+      seconds += last.seconds;
+      skipped += last.skipped;
+      steps += last.step;
+      epochs += runs[i].result.curve.size();
+      for (const auto& [tensor, count] : runs[i].result.overflows) where[tensor] += count;
+    }
+    char line[160];
+    std::snprintf(line, sizeof line, "%-8s %11.2f %%   %7.2f..%-7.2f %8.2f %11s %11s %13s %9lld\n",
+                  std::string(kind->name).c_str(), 100 * sum / static_cast<double>(seeds), 100 * lowest,
+                  100 * highest, seconds / static_cast<double>(epochs), human(sizes.weight_bytes).c_str(),
+                  human(sizes.master_bytes).c_str(), human(sizes.activation_bytes).c_str(),
+                  static_cast<unsigned long long>(skipped));
+    out << line;
+    if (where.empty()) continue;
+    overflows << kind->name << " skipped " << skipped << " of " << steps
+              << " steps, with overflow in the gradients of";
+    for (const char* separator = " "; const auto& [tensor, count] : where)
+      overflows << std::exchange(separator, ", ") << tensor << " (" << count << ')';
+    overflows << '\n';
+  }
+  out << overflows.str();
+}
+
+}  // namespace narrow_train

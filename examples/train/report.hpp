@@ -1,0 +1,64 @@
+// What the user sees: progress while the runs go on, the curves as a file, a table at the end.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <iosfwd>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "options.hpp"
+
+namespace narrow_train {
+
+/// One of the runs that the command line asks for: a format and a seed.
+struct run {
+  const format* kind;
+  std::uint64_t seed;
+  training_result result;
+  bool complete = false;
+};
+
+/// Progress of all runs together, on stderr: a line that renews itself on a terminal, else one line for each
+/// epoch. Runs may report from several threads at once.
+class progress {
+ public:
+  /// `total_images` that all runs together will train on.
+  explicit progress(std::size_t total_images);
+
+  /// The observer of one run, which must not outlive this object.
+  class run_observer final : public observer {
+   public:
+    run_observer(progress& all, const run& described, int epochs, std::size_t images_per_epoch);
+    void batch_done(std::size_t images, float loss, float scale, std::uint64_t skipped) override;
+    void epoch_done(const curve_point& point) override;
+
+   private:
+    progress& all_;
+    std::string name_;
+    int epochs_;
+    std::size_t images_per_epoch_;
+    std::size_t images_done_ = 0;
+  };
+
+ private:
+  using clock = std::chrono::steady_clock;
+
+  void erase_line();
+
+  std::mutex mutex_;
+  bool terminal_;
+  std::size_t total_;
+  std::size_t done_ = 0;
+  clock::time_point start_ = clock::now();
+  clock::time_point last_line_ = start_;
+};
+
+/// Writes the curves of the complete runs. The file appears whole or not at all; throws data_error naming it.
+void write_csv(const std::filesystem::path& path, const std::vector<run>& runs);
+
+/// One line for each format, the mean over its seeds; then where gradients overflowed.
+void print_table(std::ostream& out, const std::vector<run>& runs);
+
+}  // namespace narrow_train

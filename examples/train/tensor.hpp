@@ -1,0 +1,47 @@
+// What layers compute with: matrices stored in the format S, and products between them.
+#pragma once
+
+#include <Eigen/Core>
+#include <cstddef>
+#include <narrow/eigen.hpp>
+#include <type_traits>
+
+namespace narrow_train {
+
+/// A tensor as a matrix whose columns are samples (or the pixels of samples); S is the format that it is
+/// stored in.
+template <class S> using matrix = Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic>;
+
+using fp32_matrix = matrix<float>;
+
+template <class S> [[nodiscard]] std::size_t bytes_of(const matrix<S>& m) {
+  return static_cast<std::size_t>(m.size()) * sizeof(S);
+}
+
+/// How products add up. `wide` is mixed precision training: products are summed in fp32 and rounded to S
+/// once, when they are stored. `narrow` is the ablation: every single addition is rounded to S.
+enum class accumulation { wide, narrow };
+
+/// out = a * b. `out` has the scalar S, or float for sums that are used before they are stored.
+template <class Out, class A, class B> void multiply(accumulation mode, Out& out, const A& a, const B& b) {
+  using S = typename A::Scalar;
+  if (mode == accumulation::wide || std::is_same_v<S, float>) {
+    out.noalias() = a * b;
+    return;
+  }
+  // Column by column, adding one rank-1 term at a time: the order in which a processor without wide
+  // accumulators would do it, and the one that reads memory in order.
+  out.resize(a.rows(), b.cols());
+  Eigen::VectorX<S> sum(a.rows());
+  for (Eigen::Index j = 0; j < b.cols(); ++j) {
+    sum.setZero();
+    for (Eigen::Index k = 0; k < a.cols(); ++k) {
+      const float factor = static_cast<float>(b(k, j));
+      for (Eigen::Index i = 0; i < a.rows(); ++i)
+        sum(i) = static_cast<S>(static_cast<float>(sum(i)) + static_cast<float>(a(i, k)) * factor);
+    }
+    for (Eigen::Index i = 0; i < a.rows(); ++i) out(i, j) = sum(i);
+  }
+}
+
+}  // namespace narrow_train

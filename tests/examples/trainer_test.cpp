@@ -1,0 +1,171 @@
+// The example trainer as a whole: every format trains and repeats itself; options, curves and the final
+// table.
+#include <algorithm>
+#include <iostream>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+#include "formats.hpp"
+#include "options.hpp"
+#include "report.hpp"
+#include "trainer_fixtures.hpp"
+
+using namespace narrow_train;
+
+namespace {
+
+class silent final : public observer {
+ public:
+  void batch_done(std::size_t images, float, float, std::uint64_t) override { images_ += images; }
+  void epoch_done(const curve_point&) override { ++epochs_; }
+  std::size_t images_ = 0;
+  int epochs_ = 0;
+};
+
+train_and_test few_digits() { return {draw_digits(600, 1), draw_digits(200, 2)}; }
+
+/// What the curve says about the weights, without the time it took.
+std::string fingerprint(const training_result& r) {
+  std::ostringstream text;
+  text.precision(17);
+  for (const auto& p : r.curve)
+    text << p.epoch << ' ' << p.step << ' ' << p.loss << ' ' << p.accuracy << ' ' << p.skipped << '\n';
+  return text.str();
+}
+
+}  // namespace
+
+TEST_CASE("every format trains, and twice the same", "[train][run]") {
+  const auto data = few_digits();
+  training_settings settings;
+  settings.epochs = 4;
+  settings.batch = 16;
+  settings.optimizer = &optimizers().back();
+  settings.step.rate = settings.optimizer->usual_rate;
+  for (const format& f : formats()) {
+    INFO(std::string(f.name));
+    silent watcher;
+    const auto first = f.train(settings, data, 1, watcher);
+    CHECK(watcher.images_ == 2400);
+    CHECK(watcher.epochs_ == 4);
+    REQUIRE(first.curve.size() == 4);
+    CHECK(first.curve.back().step == 4 * 38);
+    CHECK(first.curve.back().accuracy > 0.5);
+    CHECK(first.curve.back().loss < first.curve.front().loss);
+    training_settings shorter = settings;
+    shorter.epochs = 1;
+    const auto again = f.train(shorter, data, 1, watcher), other = f.train(shorter, data, 2, watcher);
+    CHECK(fingerprint(again) == fingerprint(first).substr(0, fingerprint(again).size()));
+    CHECK(fingerprint(again) != fingerprint(other));
+  }
+}
+
+TEST_CASE("in fp32 a loss scale that is a power of two changes nothing", "[train][run]") {
+  const auto data = few_digits();
+  training_settings settings;
+  settings.epochs = 1;
+  settings.step.rate = 0.01f;
+  silent watcher;
+  settings.loss_scale = "none";
+  const auto plain = train_network<float>(settings, data, 1, watcher);
+  settings.loss_scale = "1024";
+  CHECK(fingerprint(train_network<float>(settings, data, 1, watcher)) == fingerprint(plain));
+  settings.sums = accumulation::narrow;  // fp32 sums are as narrow as they get
+  CHECK(fingerprint(train_network<float>(settings, data, 1, watcher)) == fingerprint(plain));
+}
+
+namespace {
+
+/// parse() of a command line; a refusal's message goes to `complaint`.
+std::optional<options> parse_line(std::vector<const char*> words, int& exit_code, std::string& complaint) {
+  words.insert(words.begin(), "train");
+  std::ostringstream captured;
+  auto* const before = std::cerr.rdbuf(captured.rdbuf());
+  auto result = parse(static_cast<int>(words.size()), words.data(), exit_code);
+  std::cerr.rdbuf(before);
+  complaint = captured.str();
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("options are read", "[train][options]") {
+  int exit_code = 0;
+  std::string complaint;
+  const auto plain = parse_line({}, exit_code, complaint);
+  REQUIRE(plain.has_value());
+  CHECK(plain->formats.size() == formats().size());
+  CHECK(plain->training.step.rate == optimizers().front().usual_rate);
+  CHECK(plain->training.network->name == "lenet");
+  CHECK(plain->data->name == "digits");
+
+  const auto o = parse_line({"--formats", "fp32", "--seed", "4,5", "--model", "mlp", "--optimizer", "adam",
+                             "--lr", "0.5", "--no-master", "--loss-scale", "128", "--accumulate", "narrow",
+                             "--dataset", "mnist", "--data", "somewhere"},
+                            exit_code, complaint);
+  REQUIRE(o.has_value());
+  REQUIRE(o->formats.size() == 1);
+  CHECK(o->formats[0]->name == "fp32");
+  CHECK(o->seeds == std::vector<std::uint64_t>{4, 5});
+  CHECK(o->training.network->name == "mlp");
+  CHECK(o->training.optimizer->name == "adam");
+  CHECK(o->training.step.rate == 0.5f);
+  CHECK(o->training.master == master_copy::absent);
+  CHECK(o->training.sums == accumulation::narrow);
+  CHECK(make_scaler(o->training.loss_scale).scale() == 128);
+  CHECK(o->folder == "somewhere");
+}
+
+TEST_CASE("options that make no sense are refused in one line that names them", "[train][options]") {
+  using words = std::vector<const char*>;
+  const std::vector<words> wrong{
+      {"--lr", "0"},           {"--lr", "nan"},         {"--lr", "x"},          {"--epochs", "0"},
+      {"--batch", "0"},        {"--batch", "1.5"},      {"--momentum", "1"},    {"--weight-decay", "-1"},
+      {"--clip-norm", "-1"},   {"--loss-scale", "0"},   {"--loss-scale", "-1"}, {"--loss-scale", "inf"},
+      {"--loss-scale", "2x"},  {"--loss-weight", "0"},  {"--limit", "-3"},      {"--formats", "fp99"},
+      {"--model", "resnet"},   {"--optimizer", "lion"}, {"--dataset", "mnist"}, {"--data", "folder"},
+      {"--accumulate", "big"}, {"--seed", "1,x"},       {"--jobs", "0"},        {"--lr-decay", "1.5"},
+      {"--nonsense", "1"}};
+  for (const auto& line : wrong) {
+    int exit_code = 0;
+    std::string complaint;
+    INFO(line[0] << ' ' << line[1]);
+    CHECK_FALSE(parse_line(line, exit_code, complaint).has_value());
+    CHECK(exit_code == 2);
+    CHECK(complaint.find(line[0]) != std::string::npos);
+    CHECK(complaint.find(line[1]) != std::string::npos);
+    CHECK(std::ranges::count(complaint, '\n') == 1);
+  }
+}
+
+TEST_CASE("the curves as a file", "[train][report]") {
+  const folder f;
+  const std::string header = "format,seed,epoch,step,loss,accuracy,scale,skipped,seconds\n";
+  std::vector<run> runs{{&formats().front(), 7, {}, false}, {&formats().front(), 8, {}, true}};
+  runs[1].result.curve = {{1, 10, 0.5f, 0.75, 1024, 2, 1.5}};
+  write_csv(f.path() / "curves.csv", runs);
+  CHECK(f.read("curves.csv") == header + "fp32,8,1,10,0.5,0.75,1024,2,1.5\n");
+
+  CHECK_THROWS_AS(write_csv(f.path() / "no such folder" / "curves.csv", runs), data_error);
+  std::filesystem::create_directory(f.path() / "taken");
+  CHECK_THROWS_AS(write_csv(f.path() / "taken", runs), data_error);
+  CHECK_FALSE(std::filesystem::exists(f.path() / "taken.partial"));
+}
+
+TEST_CASE("the final table averages over seeds", "[train][report]") {
+  std::vector<run> runs{{&formats().front(), 1, {}, true}, {&formats().front(), 2, {}, true}};
+  runs[0].result = {{{1, 10, 0.5f, 0.97, 1024, 0, 2.0}}, 2000, 4000, 1500000, {}};
+  runs[1].result = {{{1, 10, 0.5f, 0.99, 1024, 3, 4.0}}, 2000, 4000, 1500000, {{"weights 1", 3}}};
+  std::ostringstream out;
+  print_table(out, runs);
+  const std::string table = out.str();
+  CHECK(std::ranges::count(table, '\n') == 3);
+  for (const char* part : {"fp32", "98.00 %", "97.00..99.00", " 3.00", "2.0 kB", "4.0 kB", "1.50 MB", " 3\n",
+                           "fp32 skipped 3 of 20 steps, with overflow in the gradients of weights 1 (3)\n"}) {
+    INFO(part);
+    CHECK(table.find(part) != std::string::npos);
+  }
+}
