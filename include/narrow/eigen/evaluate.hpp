@@ -36,6 +36,12 @@ requires(
     functor_of_eigen<Functor<T...>>&& std::is_empty_v<Functor<T...>>) struct wide_functor<Functor<T...>> {
   using type = Functor<replaced<T, wide_among<T...>>...>;
 };
+// Eigen 5.0 has a functor of its own for squaredNorm().
+template <class Op>
+concept squares = requires(const Op& op) {
+  []<class S>(const Eigen::internal::scalar_abs2_op<S>&) {}(op);
+};
+template <squares Op> struct wide_functor<Op> { using type = Eigen::internal::scalar_abs2_op<float>; };
 // A cast goes from the wide number to the type that was asked for.
 template <class From, class To> struct wide_functor<Eigen::internal::scalar_cast_op<From, To>> {
   using type = Eigen::internal::scalar_cast_op<widened_t<From>, To>;

@@ -66,6 +66,26 @@ template <narrow::narrow_scalar T> struct random_impl<T> {
   }
   static T run() { return T(random_impl<narrow::carrier_t<T>>::run()); }
 };
+
+template <class Real> struct stable_norm_accumulator;  // Eigen after 5.0
+template <narrow::narrow_scalar T> struct stable_norm_accumulator<T> { using type = narrow::carrier_t<T>; };
+
+/// Evenly spaced, each number rounded once; Eigen's own rounds the step, and counts in T.
+template <narrow::narrow_scalar T> class linspaced_op_impl<T, false> {
+ public:
+  linspaced_op_impl(const T& low, const T& high, Index count)
+      : low_(low), high_(high), last_(count > 1 ? count - 1 : 1) {}
+
+  const T operator()(Index i) const {
+    const double share = static_cast<double>(i) / static_cast<double>(last_);
+    return i == last_ ? high_
+                      : T(static_cast<double>(low_) * (1 - share) + static_cast<double>(high_) * share);
+  }
+
+ private:
+  T low_, high_;
+  Index last_;
+};
 }  // namespace internal
 
 template <narrow::narrow_scalar T> struct NumTraits<T> : GenericNumTraits<T> {

@@ -37,6 +37,14 @@ template <class Base> struct float_decomposition : Base {
   }
 };
 
+template <class X> auto wide_inverse(const X& x) {
+  using wide = plain_like<shadow_scalar_t<X>, X>;
+  return wide(wide(x).inverse());
+}
+
+template <class Dst, class X>
+concept inverse_of_ours = dense_expression<X> &&(narrow_expression<X> || narrow_expression<Dst>);
+
 template <class M> inline constexpr bool iterates_in_fixed_point = false;
 
 template <class M> struct refuse_fixed {
@@ -54,6 +62,10 @@ template <class> class SelfAdjointEigenSolver;
 template <class> class GeneralizedSelfAdjointEigenSolver;
 template <class> class EigenSolver;
 template <class> class RealSchur;
+namespace internal {
+template <class Matrix, int Size> struct determinant_impl;
+template <class Matrix, class Result, int Size> struct compute_inverse_and_det_with_check;
+}  // namespace internal
 
 #define NARROW_SOLVER(Solver)                                                                               \
   template <narrow::detail::narrow_float_matrix M>                                                          \
@@ -124,6 +136,73 @@ requires(narrow::narrow_float<typename Dst::Scalar> &&
     call_assignment_no_alias(dst, values, functor);
   }
 };
+
+/// `dst = x.inverse()`: of the wide copy, each coefficient rounded once. The cofactors of a small narrow
+/// matrix would leave its range.
+template <class Dst, class X>
+requires narrow::detail::inverse_of_ours<Dst, X>
+struct Assignment<Dst, Inverse<X>, assign_op<typename Dst::Scalar, typename X::Scalar>, Dense2Dense> {
+  using Functor = assign_op<typename Dst::Scalar, typename X::Scalar>;
+  static void run(Dst& dst, const Inverse<X>& src, const Functor& functor) {
+    call_dense_assignment_loop(dst, narrow::detail::wide_inverse(src.nestedExpression()), functor);
+  }
+};
+/// An inverse inside a larger expression: wide for floating formats, rounded once for `fixed`.
+template <class X>
+requires(narrow::detail::dense_expression<X>&&
+             narrow::detail::narrow_expression<X>) struct unary_evaluator<Inverse<X>>
+    : evaluator<narrow::detail::plain_like<narrow::detail::widened_t<typename X::Scalar>, Inverse<X>>> {
+  using Result = narrow::detail::plain_like<narrow::detail::widened_t<typename X::Scalar>, Inverse<X>>;
+  using Base = evaluator<Result>;
+  enum {
+    Flags = (int(Base::Flags) & ~(PacketAccessBit | LvalueBit | DirectAccessBit)) | EvalBeforeNestingBit
+  };
+
+  explicit unary_evaluator(const Inverse<X>& xpr)
+      : result_(narrow::detail::wide_inverse(xpr.nestedExpression())) {
+    ::new (static_cast<Base*>(this)) Base(result_);
+  }
+
+ private:
+  const Result result_;
+};
+
+#define NARROW_DETERMINANT(Parameters, Size)                                                   \
+  template <class X Parameters>                                                                \
+  requires narrow::detail::narrow_expression<X>                                                \
+  struct determinant_impl<X, Size> {                                                           \
+    static typename X::Scalar run(const X& x) {                                                \
+      return static_cast<typename X::Scalar>(                                                  \
+          narrow::detail::plain_like<narrow::detail::shadow_scalar_t<X>, X>(x).determinant()); \
+    }                                                                                          \
+  };
+#define NARROW_COMMA ,
+NARROW_DETERMINANT(NARROW_COMMA int N, N)
+NARROW_DETERMINANT(, 2)
+NARROW_DETERMINANT(, 3)
+NARROW_DETERMINANT(, 4)
+#undef NARROW_COMMA
+#undef NARROW_DETERMINANT
+
+#define NARROW_CHECKED_INVERSE(Size)                                                      \
+  template <class X, class Result>                                                        \
+  requires narrow::detail::narrow_expression<X>                                           \
+  struct compute_inverse_and_det_with_check<X, Result, Size> {                            \
+    static void run(const X& x, const typename X::RealScalar& threshold, Result& inverse, \
+                    typename Result::Scalar& determinant, bool& invertible) {             \
+      using wide = narrow::detail::shadow_scalar_t<X>;                                    \
+      narrow::detail::plain_like<wide, X> result;                                         \
+      wide wide_determinant;                                                              \
+      narrow::detail::plain_like<wide, X>(x).computeInverseAndDetWithCheck(               \
+          result, wide_determinant, invertible, static_cast<wide>(threshold));            \
+      determinant = static_cast<typename Result::Scalar>(wide_determinant);               \
+      if (invertible) inverse = result;                                                   \
+    }                                                                                     \
+  };
+NARROW_CHECKED_INVERSE(2)
+NARROW_CHECKED_INVERSE(3)
+NARROW_CHECKED_INVERSE(4)
+#undef NARROW_CHECKED_INVERSE
 }  // namespace internal
 
 }  // namespace Eigen

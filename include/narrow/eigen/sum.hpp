@@ -2,6 +2,8 @@
 // the end.
 #pragma once
 
+#include <array>
+
 #include "product.hpp"
 
 namespace narrow::detail {
@@ -11,12 +13,13 @@ template <class T> bool lies_by_rows(const matrix_view<T>& m) {
   return m.cols > 1 && (m.rows == 1 || m.row_stride > m.col_stride);
 }
 
-/// Sum of the products of corresponding coefficients, in the accumulator of their formats.
+/// Sum of the products of corresponding coefficients, in the accumulator of their formats. A row and a column
+/// correspond too.
 template <class L, class R> auto sum_of_products(const L& l, const R& r) {
   const operand<L, unpeeled<L>> a(l);
   const operand<R, unpeeled<R>> b(r);
   const auto x = a.view();
-  const auto y = b.view();
+  const auto y = b.view().rows == x.rows ? b.view() : b.view().transposed();
   const bool by_rows = lies_by_rows(x);
   const auto lines_x = by_rows ? x.transposed() : x;
   const auto lines_y = by_rows ? y.transposed() : y;
@@ -24,37 +27,35 @@ template <class L, class R> auto sum_of_products(const L& l, const R& r) {
   using B = std::remove_cvref_t<decltype(*y.data)>;
   typename meeting<A, B>::result total{};
   for (std::ptrdiff_t j = 0; j < lines_x.cols; ++j)
-    total +=
-        kernel::dot(&lines_x(0, j), lines_x.row_stride, &lines_y(0, j), lines_y.row_stride, lines_x.rows);
+    total += kernel::dot(lines_x.col(j).data, lines_x.row_stride, lines_y.col(j).data, lines_y.row_stride,
+                         lines_x.rows);
   return total;
 }
 
-/// Sum of all coefficients: float for floating formats, exact for `fixed`.
-template <class X> auto wide_sum(const X& x) {
-  using scalar = typename X::Scalar;
+/// Sum of all coefficients, of which `values` is the evaluator: float for floating formats, exact for
+/// `fixed`.
+template <class X, class Values> auto wide_sum(const X& x, const Values& values) {
   if constexpr (direct_access<X>) {
     const auto m = view_of_direct(x);
     decltype(kernel::sum(m.data, 1, 0)) total{};
     const auto lines = lies_by_rows(m) ? m.transposed() : m;
     for (std::ptrdiff_t j = 0; j < lines.cols; ++j)
-      total += kernel::sum(&lines(0, j), lines.row_stride, lines.rows);
+      total += kernel::sum(lines.col(j).data, lines.row_stride, lines.rows);
     return total;
   } else {
-    const Eigen::internal::evaluator<X> values(x);
-    using sum_type = typename decltype([] {
-      if constexpr (narrow_fixed<scalar>)
-        return std::type_identity<fixed_sum<int128, scalar::fraction_length>>{};
-      else
-        return std::type_identity<widened_t<scalar>>{};
-    }())::type;
-    sum_type total{};
+    std::array<coefficient_t<X>, 256> portion;
+    std::size_t count = 0;
+    decltype(kernel::sum(portion.data(), 1, 0)) total{};
+    const auto add_portion = [&] {
+      total += kernel::sum(portion.data(), 1, static_cast<kernel::index>(count));
+      count = 0;
+    };
     for (Eigen::Index j = 0; j < x.cols(); ++j)
       for (Eigen::Index i = 0; i < x.rows(); ++i) {
-        if constexpr (narrow_fixed<scalar>)
-          total += sum_type(values.coeff(i, j).bits());
-        else
-          total += static_cast<sum_type>(values.coeff(i, j));
+        if (count == portion.size()) add_portion();
+        portion[count++] = values.coeff(i, j);
       }
+    add_portion();
     return total;
   }
 }
@@ -72,16 +73,18 @@ template <class L, class R>
 concept summed_as_dot = narrow_product<L, R> &&
     ((direct_access<L> && direct_access<R>) || (narrow_fixed<scalar_of<L>> && narrow_fixed<scalar_of<R>>));
 
-template <class Op, class L, class R>
-requires(is_product_functor<Op>&& summed_as_dot<L, R>) auto wide_sum(
-    const Eigen::CwiseBinaryOp<Op, L, R>& x) {
+template <class Op, class L, class R, class Values>
+requires(is_product_functor<Op>&& summed_as_dot<L, R>) auto wide_sum(const Eigen::CwiseBinaryOp<Op, L, R>& x,
+                                                                     const Values&) {
   return sum_of_products(x.lhs(), x.rhs());
 }
-template <class S, class X>
+template <squares Op, class X, class Values>
 requires summed_as_dot<X, X>
-auto wide_sum(const Eigen::CwiseUnaryOp<Eigen::internal::scalar_abs2_op<S>, X>& x) {
+auto wide_sum(const Eigen::CwiseUnaryOp<Op, X>& x, const Values&) {
   return sum_of_products(x.nestedExpression(), x.nestedExpression());
 }
+
+template <class X> auto wide_sum(const X& x) { return wide_sum(x, Eigen::internal::evaluator<X>(x)); }
 
 /// The sum of one row or column, wide.
 template <Eigen::DirectionType Direction, class X> auto wide_line_sum(const X& x, Eigen::Index line) {
@@ -113,10 +116,25 @@ template <narrow::narrow_scalar T, class Evaluator> struct redux_traits<scalar_s
 
 template <narrow::narrow_scalar T, class Evaluator>
 struct redux_impl<scalar_sum_op<T, T>, Evaluator, narrow_sum_traversal, NoUnrolling> {
-  template <class X> static T run(const Evaluator&, const scalar_sum_op<T, T>&, const X& x) {
-    return static_cast<T>(narrow::detail::sum_coefficient<T>(narrow::detail::wide_sum(x)));
+  template <class X> static T run(const Evaluator& values, const scalar_sum_op<T, T>&, const X& x) {
+    return static_cast<T>(narrow::detail::sum_coefficient<T>(narrow::detail::wide_sum(x, values)));
   }
 };
+
+#if EIGEN_VERSION_AT_LEAST(4, 0, 0)
+/// Eigen 5 evaluates `dot` here.
+template <class L, class R, bool Conj>
+requires narrow::detail::narrow_product<L, R>
+struct default_inner_product_impl<L, R, Conj> {
+  using result_type =
+      typename ScalarBinaryOpTraits<typename traits<L>::Scalar, typename traits<R>::Scalar>::ReturnType;
+  static result_type run(const MatrixBase<L>& a, const MatrixBase<R>& b) {
+    eigen_assert(a.size() == b.size());
+    return static_cast<result_type>(narrow::detail::sum_coefficient<result_type>(
+        narrow::detail::sum_of_products(a.derived(), b.derived())));
+  }
+};
+#endif
 
 /// Row and column sums, of squares too.
 template <class Arg, narrow::narrow_scalar T, narrow::narrow_scalar S, int Direction>
@@ -149,6 +167,32 @@ struct evaluator<PartialReduxExpr<Arg, member_sum<T, S>, Direction>>
   const Nested arg_;
 };
 
+// `isApprox`, `isMuchSmallerThan`: squares and their sums leave the range of a narrow format at once.
+
+template <class X, class Y>
+requires narrow::detail::narrow_expression<X>
+struct isApprox_selector<X, Y, false> {
+  static bool run(const X& x, const Y& y, const typename X::RealScalar& precision) {
+    return x.template cast<double>().isApprox(y.template cast<double>(), static_cast<double>(precision));
+  }
+};
+template <class X, class Y>
+requires narrow::detail::narrow_expression<X>
+struct isMuchSmallerThan_object_selector<X, Y, false> {
+  static bool run(const X& x, const Y& y, const typename X::RealScalar& precision) {
+    return x.template cast<double>().isMuchSmallerThan(y.template cast<double>(),
+                                                       static_cast<double>(precision));
+  }
+};
+template <class X>
+requires narrow::detail::narrow_expression<X>
+struct isMuchSmallerThan_scalar_selector<X, false> {
+  static bool run(const X& x, const typename X::RealScalar& y, const typename X::RealScalar& precision) {
+    return x.template cast<double>().isMuchSmallerThan(static_cast<double>(y),
+                                                       static_cast<double>(precision));
+  }
+};
+
 }  // namespace Eigen::internal
 
 namespace narrow {
@@ -179,6 +223,8 @@ requires detail::narrow_expression<X>
 template <class A, class B>
 requires detail::narrow_product<A, B>
 [[nodiscard]] auto dot(const Eigen::MatrixBase<A>& a, const Eigen::MatrixBase<B>& b) {
+  EIGEN_STATIC_ASSERT_VECTOR_ONLY(A)
+  EIGEN_STATIC_ASSERT_VECTOR_ONLY(B)
   eigen_assert(a.size() == b.size());
   return detail::sum_of_products(a.derived(), b.derived());
 }

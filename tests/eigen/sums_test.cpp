@@ -1,0 +1,130 @@
+// What sums promise beyond being wide: one rounding, exact fixed point, the wide value itself.
+#include "catch.hpp"
+#include "counting.hpp"
+#include "tally.hpp"
+
+using namespace test;
+using narrow::fp16;
+
+namespace {
+
+constexpr Eigen::Index n = 4096;
+
+}  // namespace
+
+TEST_CASE("Sums of fixed-point numbers are exact and saturate once") {
+  using F = narrow::fixed<28, 14>;
+  const double step = std::ldexp(1., -14), largest = static_cast<double>(std::numeric_limits<F>::max());
+  const column<F> ones = column<F>::Ones(n), steps = column<F>::Constant(4 * n, F(step)),
+                  tens = column<F>::Constant(n, F(10));
+  REQUIRE(double(ones.sum()) == n);
+  REQUIRE(double(ones.dot(ones)) == n);
+  REQUIRE(double(steps.sum()) == 4 * n * step);
+  REQUIRE(double(steps.dot(steps)) == step);  // 2^14 squares of 2^-14, each of which rounds to 0
+  REQUIRE(double(steps.squaredNorm()) == step);
+  REQUIRE(double(tens.sum()) == largest);
+  REQUIRE(double(tens.dot(tens)) == largest);
+  REQUIRE(double((-tens).dot(tens)) == double(std::numeric_limits<F>::lowest()));
+  REQUIRE(double((steps.transpose() * steps).value()) == step);
+  REQUIRE(as_double(matrix<F>(steps.transpose().replicate(2, 1)).rowwise().squaredNorm()) ==
+          Eigen::Vector2d(step, step));
+
+  // What leaves the range on the way comes back.
+  column<F> there_and_back(n);
+  there_and_back << column<F>::Constant(n / 2, F(8000)), column<F>::Constant(n / 2 - 1, F(-8000)), F(-7999);
+  REQUIRE(double(there_and_back.sum()) == 1);
+  REQUIRE(double(there_and_back.dot(ones)) == 1);
+  REQUIRE(double((ones.transpose() * there_and_back).value()) == 1);
+  matrix<F> c = matrix<F>::Constant(1, 1, F(-8191));
+  c += there_and_back.transpose().topLeftCorner(1, 2) * ones.topRows(2);  // -8191 + 16000
+  REQUIRE(double(c(0, 0)) == 7809);
+}
+
+TEST_CASE("narrow::sum, mean, norm and dot take expressions") {
+  const column<fp16> ones = column<fp16>::Ones(90000);
+  REQUIRE(narrow::sum(ones + ones) == 180000.f);
+  REQUIRE(narrow::mean(2 * ones.array()) == 2.f);
+  REQUIRE(narrow::norm(ones / 4) == 75.f);
+  REQUIRE(narrow::dot(ones, Eigen::VectorXf::Ones(90000)) == 90000.f);
+  REQUIRE(narrow::dot(3 * ones, ones + ones) == 540000.f);
+
+  const matrix<fp16> m = Eigen::Map<const matrix<fp16>>(ones.data(), 300, 300);
+  REQUIRE(narrow::sum(m.transpose().topRows(150)) == 45000.f);
+  REQUIRE(narrow::sum(m * m) == 90000.f * 300);
+  REQUIRE(narrow::norm(m * m) == 300.f * 300);
+  REQUIRE(narrow::norm(m) == 300.f);
+
+  using F = narrow::fixed<8, 4>;
+  const column<F> large = column<F>::Constant(100, F(7.5));
+  REQUIRE(narrow::mean(large) == 7.5f);
+  REQUIRE(narrow::norm(large) == 75.f);
+  REQUIRE(static_cast<double>(narrow::sum(large + large)) == 100 * double(std::numeric_limits<F>::max()));
+}
+
+TEST_CASE("A row and a column have an inner product, whatever their strides") {
+  const column<fp16> v = integers(60, 1, 1).cast<fp16>();
+  const matrix<fp16> m = integers(60, 60, 2).cast<fp16>();
+  const matrix<fp16, Eigen::RowMajor> r = m;
+  const Eigen::VectorXd x = as_double(v);
+  const Eigen::MatrixXd y = as_double(m);
+  const auto same = [](double got, double expected) { return got == expected; };
+  REQUIRE(same(narrow::dot(v.transpose(), v), x.dot(x)));
+  REQUIRE(same(narrow::dot(m.row(3), m.col(2)), y.row(3).dot(y.col(2))));
+  REQUIRE(same(narrow::dot(r.row(3), v), y.row(3).dot(x)));
+  REQUIRE(same(narrow::dot(m.col(2), 2 * m.row(3)), 2 * y.row(3).dot(y.col(2))));
+  REQUIRE(same(m.row(3).dot(r.col(2)), static_cast<double>(fp16(y.row(3).dot(y.col(2))))));
+  REQUIRE(same((m.row(3) + m.row(4)).dot(v), static_cast<double>(fp16((y.row(3) + y.row(4)).dot(x)))));
+}
+
+TEST_CASE("A sum reads each coefficient once") {
+  const matrix<fp16> a = matrix<fp16>::Ones(8, 8);
+  int reads = 0;
+  const auto counted = a.unaryExpr([&](fp16 x) {
+    ++reads;
+    return x;
+  });
+  REQUIRE(float((counted * a).sum()) == 512);
+  REQUIRE(reads == 64);
+  REQUIRE(float((counted + a).sum()) == 128);
+  REQUIRE(reads == 128);
+  REQUIRE(float((counted * a).rowwise().sum()(3)) == 64);
+  REQUIRE(reads == 192);
+}
+
+TEST_CASE("Sums round once") {
+  using S = counted_fp16;
+  const matrix<S> a = reals(20, 30, 1).cast<S>(), b = reals(30, 20, 2).cast<S>();
+  const Eigen::MatrixXd x = as_double(a), y = as_double(b);
+  tally result;
+  const auto check = [&](const char* name, auto sum, double expected, double magnitude, long exact = 0) {
+    double got = 0;
+    const long count = roundings([&] { got = static_cast<double>(sum()); });
+    const double bound = magnitude * 600 * std::ldexp(1., -24) + std::abs(expected) * std::ldexp(1., -11);
+    result.expect(count >= 1 && count <= 1 + exact && std::abs(got - expected) <= bound,
+                  [&] { return text(name, got, expected, count); });
+  };
+  check(
+      "sum", [&] { return a.sum(); }, x.sum(), x.cwiseAbs().sum());
+  check(
+      "sum of a block", [&] { return a.block(2, 3, 7, 9).sum(); }, x.block(2, 3, 7, 9).sum(), 63);
+  check(
+      "sum of an expression", [&] { return (2 * a - b.transpose()).sum(); }, (2 * x - y.transpose()).sum(),
+      1800);
+  check(
+      "dot", [&] { return a.col(3).dot(b.row(2)); }, x.col(3).dot(y.row(2)), 20);
+  check(
+      "dot of expressions", [&] { return (a.col(3) * 3).dot(b.row(2) + a.col(1).transpose()); },
+      (x.col(3) * 3).dot(y.row(2) + x.col(1).transpose()), 120);
+  check(
+      "squared norm", [&] { return a.squaredNorm(); }, x.squaredNorm(), 600,
+      1);  // Eigen 5.0 adds the square of an imaginary part of 0
+  check(
+      "trace", [&] { return (a * b).trace(); }, (x * y).trace(), 600);
+  check(
+      "sum of a product", [&] { return (a * b).sum(); }, (x * y).sum(), 12000);
+  check(
+      "row sum", [&] { return S(a.rowwise().sum().coeff(2)); }, x.row(2).sum(), 30);
+  check(
+      "exponentials", [&] { return a.array().exp().sum(); }, x.array().exp().sum(), 1800);
+  result.require(10);
+}
