@@ -208,15 +208,14 @@ requires detail::narrow_expression<X>
 template <class X>
 requires detail::narrow_expression<X>
 [[nodiscard]] auto mean(const Eigen::DenseBase<X>& x) {
-  using wide = carrier_t<typename X::Scalar>;
-  return static_cast<wide>(sum(x)) / static_cast<wide>(x.size());
+  return detail::mean_of<carrier_t<typename X::Scalar>>(sum(x), static_cast<std::size_t>(x.size()));
 }
 
 /// Frobenius norm, in the carrier type: no overflow where the square passes the largest narrow number.
 template <class X>
 requires detail::narrow_expression<X>
 [[nodiscard]] auto norm(const Eigen::MatrixBase<X>& x) {
-  return std::sqrt(static_cast<carrier_t<typename X::Scalar>>(detail::wide_sum(x.cwiseAbs2())));
+  return detail::root_of<carrier_t<typename X::Scalar>>(detail::wide_sum(x.cwiseAbs2()));
 }
 
 /// Inner product of two vectors, not rounded: float, or the exact sum of fixed-point products.
