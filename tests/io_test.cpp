@@ -107,7 +107,7 @@ TEMPLATE_LIST_TEST_CASE("fixed: max_digits10 digits bring every number back", "[
   for (std::int64_t mantissa = -end; mantissa < end; mantissa += step, ++numbers) {
     const auto x = TestType::from_bits(static_cast<typename TestType::bits_type>(mantissa));
     std::stringstream stream(written(x, std::numeric_limits<TestType>::max_digits10));
-    TestType y;
+    TestType y{};
     stream >> y;
     count.expect(y.bits() == x.bits(), [&] { return text(name_of<TestType>(), stream.str()); });
   }

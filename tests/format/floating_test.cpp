@@ -10,44 +10,19 @@ using namespace narrow;
 
 namespace {
 
-/// How often T can be converted by calling a conversion function of its own.
-template <class T> constexpr int conversion_functions() {
-  return int {
-    requires(T x) { x.operator bool(); }
-  }  // namespace
-  +int {
-    requires(T x) { x.operator char(); }
-  }
-  +int {
-    requires(T x) { x.operator short(); }
-  }
-  +int {
-    requires(T x) { x.operator int(); }
-  }
-  +int {
-    requires(T x) { x.operator unsigned(); }
-  }
-  +int {
-    requires(T x) { x.operator long(); }
-  }
-  +int {
-    requires(T x) { x.operator long long(); }
-  }
-  +int {
-    requires(T x) { x.operator float(); }
-  }
-  +int {
-    requires(T x) { x.operator double(); }
-  }
-  +int {
-    requires(T x) { x.operator long double(); }
-  }
-  +int {
-    requires(T x) { x.operator fp16(); }
-  }
-  +int{requires(T x){x.operator bf16();
+/// Whether T can be converted by calling a conversion function of its own to To.
+template <class T, class To>
+concept has_conversion_function = requires(T x) {
+  x.operator To();
+};
+
+/// How many of these types T has a conversion function to.
+template <class T, class... To> constexpr int conversion_functions_among() {
+  return (0 + ... + (has_conversion_function<T, To> ? 1 : 0));
 }
-};  // namespace
+template <class T> constexpr int conversion_functions() {
+  return conversion_functions_among<T, bool, char, short, int, unsigned, long, long long, float, double,
+                                    long double, fp16, bf16>();
 }
 
 template <class T> void check_type() {

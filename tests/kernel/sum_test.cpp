@@ -23,7 +23,7 @@ using float_pairs = std::tuple<pair_of<fp16, fp16>, pair_of<bf16, bf16>, pair_of
 std::vector<std::size_t> lengths() {
   std::vector<std::size_t> result;
   for (std::size_t n = 0; n <= 40; ++n) result.push_back(n);
-  for (const std::size_t n : {63, 64, 65, 100, 1000}) result.push_back(n);
+  for (const std::size_t n : {63u, 64u, 65u, 100u, 1000u}) result.push_back(n);
   return result;
 }
 

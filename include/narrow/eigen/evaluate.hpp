@@ -37,9 +37,10 @@ requires(
   using type = Functor<replaced<T, wide_among<T...>>...>;
 };
 // Eigen 5.0 has a functor of its own for squaredNorm().
+template <class S> void takes_squares(const Eigen::internal::scalar_abs2_op<S>&);
 template <class Op>
 concept squares = requires(const Op& op) {
-  []<class S>(const Eigen::internal::scalar_abs2_op<S>&) {}(op);
+  takes_squares(op);
 };
 template <squares Op> struct wide_functor<Op> { using type = Eigen::internal::scalar_abs2_op<float>; };
 // A cast goes from the wide number to the type that was asked for.
@@ -281,9 +282,10 @@ NARROW_ASSIGN_FUNCTOR(div_assign_op, narrow::detail::combine_with<narrow::detail
 namespace narrow {
 
 namespace detail {
+template <class To, class From> void takes_cast(const Eigen::internal::scalar_cast_op<From, To>&);
 template <class Op, class To>
 concept casts_to = requires(const Op& op) {
-  []<class From>(const Eigen::internal::scalar_cast_op<From, To>&) {}(op);
+  takes_cast<To>(op);
 };
 
 /// An explicit cast to the type of the destination is the rounding of the assignment.

@@ -60,11 +60,11 @@ template <class X, class Values> auto wide_sum(const X& x, const Values& values)
   }
 }
 
-template <class Op> inline constexpr bool is_product_functor = requires(const Op& op) {
-  []<class A, class B>(const Eigen::internal::scalar_product_op<A, B>&) {}(op);
-}
-|| requires(const Op& op) {
-  []<class A, class B>(const Eigen::internal::scalar_conj_product_op<A, B>&) {}(op);
+template <class A, class B> void takes_product(const Eigen::internal::scalar_product_op<A, B>&);
+template <class A, class B> void takes_product(const Eigen::internal::scalar_conj_product_op<A, B>&);
+template <class Op>
+concept product_functor = requires(const Op& op) {
+  takes_product(op);
 };
 
 /// Products of two things in memory go to the dot kernel; products of fixed-point numbers always do, being
@@ -73,9 +73,9 @@ template <class L, class R>
 concept summed_as_dot = narrow_product<L, R> &&
     ((direct_access<L> && direct_access<R>) || (narrow_fixed<scalar_of<L>> && narrow_fixed<scalar_of<R>>));
 
-template <class Op, class L, class R, class Values>
-requires(is_product_functor<Op>&& summed_as_dot<L, R>) auto wide_sum(const Eigen::CwiseBinaryOp<Op, L, R>& x,
-                                                                     const Values&) {
+template <product_functor Op, class L, class R, class Values>
+requires summed_as_dot<L, R>
+auto wide_sum(const Eigen::CwiseBinaryOp<Op, L, R>& x, const Values&) {
   return sum_of_products(x.lhs(), x.rhs());
 }
 template <squares Op, class X, class Values>
