@@ -53,9 +53,14 @@ TEMPLATE_TEST_CASE("Products and sums do not see the caller's control register",
     const auto expected = bits(results(a, b, v));
     for (const std::uint32_t mode :
          {round_up, round_down, round_to_zero, flush_to_zero | denormals_are_zero}) {
-      const float_control disturbed(plain_control | mode);
-      const auto got = bits(results(a, b, v));
-      REQUIRE(got == expected);
+      const auto got = [&] {
+        const float_control disturbed(plain_control | mode);
+        return bits(results(a, b, v));
+      }();
+      std::size_t first = 0;
+      while (first < expected.size() && got[first] == expected[first]) ++first;
+      INFO("control bits " << mode << ", scale " << scale);
+      REQUIRE(first == expected.size());
     }
     REQUIRE(expected.size() > 150);
   }

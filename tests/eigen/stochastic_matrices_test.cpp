@@ -73,10 +73,10 @@ TEST_CASE("A product takes one ticket and draws by row-major index") {
   const MatR xr = x, yr = y;
   Mat c(rows, cols), whole(rows + 3, cols + 4);
   MatR r(rows, cols);
-  const auto check = [&](auto& c, auto store, const Eigen::MatrixXd& exact) {
-    c = z;
-    const bool once = tickets(7, [&] { store(c); }) == 1;
-    return once && as_double(c) == drawn(exact, ticket);
+  const auto check = [&](auto& place, auto store, const Eigen::MatrixXd& exact) {
+    place = z;
+    const bool once = tickets(7, [&] { store(place); }) == 1;
+    return once && as_double(place) == drawn(exact, ticket);
   };
   REQUIRE(as_double(x) == a);
   REQUIRE(drawn(a * b, ticket) != rounded_to<narrow::fp16>(a * b));
