@@ -6,6 +6,22 @@
 
 namespace narrow {
 
+namespace detail {
+
+/// The sum, rounded to Wide, divided by the count. In integers, so that neither compiler flags nor the
+/// floating-point control register matter.
+template <class Wide, class Sum> Wide mean_of(const Sum& total, std::size_t count) {
+  return nearest<Wide>(with_unpacked(static_cast<Wide>(total), static_cast<std::uint64_t>(count),
+                                     [](const auto& a, const auto& b) { return divide(a, b); }));
+}
+
+/// The root of a sum of squares, rounded to Wide. In integers too.
+template <class Wide, class Sum> Wide root_of(const Sum& squares) {
+  return nearest<Wide>(square_root(widened<uint128>(unpack(static_cast<Wide>(squares)))));
+}
+
+}  // namespace detail
+
 /// Inner product in the accumulator of the pair of formats.
 ///
 /// Shapes    a: (n), b: (n); n = 0 gives 0.
@@ -36,21 +52,13 @@ requires narrow_scalar<detail::element_t<A>>
 template <sized_array A>
 requires narrow_scalar<detail::element_t<A>>
 [[nodiscard]] auto mean(const A& a) {
-  using wide = carrier_t<detail::element_t<A>>;
-  const auto quotient = detail::with_unpacked(
-      static_cast<wide>(sum(a)), static_cast<std::uint64_t>(std::ranges::size(a)),
-      [](const auto& total, const auto& count) { return detail::divide(total, count); });
-  return detail::nearest<wide>(quotient);
+  return detail::mean_of<carrier_t<detail::element_t<A>>>(sum(a), std::ranges::size(a));
 }
 
 /// Euclidean norm, in the carrier type: the root of the squares' sum rounded to it.
 template <sized_array A>
 requires narrow_scalar<detail::element_t<A>>
-[[nodiscard]] auto norm(const A& a) {
-  using wide = carrier_t<detail::element_t<A>>;
-  const auto square = detail::widened<detail::uint128>(detail::unpack(static_cast<wide>(dot(a, a))));
-  return detail::nearest<wide>(detail::square_root(square));
-}
+[[nodiscard]] auto norm(const A& a) { return detail::root_of<carrier_t<detail::element_t<A>>>(dot(a, a)); }
 
 /// C = alpha A B + beta C.
 ///

@@ -8,40 +8,20 @@
 
 namespace narrow::detail {
 
-/// Whether the lines along which coefficients lie closer together are the rows.
-template <class T> bool lies_by_rows(const matrix_view<T>& m) {
-  return m.cols > 1 && (m.rows == 1 || m.row_stride > m.col_stride);
-}
-
 /// Sum of the products of corresponding coefficients, in the accumulator of their formats. A row and a column
 /// correspond too.
 template <class L, class R> auto sum_of_products(const L& l, const R& r) {
   const operand<L, unpeeled<L>> a(l);
   const operand<R, unpeeled<R>> b(r);
-  const auto x = a.view();
-  const auto y = b.view().rows == x.rows ? b.view() : b.view().transposed();
-  const bool by_rows = lies_by_rows(x);
-  const auto lines_x = by_rows ? x.transposed() : x;
-  const auto lines_y = by_rows ? y.transposed() : y;
-  using A = std::remove_cvref_t<decltype(*x.data)>;
-  using B = std::remove_cvref_t<decltype(*y.data)>;
-  typename meeting<A, B>::result total{};
-  for (std::ptrdiff_t j = 0; j < lines_x.cols; ++j)
-    total += kernel::dot(lines_x.col(j).data, lines_x.row_stride, lines_y.col(j).data, lines_y.row_stride,
-                         lines_x.rows);
-  return total;
+  const bool aligned = a.view().rows == b.view().rows;
+  return kernel::dot(a.view(), aligned ? b.view() : b.view().transposed());
 }
 
 /// Sum of all coefficients, of which `values` is the evaluator: float for floating formats, exact for
 /// `fixed`.
 template <class X, class Values> auto wide_sum(const X& x, const Values& values) {
   if constexpr (direct_access<X>) {
-    const auto m = view_of_direct(x);
-    decltype(kernel::sum(m.data, 1, 0)) total{};
-    const auto lines = lies_by_rows(m) ? m.transposed() : m;
-    for (std::ptrdiff_t j = 0; j < lines.cols; ++j)
-      total += kernel::sum(lines.col(j).data, lines.row_stride, lines.rows);
-    return total;
+    return kernel::sum(view_of_direct(x));
   } else {
     std::array<coefficient_t<X>, 256> portion;
     std::size_t count = 0;
@@ -208,15 +188,14 @@ requires detail::narrow_expression<X>
 template <class X>
 requires detail::narrow_expression<X>
 [[nodiscard]] auto mean(const Eigen::DenseBase<X>& x) {
-  using wide = carrier_t<typename X::Scalar>;
-  return static_cast<wide>(sum(x)) / static_cast<wide>(x.size());
+  return detail::mean_of<carrier_t<typename X::Scalar>>(sum(x), static_cast<std::size_t>(x.size()));
 }
 
 /// Frobenius norm, in the carrier type: no overflow where the square passes the largest narrow number.
 template <class X>
 requires detail::narrow_expression<X>
 [[nodiscard]] auto norm(const Eigen::MatrixBase<X>& x) {
-  return std::sqrt(static_cast<carrier_t<typename X::Scalar>>(detail::wide_sum(x.cwiseAbs2())));
+  return detail::root_of<carrier_t<typename X::Scalar>>(detail::wide_sum(x.cwiseAbs2()));
 }
 
 /// Inner product of two vectors, not rounded: float, or the exact sum of fixed-point products.

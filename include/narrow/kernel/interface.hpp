@@ -4,6 +4,16 @@
 
 #include "portable.hpp"
 
+namespace narrow::detail {
+/// A kernel's sum of elements A as the layers above see it.
+template <class A, class Sum> auto sum_of(Sum sum) {
+  if constexpr (narrow_fixed<A>)
+    return fixed_sum<int128, A::fraction_length>(sum);
+  else
+    return sum;
+}
+}  // namespace narrow::detail
+
 namespace narrow::kernel {
 
 using index = std::ptrdiff_t;
@@ -25,13 +35,25 @@ typename detail::meeting<A, B>::result dot(const A* a, index stride_a, const B* 
   return typename detail::meeting<A, B>::result(portable::dot(a, stride_a, b, stride_b, n));
 }
 
+/// The same over all elements of two matrices of one shape.
+template <class A, class B> auto dot(matrix_view<A> a, matrix_view<B> b) {
+  using left = std::remove_const_t<A>;
+  using right = std::remove_const_t<B>;
+  const detail::float_environment guard;
+  return typename detail::meeting<left, right>::result(portable::dot<left, right>(a, b));
+}
+
 /// sum over i of a[i stride]: float, or the exact sum of fixed-point numbers.
 template <class A> auto sum(const A* a, index stride, index n) {
   const detail::float_environment guard;
-  if constexpr (narrow_fixed<A>)
-    return fixed_sum<detail::int128, A::fraction_length>(portable::sum(a, stride, n));
-  else
-    return portable::sum(a, stride, n);
+  return detail::sum_of<A>(portable::sum(a, stride, n));
+}
+
+/// The same over all elements of a matrix.
+template <class A> auto sum(matrix_view<A> a) {
+  using element = std::remove_const_t<A>;
+  const detail::float_environment guard;
+  return detail::sum_of<element>(portable::sum<element>(a));
 }
 
 }  // namespace narrow::kernel

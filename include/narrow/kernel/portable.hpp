@@ -215,6 +215,31 @@ template <class A> NARROW_KERNEL auto sum(const A* a, index stride, index n) {
   }
 }
 
+/// Whether neighbours in a row lie closer together than neighbours in a column.
+template <class T> bool lies_by_rows(const matrix_view<T>& m) {
+  return m.cols > 1 && (m.rows == 1 || m.row_stride > m.col_stride);
+}
+
+/// Sum of the products of corresponding elements, line by line.
+template <class A, class B>
+NARROW_KERNEL typename detail::meeting<A, B>::sum dot(matrix_view<const A> a, matrix_view<const B> b) {
+  if (lies_by_rows(a)) {
+    a = a.transposed();
+    b = b.transposed();
+  }
+  typename detail::meeting<A, B>::sum total = 0;
+  for (index j = 0; j < a.cols; ++j)
+    total += dot(a.col(j).data, a.row_stride, b.col(j).data, b.row_stride, a.rows);
+  return total;
+}
+
+template <class A> NARROW_KERNEL auto sum(matrix_view<const A> a) {
+  if (lies_by_rows(a)) a = a.transposed();
+  decltype(sum(a.data, 1, 0)) total = 0;
+  for (index j = 0; j < a.cols; ++j) total += sum(a.col(j).data, a.row_stride, a.rows);
+  return total;
+}
+
 }  // namespace narrow::kernel::portable
 
 NARROW_STRICT_END

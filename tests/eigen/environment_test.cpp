@@ -1,0 +1,97 @@
+// Rounding mode and flush-to-zero of the caller change no product and no sum; NaN and infinity reach every
+// sum.
+#include "../float_control.hpp"
+#include "catch.hpp"
+#include "counting.hpp"
+#include "tally.hpp"
+
+using namespace test;
+using narrow::bf16;
+using narrow::fp16;
+
+namespace {
+
+/// Everything that the kernels compute of a, b and v, as one list of numbers.
+template <class S> std::vector<float> results(const matrix<S>& a, const matrix<S>& b, const column<S>& v) {
+  std::vector<float> list;
+  const auto put = [&](const auto& x) {
+    for (Eigen::Index j = 0; j < x.cols(); ++j)
+      for (Eigen::Index i = 0; i < x.rows(); ++i) list.push_back(static_cast<float>(x(i, j)));
+  };
+  matrix<S> c = b.topRows(a.rows());
+  c += 0.3f * a * b;
+  put(c);
+  put((a * v).eval());
+  put(a.lazyProduct(b).eval());
+  put((v.transpose() * b).eval());
+  put(Eigen::MatrixXf(a * b));
+  put(a.rowwise().sum().eval());
+  put(b.colwise().squaredNorm().eval());
+  list.push_back(static_cast<float>(v.dot(v)));
+  list.push_back(static_cast<float>(a.sum()));
+  list.push_back(narrow::sum(a));
+  list.push_back(narrow::dot(v, v));
+  list.push_back(narrow::norm(a));
+  list.push_back(narrow::mean(a));
+  return list;
+}
+
+std::vector<std::uint32_t> bits(const std::vector<float>& list) {
+  std::vector<std::uint32_t> result;
+  for (const float x : list) result.push_back(std::bit_cast<std::uint32_t>(x));
+  return result;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("Products and sums do not see the caller's control register", "", fp16, bf16) {
+  using S = TestType;
+  const float_control plain(plain_control);
+  for (const double scale : {1., std::ldexp(1., -133)}) {  // bf16: subnormal operands
+    const matrix<S> a = (scale * reals(7, 40, 1)).template cast<S>(), b = reals(40, 7, 2).template cast<S>();
+    const column<S> v = (scale * reals(40, 1, 3)).template cast<S>();
+    const auto expected = bits(results(a, b, v));
+    for (const std::uint32_t mode :
+         {round_up, round_down, round_to_zero, flush_to_zero | denormals_are_zero}) {
+      const auto got = [&] {
+        const float_control disturbed(plain_control | mode);
+        return bits(results(a, b, v));
+      }();
+      std::size_t first = 0;
+      while (first < expected.size() && got[first] == expected[first]) ++first;
+      INFO("control bits " << mode << ", scale " << scale);
+      REQUIRE(first == expected.size());
+    }
+    REQUIRE(expected.size() > 150);
+  }
+}
+
+TEMPLATE_TEST_CASE("One NaN or infinity anywhere is in every sum over it", "", fp16, bf16) {
+  using S = TestType;
+  const S inf = std::numeric_limits<S>::infinity(), nan = std::numeric_limits<S>::quiet_NaN();
+  tally result;
+  for (Eigen::Index n = 1; n <= 19; ++n)
+    for (Eigen::Index at = 0; at < n; ++at)
+      for (const S special : {inf, -inf, nan}) {
+        column<S> x = column<S>::Ones(n);
+        const column<S> ones = x;
+        x(at) = special;
+        const auto expect = [&](const char* name, S got) {
+          const bool same = isnan(special) ? isnan(got) : got == special;
+          result.expect(same, [&] { return text(name, n, at, float(special), float(got)); });
+        };
+        expect("sum", x.sum());
+        expect("dot", x.dot(ones));
+        expect("inner", (ones.transpose() * x).value());
+        expect("sum of an expression", (x + ones).sum());
+        expect("row sum", x.transpose().rowwise().sum().value());
+        expect("product", (ones * x.transpose()).rowwise().sum().coeff(0));
+        x(at) = 0;
+        column<S> other = ones;
+        other(at) = special;
+        const S nothing = x.dot(other);
+        result.expect(isnan(nothing),
+                      [&] { return text("0 * special", n, at, float(special), float(nothing)); });
+      }
+  result.require(190 * 3 * 7);
+}
