@@ -143,8 +143,8 @@ TEST_CASE("a tally counts and keeps the first mismatch", "[oracle]") {
 
 TEST_CASE("samples: edges and pairs", "[oracle]") {
   const auto edges = test::edge_codes(half);
-  for (const std::uint64_t code :
-       {0x0000, 0x0001, 0x03ff, 0x0400, 0x3bff, 0x3c00, 0x3c01, 0x7bff, 0x7c00, 0x7c01, 0xfbff, 0x8001})
+  for (const std::uint64_t code : {0x0000u, 0x0001u, 0x03ffu, 0x0400u, 0x3bffu, 0x3c00u, 0x3c01u, 0x7bffu,
+                                   0x7c00u, 0x7c01u, 0xfbffu, 0x8001u})
     REQUIRE(std::find(edges.begin(), edges.end(), code) != edges.end());
   REQUIRE(test::all_pairs(fp4).size() == 256);
   test::generator random(1);

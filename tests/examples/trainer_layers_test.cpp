@@ -115,6 +115,20 @@ TEST_CASE("max pooling: gradients and a dropped edge", "[train][layers]") {
   CHECK(check_layer(l, spread(5 * 4 * 3, 2, 0.1f, 6), 0.03f) == 120);
 }
 
+TEST_CASE("max pooling: values, one gradient for equal ones, an odd column dropped", "[train][layers]") {
+  max_pool<float> l({2, 5, 1}, 2);
+  const fp32_matrix x{{-4}, {-3}, {7}, {7}, {99},  //
+                      {-2}, {-9}, {7}, {1}, {99}};
+  const fp32_matrix y = l.forward(x);
+  REQUIRE(y.size() == 2);
+  CHECK(y(0) == -2);
+  CHECK(y(1) == 7);
+  const fp32_matrix dx = l.backward(x, fp32_matrix{{5}, {6}}, input_gradient::wanted);
+  CHECK(dx(5) == 5);
+  CHECK(dx(2) == 6);
+  CHECK(dx.sum() == 11);
+}
+
 TEST_CASE("ReLU: gradients, and a NaN stays one", "[train][layers]") {
   relu<float> l;
   CHECK(check_layer(l, spread(9, 4, 0.1f, 7), 0.03f) == 36);

@@ -76,8 +76,9 @@ template <class T, class Integer> void check_with_integers(tally& count, generat
 
 }  // namespace
 
+using some_floating = std::tuple<fp16, bf16, fp8_e4m3fn, fp8_e5m2fnuz, fp4_e2m1>;
 TEMPLATE_LIST_TEST_CASE("an integer operand enters exactly, however large", "[format][operators]",
-                        all_formats) {
+                        some_floating) {
   generator random(2024);
   tally count;
   check_with_integers<TestType, int>(count, random);
@@ -87,8 +88,9 @@ TEMPLATE_LIST_TEST_CASE("an integer operand enters exactly, however large", "[fo
   count.require(4 * 400 * 8);
 }
 
+using some_fixed = std::tuple<fixed<8, 4>, fixed<16, 8>, fixed<25, 3>, fixed<32, 16>, fixed<32, 31>>;
 TEMPLATE_LIST_TEST_CASE("fixed: an integer operand enters exactly, however large",
-                        "[format][operators][fixed]", fixed_formats) {
+                        "[format][operators][fixed]", some_fixed) {
   generator random(2024);
   tally count;
   const auto check_one = [&]<class T, class Integer>(T x, Integer n) {

@@ -8,30 +8,41 @@ namespace {
 
 constexpr std::size_t terms = 300'000;
 
-template <int WL> void check_extremes(tally& count) {
+template <class T> std::vector<T> filled(std::size_t n, T x) { return std::vector<T>(n, x); }
+
+template <int WL> void check_sums(tally& count) {
   using T = fixed<WL, WL / 2>;
   using limits = std::numeric_limits<T>;
   using detail::int128;
-  const auto describe = [&] { return "WL " + std::to_string(WL); };
+  const auto describe = [] { return "WL " + std::to_string(WL); };
   for (const T x : {limits::lowest(), limits::max()})
     for (const T y : {limits::lowest(), limits::max()}) {
-      const std::vector<T> a(terms, x), b(terms, y);
-      const int128 right = int128{x.bits()} * y.bits() * int128{terms};
-      count.expect(dot(a, b).mantissa() == right, describe);
+      const auto a = filled(terms, x), b = filled(terms, y);
+      count.expect(dot(a, b).mantissa() == int128{x.bits()} * y.bits() * int128{terms}, describe);
       count.expect(sum(a).mantissa() == int128{x.bits()} * int128{terms}, describe);
-      // The same sum in two coefficients, and beside each the sum of half of it with the other half taken
-      // away.
-      std::vector<T> half(b);
-      for (std::size_t i = terms / 2; i < terms; ++i)
-        half[i] = y == limits::max() ? limits::lowest() : limits::max();
-      const int128 cancelled = int128{x.bits()} * (int128{y.bits()} + half.back().bits()) * int128{terms / 2};
-      std::vector<T> both(b);
-      both.insert(both.end(), half.begin(), half.end());
+    }
+}
+
+/// Two coefficients: all terms alike, and a second half that takes away most of the first.
+template <int WL> void check_product(tally& count) {
+  using T = fixed<WL, WL / 2>;
+  using limits = std::numeric_limits<T>;
+  using detail::int128;
+  for (const T x : {limits::lowest(), limits::max()})
+    for (const T y : {limits::lowest(), limits::max()}) {
+      const T opposite = y == limits::max() ? limits::lowest() : limits::max();
+      const auto a = filled(terms, x);
+      auto b = filled(2 * terms, y);
+      std::fill(b.end() - terms / 2, b.end(), opposite);
       std::vector<double> c(2);
-      gemv(row_major(both, 2, terms), a, c);
+      gemv(row_major(b, 2, terms), a, c);
+      const int128 half = terms / 2;
       const double unit = std::ldexp(1.0, -2 * T::fraction_length);
-      count.expect(c[0] == static_cast<double>(right) * unit, describe);
-      count.expect(c[1] == static_cast<double>(cancelled) * unit, describe);
+      const auto describe = [] { return "WL " + std::to_string(WL); };
+      count.expect(c[0] == static_cast<double>(int128{x.bits()} * y.bits() * 2 * half) * unit, describe);
+      count.expect(
+          c[1] == static_cast<double>(int128{x.bits()} * (int128{y.bits()} + opposite.bits()) * half) * unit,
+          describe);
     }
 }
 
@@ -39,9 +50,19 @@ template <int WL> void check_extremes(tally& count) {
 
 TEST_CASE("fixed: 300000 extreme terms of every word length are exact", "[kernel][fixed][exactness]") {
   tally count;
-  [&]<int... I>(std::integer_sequence<int, I...>) { (check_extremes<I + 2>(count), ...); }
+  [&]<int... I>(std::integer_sequence<int, I...>) { (check_sums<I + 2>(count), ...); }
   (std::make_integer_sequence<int, 31>{});
-  count.require(31 * 4 * 4);
+  count.require(31 * 4 * 2);
+}
+
+TEST_CASE("fixed: 300000 extreme terms are exact in a product", "[kernel][fixed][exactness]") {
+  tally count;
+  [&]<int... WL>(
+      std::integer_sequence<int, WL...>) {  // about the ends of the storage types and of the sums' words
+    (check_product<WL>(count), ...);
+  }
+  (std::integer_sequence<int, 2, 8, 12, 13, 16, 17, 31, 32>{});
+  count.require(8 * 4 * 2);
 }
 
 TEST_CASE("fixed: alpha and beta keep large sums exact", "[kernel][fixed][exactness]") {
