@@ -2,7 +2,9 @@
 // kernels are chosen behind it.
 #pragma once
 
+#include "blocks.hpp"
 #include "portable.hpp"
+#include "quantize.hpp"
 
 namespace narrow::detail {
 /// A kernel's sum of elements A as the layers above see it.
@@ -54,6 +56,50 @@ template <class A> auto sum(matrix_view<A> a) {
   using element = std::remove_const_t<A>;
   const detail::float_environment guard;
   return detail::sum_of<element>(portable::sum<element>(a));
+}
+
+using portable::element_order;
+
+/// Adds the magnitudes of all elements of x to the statistic; returns how many are not finite.
+template <class Statistic> std::size_t survey(matrix_view<const float> x, Statistic& statistic) {
+  return portable::survey(x, statistic);
+}
+
+/// q = x / scale, each element rounded once by `round` under the index that `order` gives it. Integers
+/// saturate at +-limit, floating-point elements at their largest finite number; a NaN becomes 0.
+template <class Step, class Element, class Round>
+void quantize(matrix_view<const float> x, matrix_view<Element> q, float scale, int limit, const Round& round,
+              element_order order) {
+  const detail::float_environment guard;
+  const double inverse = 1 / double{scale};
+  if constexpr (Step::power_of_two)
+    portable::quantize(x, q, portable::exact_quotient{inverse}, limit, round, order);
+  else
+    portable::quantize(x, q, portable::real_quotient{inverse, double(limit + 1)}, limit, round, order);
+}
+
+/// x = q scale, rounded to float.
+template <class Element> void dequantize(matrix_view<const Element> q, float scale, matrix_view<float> x) {
+  const detail::float_environment guard;
+  portable::dequantize(q, double{scale}, x);
+}
+
+/// C = alpha A B + beta C for matrices in blocks: where no scale changes along the summed dimension, each
+/// coefficient of A B is float(exact sum of products of elements) * (scale of the row * scale of the column),
+/// each operation rounded to float; where scales change, such pieces are added in float in ascending order,
+/// and where they change with every term the dequantised matrices are multiplied in float.
+template <class E, class S, class F, class T, class C, class Round>
+void gemm(const block_view<E, S>& a, const block_view<F, T>& b, matrix_view<C> c, double alpha, double beta,
+          const Round& round) {
+  const detail::float_environment guard;
+  if (a.cols() > 1 && (a.tile_cols == 1 || b.tile_rows == 1)) {
+    const std::vector<float> left = portable::dequantized(a), right = portable::dequantized(b);
+    portable::gemm<float, float>(matrix_view{left.data(), a.rows(), a.cols(), a.cols(), index{1}},
+                                 matrix_view{right.data(), b.rows(), b.cols(), b.cols(), index{1}}, c, alpha,
+                                 beta, round);
+  } else {
+    portable::gemm(a, b, c, alpha, beta, round);
+  }
 }
 
 }  // namespace narrow::kernel

@@ -28,6 +28,10 @@ template <class T> struct matrix_view {
   constexpr matrix_view col(std::ptrdiff_t j) const {
     return {data + j * col_stride, rows, 1, row_stride, col_stride};
   }
+  constexpr matrix_view block(std::ptrdiff_t i, std::ptrdiff_t j, std::ptrdiff_t height,
+                              std::ptrdiff_t width) const {
+    return {data + i * row_stride + j * col_stride, height, width, row_stride, col_stride};
+  }
   constexpr operator matrix_view<const T>() const requires(!std::is_const_v<T>) {
     return {data, rows, cols, row_stride, col_stride};
   }
@@ -42,6 +46,12 @@ template <class R>
 concept sized_array = std::ranges::contiguous_range<R> && std::ranges::sized_range<R>;
 
 namespace detail {
+
+/// Whether neighbours in a row lie closer together than neighbours in a column.
+template <class T> constexpr bool lies_by_rows(const matrix_view<T>& m) {
+  const auto apart = [](std::ptrdiff_t stride) { return stride < 0 ? -stride : stride; };
+  return m.cols > 1 && (m.rows <= 1 || apart(m.row_stride) > apart(m.col_stride));
+}
 
 inline std::string shape(std::ptrdiff_t rows, std::ptrdiff_t cols) {
   return std::to_string(rows) + " x " + std::to_string(cols);

@@ -116,11 +116,9 @@ void multiply_panels(const Lane* a, const Lane* b, index depth, Lane (&result)[R
   }
 }
 
-/// C = alpha A B + beta C in tiles of Rows x tile_cols. `element` gives the strides of the logical element
-/// index.
-template <int Rows, class Meeting, class A, class B, class C, class Round>
-void gemm_tiles(matrix_view<const A> a, matrix_view<const B> b, matrix_view<C> c, double alpha, double beta,
-                const Round& round, std::pair<index, index> element) {
+/// The sums of A B in tiles of Rows x tile_cols, handed to store(i, j, sum).
+template <int Rows, class Meeting, class A, class B, class Store>
+void product_tiles(matrix_view<const A> a, matrix_view<const B> b, const Store& store) {
   using lane = typename Meeting::lane;
   using sum = typename Meeting::sum;
   constexpr int cols = tile_cols<lane>;
@@ -128,14 +126,14 @@ void gemm_tiles(matrix_view<const A> a, matrix_view<const B> b, matrix_view<C> c
   // A block of columns of B stays in the second-level cache while the rows of A go by.
   const index block =
       std::clamp<index>((index{1} << 17) / std::max<index>(depth, 1) / cols * cols, cols, 32 * cols);
-  scratch<lane> packed_b(std::min(block, (c.cols + cols - 1) / cols * cols) * depth), packed_a(Rows * depth);
+  scratch<lane> packed_b(std::min(block, (b.cols + cols - 1) / cols * cols) * depth), packed_a(Rows * depth);
   const auto decode = [](const auto& x) { return Meeting::decode(x); };
 
-  for (index j0 = 0; j0 < c.cols; j0 += block) {
-    const index width = std::min(block, c.cols - j0);
+  for (index j0 = 0; j0 < b.cols; j0 += block) {
+    const index width = std::min(block, b.cols - j0);
     pack<cols>(b, j0, width, packed_b.data(), decode);
-    for (index i0 = 0; i0 < c.rows; i0 += Rows) {
-      pack<Rows>(a.transposed(), i0, std::min<index>(Rows, c.rows - i0), packed_a.data(), decode);
+    for (index i0 = 0; i0 < a.rows; i0 += Rows) {
+      pack<Rows>(a.transposed(), i0, std::min<index>(Rows, a.rows - i0), packed_a.data(), decode);
       for (index j = 0; j < width; j += cols) {
         const lane* panel_b = packed_b.data() + j * depth;
         sum total[Rows][cols] = {};
@@ -144,13 +142,11 @@ void gemm_tiles(matrix_view<const A> a, matrix_view<const B> b, matrix_view<C> c
           multiply_panels<Rows>(packed_a.data() + p * Rows, panel_b + p * cols,
                                 std::min(Meeting::safe_terms, depth - p), partial);
           for (int i = 0; i < Rows; ++i)
-            for (int l = 0; l < cols; ++l) total[i][l] += partial[i][l];
+            for (int l = 0; l < cols; ++l) total[i][l] += static_cast<sum>(partial[i][l]);
         }
-        for (index i = i0; i < std::min(i0 + Rows, c.rows); ++i)
+        for (index i = i0; i < std::min(i0 + Rows, a.rows); ++i)
           for (index l = j0 + j; l < std::min(j0 + j + cols, j0 + width); ++l)
-            finish<Meeting>(
-                total[i - i0][l - j0 - j], alpha, beta, c(i, l),
-                at_element(round, static_cast<std::uint64_t>(i * element.first + l * element.second)));
+            store(i, l, total[i - i0][l - j0 - j]);
       }
     }
   }
@@ -183,25 +179,34 @@ NARROW_KERNEL typename detail::meeting<A, B>::sum dot(const A* a, index stride_a
   });
 }
 
+/// The sums of A B, handed to store(i, j, sum).
+template <class Meeting, class A, class B, class Store>
+void product(matrix_view<const A> a, matrix_view<const B> b, const Store& store) {
+  const auto transposed = [&](index i, index j, const auto& sum) { store(j, i, sum); };
+  if (a.rows == 1)
+    product_tiles<1, Meeting>(a, b, store);
+  else if (b.cols == 1)
+    product_tiles<1, Meeting>(b.transposed(), a.transposed(), transposed);
+  else if (b.cols < 4 && b.cols < a.rows)  // lanes run along columns: a thin result lies down
+    product_tiles<4, Meeting>(b.transposed(), a.transposed(), transposed);
+  else
+    product_tiles<4, Meeting>(a, b, store);
+}
+
 /// C = alpha A B + beta C. C overlaps neither A nor B.
 template <class A, class B, class C, class Round>
 NARROW_KERNEL void gemm(matrix_view<const A> a, matrix_view<const B> b, matrix_view<C> c, double alpha,
                         double beta, const Round& round) {
   using meeting = detail::meeting<A, B>;
-  const std::pair<index, index> element{c.cols, 1}, transposed{1, c.cols};
-  if (c.rows == 1 && c.cols == 1) {
-    const auto inner = dot(a.data, a.col_stride, b.data, b.row_stride, a.cols);
-    finish<meeting>(inner, alpha, beta, c(0, 0), at_element(round, 0));
-  } else if (c.cols < 4 && c.cols < c.rows) {  // lanes run along columns: a thin result lies down
-    if (c.cols == 1)
-      gemm_tiles<1, meeting>(b.transposed(), a.transposed(), c.transposed(), alpha, beta, round, transposed);
-    else
-      gemm_tiles<4, meeting>(b.transposed(), a.transposed(), c.transposed(), alpha, beta, round, transposed);
-  } else if (c.rows == 1) {
-    gemm_tiles<1, meeting>(a, b, c, alpha, beta, round, element);
-  } else {
-    gemm_tiles<4, meeting>(a, b, c, alpha, beta, round, element);
-  }
+  const auto store = [&](index i, index j, const typename meeting::sum& sum) {
+    finish<meeting>(sum, alpha, beta, c(i, j),
+                    at_element(round, static_cast<std::uint64_t>(i) * static_cast<std::uint64_t>(c.cols) +
+                                          static_cast<std::uint64_t>(j)));
+  };
+  if (c.rows == 1 && c.cols == 1)
+    store(0, 0, dot(a.data, a.col_stride, b.data, b.row_stride, a.cols));
+  else
+    product<meeting>(a, b, store);
 }
 
 template <class A> NARROW_KERNEL auto sum(const A* a, index stride, index n) {
@@ -215,15 +220,10 @@ template <class A> NARROW_KERNEL auto sum(const A* a, index stride, index n) {
   }
 }
 
-/// Whether neighbours in a row lie closer together than neighbours in a column.
-template <class T> bool lies_by_rows(const matrix_view<T>& m) {
-  return m.cols > 1 && (m.rows == 1 || m.row_stride > m.col_stride);
-}
-
 /// Sum of the products of corresponding elements, line by line.
 template <class A, class B>
 NARROW_KERNEL typename detail::meeting<A, B>::sum dot(matrix_view<const A> a, matrix_view<const B> b) {
-  if (lies_by_rows(a)) {
+  if (detail::lies_by_rows(a)) {
     a = a.transposed();
     b = b.transposed();
   }
@@ -234,7 +234,7 @@ NARROW_KERNEL typename detail::meeting<A, B>::sum dot(matrix_view<const A> a, ma
 }
 
 template <class A> NARROW_KERNEL auto sum(matrix_view<const A> a) {
-  if (lies_by_rows(a)) a = a.transposed();
+  if (detail::lies_by_rows(a)) a = a.transposed();
   decltype(sum(a.data, 1, 0)) total = 0;
   for (index j = 0; j < a.cols; ++j) total += sum(a.col(j).data, a.row_stride, a.rows);
   return total;

@@ -1,0 +1,187 @@
+// How a block's scale follows from what is in the block. Everything here works on the bits of the magnitudes.
+#pragma once
+
+#include <array>
+
+#include "../kernel/environment.hpp"
+#include "../round/arithmetic.hpp"
+#include "../round/pack.hpp"
+
+NARROW_STRICT_BEGIN
+
+namespace narrow {
+
+namespace detail {
+
+/// Bits of a float's magnitude, at and above which it is not a finite number.
+inline constexpr std::uint32_t nonfinite_bits = binary32::infinity;
+
+/// 2^exponent, -149 <= exponent <= 127.
+constexpr float power_of_two(int exponent) {
+  constexpr int lowest = binary32::min_quantum;
+  const int normal = exponent - binary32::min_exponent;
+  return std::bit_cast<float>(normal >= 0 ? static_cast<std::uint32_t>(normal + 1) << binary32::mantissa_bits
+                                          : std::uint32_t{1} << (exponent - lowest));
+}
+
+/// The exponent of the leading bit of a number other than 0, from the bits of its magnitude.
+constexpr int leading_exponent(std::uint32_t magnitude) {
+  const int field = static_cast<int>(magnitude >> binary32::mantissa_bits);
+  return field != 0 ? field - binary32::bias
+                    : bit_width_of(std::uint64_t{magnitude}) - 1 + binary32::min_quantum;
+}
+
+// What a pass over a block gathers. `add` takes the bits of a magnitude and counts only finite ones.
+
+struct largest_magnitude {
+  std::uint32_t bits = 0;
+
+  constexpr void add(std::uint32_t magnitude) {
+    const std::uint32_t finite = magnitude < nonfinite_bits ? magnitude : 0;
+    bits = bits < finite ? finite : bits;
+  }
+  constexpr bool zero() const { return bits == 0; }
+  constexpr int leading() const { return leading_exponent(bits); }
+};
+
+struct smallest_magnitude {                  // zeros apart
+  std::uint32_t below = nonfinite_bits - 1;  // bits less one: a zero becomes the largest number
+
+  constexpr void add(std::uint32_t magnitude) { below = magnitude - 1 < below ? magnitude - 1 : below; }
+  constexpr bool zero() const { return below == nonfinite_bits - 1; }
+  constexpr int leading() const { return leading_exponent(below + 1); }
+};
+
+/// Exact, so that the order of the elements does not matter: one sum of significands for each exponent.
+struct mean_magnitude {
+  static constexpr std::size_t fields = binary32::exponent_mask >> binary32::mantissa_bits;
+
+  std::array<std::uint64_t, fields> sums{};
+  std::uint64_t count = 0;
+
+  constexpr void add(std::uint32_t magnitude) {
+    if (magnitude >= nonfinite_bits) return;
+    const std::uint32_t field = magnitude >> binary32::mantissa_bits;
+    sums[field] += (magnitude & binary32::mantissa_mask) | (field != 0 ? binary32::min_normal : 0);
+    ++count;
+  }
+  constexpr bool zero() const {
+    return std::all_of(sums.begin(), sums.end(), [](std::uint64_t sum) { return sum == 0; });
+  }
+  constexpr int leading() const {
+    unpacked<uint128> total;
+    for (int field = 0; field < static_cast<int>(sums.size()); ++field) {
+      auto term = widened<uint128>(unpack(sums[static_cast<std::size_t>(field)]));
+      term.exponent = std::max(field, 1) - binary32::bias - binary32::mantissa_bits;
+      total = detail::add(total, term, sign::positive);
+    }
+    // The sum has up to 126 bits, which a division takes after what is below the first 64 has become one bit.
+    const int excess = bit_width_of(total.significand) - 64;
+    total.significand = shift_right(total.significand, excess, total.sticky);
+    total.exponent += std::max(excess, 0);
+    return divide(total, widened<uint128>(unpack(count))).leading();
+  }
+};
+
+/// Rounds as far from zero as Round may: what decides whether the largest magnitude still fits.
+template <rounding_policy Round> struct farthest {
+  static constexpr bool draws = requires(const Round& round) { round.at(0); };
+
+  static constexpr bool away(rounding::tail t) {
+    if constexpr (draws) {
+      return t.inexact();
+    } else {
+      const Round round{};
+      t.of = sign::positive;
+      const bool above = round.away(t);
+      t.of = sign::negative;
+      return round.away(t) || above;
+    }
+  }
+  static constexpr bool overflows_to_infinity(sign) { return false; }
+};
+
+/// Powers of two: steps of an integer mantissa of at most `limit` = 2^MagnitudeBits - 1.
+template <int MagnitudeBits> struct power_of_two_step {
+  static constexpr bool power_of_two = true;
+  static constexpr int lowest = binary32::min_quantum;  // a step that divides every float
+  // limit * 2^highest is the largest product that is a finite float.
+  static constexpr int highest = binary32::max_exponent + 1 - MagnitudeBits;
+  static constexpr float smallest = detail::power_of_two(lowest);
+
+  static constexpr float from_exponent(int exponent) {
+    return detail::power_of_two(std::clamp(exponent, lowest, highest));
+  }
+
+  /// The smallest step at which a magnitude, rounded, is at most the limit.
+  template <class Round> static constexpr float reaching(std::uint32_t magnitude) {
+    if (magnitude == 0) return smallest;
+    const int exponent = std::max(leading_exponent(magnitude) - (MagnitudeBits - 1), lowest);
+    const auto x = unpack(std::bit_cast<float>(magnitude));
+    const auto mantissa = round_to_multiple(x, exponent, farthest<Round>{});
+    return from_exponent(mantissa >> MagnitudeBits == 0 ? exponent : exponent + 1);
+  }
+};
+
+/// Any float: steps of an integer mantissa of at most Limit.
+template <int Limit> struct real_step {
+  static constexpr bool power_of_two = false;
+  static constexpr float smallest = std::numeric_limits<float>::denorm_min();
+
+  /// The smallest step of which Limit, rounded to float, are at least the magnitude: magnitude / Limit up to
+  /// one unit in the last place. What this step dequantises is quantised with the same step again.
+  template <class Round> static float reaching(std::uint32_t magnitude) {
+    const float_environment guard;
+    const auto reach = [](float step) { return static_cast<float>(double{step} * Limit); };
+    constexpr double overflow = 0x1p128 - 0x1p103;  // the least number that is rounded to infinity
+    const float goal = std::bit_cast<float>(magnitude);
+    const auto neighbour = [](float x, int distance) {
+      return std::bit_cast<float>(std::bit_cast<std::uint32_t>(x) + static_cast<std::uint32_t>(distance));
+    };
+    float step = std::max(goal / static_cast<float>(Limit), smallest);
+    while (reach(step) < goal) step = neighbour(step, 1);
+    while (step > smallest && reach(neighbour(step, -1)) >= goal) step = neighbour(step, -1);
+    while (double{step} * Limit >= overflow) step = neighbour(step, -1);
+    return step;
+  }
+};
+
+/// A step at which what Statistic tells keeps Bits bits (0: half of the mantissa's, rounded up).
+template <class Statistic, int Bits> struct keep_bits {
+  using statistic = Statistic;
+  template <class Step, class, int MagnitudeBits> static constexpr float step(const statistic& s) {
+    constexpr int kept = Bits == 0 ? (MagnitudeBits + 2) / 2 : Bits;
+    static_assert(1 <= kept && kept <= MagnitudeBits,
+                  "narrow::exponent: Bits must be 1 to M - 1, where M is the width of the mantissa");
+    return s.zero() ? Step::smallest : Step::from_exponent(s.leading() - (kept - 1));
+  }
+};
+
+}  // namespace detail
+
+/// Where a power-of-two scale is taken from (Drumond et al., "Training DNNs with Hybrid Block Floating
+/// Point", 2018). To add a policy, add a struct with these two members.
+namespace exponent {
+
+/// The smallest exponent at which the largest magnitude fits, rounded; rounded up where rounding is
+/// stochastic. Nothing saturates, save what is within half a step of 2^128.
+struct max {
+  using statistic = detail::largest_magnitude;
+  template <class Step, class Round, int MagnitudeBits> static constexpr float step(const statistic& s) {
+    return Step::template reaching<Round>(s.bits);
+  }
+};
+
+/// The exponent at which the smallest magnitude other than 0 keeps Bits bits, sign not included (0: half of
+/// M, rounded up). Larger magnitudes may saturate.
+template <int Bits = 0> struct min : detail::keep_bits<detail::smallest_magnitude, Bits> {};
+
+/// The exponent at which the mean magnitude keeps Bits bits, sign not included (0: half of M, rounded up).
+/// Larger magnitudes may saturate.
+template <int Bits = 0> struct avg : detail::keep_bits<detail::mean_magnitude, Bits> {};
+
+}  // namespace exponent
+
+}  // namespace narrow
+
+NARROW_STRICT_END

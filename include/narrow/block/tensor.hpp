@@ -1,0 +1,289 @@
+// Matrices in a block format: integer mantissas and scales in memory, floats to the reader.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "../kernel/interface.hpp"
+#include "format.hpp"
+
+NARROW_STRICT_BEGIN
+
+namespace narrow {
+
+/// Which neighbours lie side by side in memory.
+enum class storage_order { row_major, column_major };
+
+namespace detail {
+
+/// Floats in memory that a part of a tensor, which begins at (row, col), is assigned from: `panel` gives some
+/// of them without a copy.
+struct floats_in_memory {
+  static constexpr bool in_place = true;
+  matrix_view<const float> values;
+  std::ptrdiff_t row = 0, col = 0;
+
+  matrix_view<const float> panel(const region& r, float*) const {
+    return values.block(r.row - row, r.col - col, r.rows, r.cols);
+  }
+};
+
+/// Numbers coefficient(i, j), computed anew for each panel.
+template <class Coefficient> struct computed_floats {
+  static constexpr bool in_place = false;
+  Coefficient coefficient;
+  std::ptrdiff_t row = 0, col = 0;
+
+  matrix_view<const float> panel(const region& r, float* buffer) const {
+    for (std::ptrdiff_t j = 0; j < r.cols; ++j)
+      for (std::ptrdiff_t i = 0; i < r.rows; ++i)
+        buffer[i + j * r.rows] = static_cast<float>(coefficient(r.row - row + i, r.col - col + j));
+    return {buffer, r.rows, r.cols, 1, r.rows};
+  }
+};
+
+template <class T> auto source_of(matrix_view<T> m, std::ptrdiff_t row = 0, std::ptrdiff_t col = 0) {
+  if constexpr (std::same_as<std::remove_const_t<T>, float>) {
+    return floats_in_memory{m, row, col};
+  } else {
+    const auto coefficient = [m](std::ptrdiff_t i, std::ptrdiff_t j) { return m(i, j); };
+    return computed_floats<decltype(coefficient)>{coefficient, row, col};
+  }
+}
+
+/// visit(panel, floats) for all of `within`, in parts small enough for the first-level cache.
+template <class Source, class Visit>
+void for_each_panel(const region& within, storage_order order, const Source& source, Visit visit) {
+  if constexpr (Source::in_place) {
+    visit(within, source.panel(within, nullptr));
+  } else {
+    constexpr std::ptrdiff_t elements = 2048;
+    float buffer[elements];
+    const bool by_rows = order == storage_order::row_major;
+    const std::ptrdiff_t length =
+        std::clamp<std::ptrdiff_t>(by_rows ? within.cols : within.rows, 1, elements);
+    const block_grid panels{within.rows, within.cols, by_rows ? elements / length : length,
+                            by_rows ? length : elements / length};
+    for (std::ptrdiff_t number = 0; number < panels.count(); ++number) {
+      region r = panels.block(number);
+      r.row += within.row;
+      r.col += within.col;
+      visit(r, source.panel(r, buffer));
+    }
+  }
+}
+
+}  // namespace detail
+
+/// A rows x cols matrix in a block format.
+///
+/// Memory    one element (`Format::element_type`) each and one scale (`Format::scale_type`) per block.
+/// Value     element (i, j) is mantissa * scale of its block, rounded to float (exact for power-of-two scales
+///           while float holds it).
+/// Writing   whole assignment chooses every scale anew. Writing a part rounds into the present scales; what
+/// does
+///           not fit grows its block's scale by a power of two and rounds the block again; a scale only
+///           shrinks in whole assignment.
+template <block_format Format> class block_tensor {
+ public:
+  using format = Format;
+  using element_type = typename Format::element_type;
+  using scale_type = typename Format::scale_type;
+  using view_type = block_view<element_type, scale_type>;
+
+  block_tensor() = default;
+  /// All zeros. Throws std::invalid_argument if rows or cols is negative.
+  block_tensor(std::ptrdiff_t rows, std::ptrdiff_t cols, storage_order order = storage_order::row_major)
+      : order_(order) {
+    resize(rows, cols);
+  }
+
+  std::ptrdiff_t rows() const { return grid_.rows; }
+  std::ptrdiff_t cols() const { return grid_.cols; }
+  std::ptrdiff_t size() const { return rows() * cols(); }
+  storage_order order() const { return order_; }
+
+  /// What is stored: the elements in storage order, and the scales of the blocks, row by row.
+  std::span<const element_type> mantissas() const { return mantissas_; }
+  std::span<const scale_type> scales() const { return scales_; }
+  view_type view() const {
+    const auto blocks = grid_.block_cols();
+    return {elements(mantissas_),
+            {scales_.data(), grid_.block_rows(), blocks, blocks, 1},
+            grid_.tile_rows,
+            grid_.tile_cols};
+  }
+
+  /// How many NaNs and infinities were written since the last whole assignment, that one included.
+  std::size_t nonfinite() const { return nonfinite_; }
+
+  float operator()(std::ptrdiff_t row, std::ptrdiff_t col) const {
+    using block = typename Format::block_type;
+    const std::ptrdiff_t place = order_ == storage_order::row_major ? row * cols() + col : row + col * rows();
+    const std::ptrdiff_t number = block::block_row(row) * block_cols_ + block::block_col(col);
+    return static_cast<float>(mantissas_[static_cast<std::size_t>(place)]) *
+           static_cast<float>(scales_[static_cast<std::size_t>(number)]);
+  }
+
+  /// A new shape, all zeros.
+  void resize(std::ptrdiff_t rows, std::ptrdiff_t cols) {
+    if (rows < 0 || cols < 0)
+      throw std::invalid_argument("narrow::block_tensor: the shape " + detail::shape(rows, cols) +
+                                  " must not be negative");
+    grid_ = detail::grid_of<typename Format::block_type>(rows, cols);
+    block_cols_ = grid_.block_cols();
+    mantissas_.assign(static_cast<std::size_t>(rows * cols), element_type{});
+    scales_.assign(static_cast<std::size_t>(grid_.count()), scale_type(Format::step::smallest));
+    nonfinite_ = 0;
+  }
+
+  /// Takes the shape and the values of a matrix, of any narrow or built-in type; it may lie in this tensor's
+  /// own values. `clips`, if not empty, replaces the largest magnitude that the scales are chosen from: one
+  /// number for all blocks, or one for each; what is larger saturates.
+  ///
+  /// Throws    std::invalid_argument if there are neither 0, 1 nor scales().size() clips, or one of them is
+  ///           negative or not finite.
+  template <class T, rounding_policy Round = typename Format::round_policy>
+  void assign(matrix_view<T> values, const Round& round = Round{}, std::span<const float> clips = {}) {
+    assign_from(values.rows, values.cols, detail::source_of(values), round, clips);
+  }
+
+  /// The same from a source: see `floats_in_memory`.
+  template <class Source, rounding_policy Round = typename Format::round_policy>
+  void assign_from(std::ptrdiff_t rows, std::ptrdiff_t cols, const Source& source,
+                   const Round& round = Round{}, std::span<const float> clips = {}) {
+    block_tensor result;  // the source may be computed from what is stored now
+    result.order_ = order_;
+    result.resize(rows, cols);
+    result.choose_scales(source, round, clips);
+    result.round_into_scales(result.grid_.whole(), source, round);
+    swap(result);
+  }
+
+  /// Writes `values` to the part of the matrix that begins at (row, col).
+  template <class T, rounding_policy Round = typename Format::round_policy>
+  void write(std::ptrdiff_t row, std::ptrdiff_t col, matrix_view<T> values, const Round& round = Round{}) {
+    write_from({row, col, values.rows, values.cols}, detail::source_of(values, row, col), round);
+  }
+
+  /// The same from a source, which is asked for panels of `part`.
+  template <class Source, rounding_policy Round = typename Format::round_policy>
+  void write_from(const detail::region& part, const Source& source, const Round& round = Round{}) {
+    using statistic = typename Format::write_statistic;
+    grid_.for_each_block(part, [&](std::ptrdiff_t number, const detail::region& piece) {
+      statistic s;
+      detail::for_each_panel(piece, order_, source, [&](const detail::region&, matrix_view<const float> x) {
+        nonfinite_ += kernel::survey(x, s);
+      });
+      admit(number, s.bits, round);
+    });
+    round_into_scales(part, source, round);
+  }
+
+  void dequantize(matrix_view<float> to) const {
+    grid_.for_each_block(grid_.whole(), [&](std::ptrdiff_t number, const detail::region& r) {
+      kernel::dequantize(elements(mantissas_).block(r.row, r.col, r.rows, r.cols), scale(number),
+                         to.block(r.row, r.col, r.rows, r.cols));
+    });
+  }
+
+  void swap(block_tensor& other) noexcept {
+    std::swap(grid_, other.grid_);
+    std::swap(block_cols_, other.block_cols_);
+    std::swap(order_, other.order_);
+    mantissas_.swap(other.mantissas_);
+    scales_.swap(other.scales_);
+    std::swap(nonfinite_, other.nonfinite_);
+  }
+  friend void swap(block_tensor& a, block_tensor& b) noexcept { a.swap(b); }
+
+ private:
+  float scale(std::ptrdiff_t block) const {
+    return static_cast<float>(scales_[static_cast<std::size_t>(block)]);
+  }
+
+  template <class Elements> auto elements(Elements& stored) const {
+    const bool by_rows = order_ == storage_order::row_major;
+    return matrix_view<std::remove_pointer_t<decltype(stored.data())>>{
+        stored.data(), rows(), cols(), by_rows ? cols() : 1, by_rows ? 1 : rows()};
+  }
+
+  kernel::element_order order_within(const detail::region& r) const {
+    const auto length = static_cast<std::uint64_t>(cols());
+    return {static_cast<std::uint64_t>(r.row) * length + static_cast<std::uint64_t>(r.col), length, 1};
+  }
+
+  template <class Source, class Round>
+  void choose_scales(const Source& source, const Round&, std::span<const float> clips) {
+    const bool clipped = !clips.empty();
+    if (clipped && clips.size() != 1 && clips.size() != scales_.size())
+      throw std::invalid_argument("narrow::block_tensor: " + std::to_string(clips.size()) +
+                                  " clipping values for " + std::to_string(scales_.size()) +
+                                  " blocks; there must be one, or one for each block");
+    for (const float clip : clips)
+      if (!(clip >= 0 && clip <= std::numeric_limits<float>::max()))
+        throw std::invalid_argument("narrow::block_tensor: the clipping value " + std::to_string(clip) +
+                                    " must be finite and not negative");
+    std::vector<typename Format::statistic> statistics(scales_.size());
+    survey(source, statistics);
+    for (std::size_t block = 0; block < scales_.size(); ++block)
+      scales_[block] =
+          scale_type(clipped ? Format::step::template reaching<Round>(
+                                   std::bit_cast<std::uint32_t>(clips[clips.size() == 1 ? 0 : block]))
+                             : Format::template scale_of<Round>(statistics[block]));
+  }
+
+  template <class Source, class Statistic>
+  void survey(const Source& source, std::vector<Statistic>& statistics) {
+    detail::for_each_panel(
+        grid_.whole(), order_, source, [&](const detail::region& panel, matrix_view<const float> x) {
+          grid_.for_each_block(panel, [&](std::ptrdiff_t block, const detail::region& r) {
+            nonfinite_ += kernel::survey(x.block(r.row - panel.row, r.col - panel.col, r.rows, r.cols),
+                                         statistics[static_cast<std::size_t>(block)]);
+          });
+        });
+  }
+
+  template <class Source, class Round>
+  void round_into_scales(const detail::region& part, const Source& source, const Round& round) {
+    const auto to = elements(mantissas_);
+    detail::for_each_panel(
+        part, order_, source, [&](const detail::region& panel, matrix_view<const float> x) {
+          grid_.for_each_block(panel, [&](std::ptrdiff_t block, const detail::region& r) {
+            kernel::quantize<typename Format::step>(
+                x.block(r.row - panel.row, r.col - panel.col, r.rows, r.cols),
+                to.block(r.row, r.col, r.rows, r.cols), scale(block), Format::limit, round, order_within(r));
+          });
+        });
+  }
+
+  /// Makes room in a block for a magnitude.
+  template <class Round> void admit(std::ptrdiff_t block, std::uint32_t magnitude, const Round& round) {
+    const float needed = Format::step::template reaching<Round>(magnitude), present = scale(block);
+    if (needed <= present || present != present) return;
+    float grown = present;
+    while (grown < needed) grown *= 2;
+    // A block of zeros takes the scale that fits; the largest scales are not doubled; NaN is what it is.
+    const float largest = Format::step::template reaching<Round>(detail::nonfinite_bits - 1);
+    if (present == Format::step::smallest || grown > largest || needed != needed) grown = needed;
+    const detail::region r = grid_.block(block);
+    const auto whole = elements(mantissas_);
+    std::vector<float> values(static_cast<std::size_t>(r.rows * r.cols));
+    const matrix_view<float> x{values.data(), r.rows, r.cols, r.cols, 1};
+    const auto q = whole.block(r.row, r.col, r.rows, r.cols);
+    kernel::dequantize<element_type>(q, present, x);
+    kernel::quantize<typename Format::step>(x, q, grown, Format::limit, round, order_within(r));
+    scales_[static_cast<std::size_t>(block)] = scale_type(grown);
+  }
+
+  detail::block_grid grid_{0, 0, 1, 1};
+  std::ptrdiff_t block_cols_ = 0;
+  storage_order order_ = storage_order::row_major;
+  std::vector<element_type> mantissas_;
+  std::vector<scale_type> scales_;
+  std::size_t nonfinite_ = 0;
+};
+
+}  // namespace narrow
+
+NARROW_STRICT_END

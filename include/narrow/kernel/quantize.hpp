@@ -1,0 +1,201 @@
+// Blocks of floats to elements that share a scale, and back: the loops, in plain C++.
+#pragma once
+
+#include <bit>
+#include <cmath>
+
+#include "../format/operators.hpp"
+#include "environment.hpp"
+#include "matrix_view.hpp"
+
+NARROW_STRICT_BEGIN
+
+namespace narrow::kernel::portable {
+
+using index = std::ptrdiff_t;
+
+/// The logical index of element (i, j) of a view: what a policy that draws random numbers tells elements by.
+struct element_order {
+  std::uint64_t first = 0;
+  std::uint64_t row_step = 0, col_step = 1;
+
+  constexpr std::uint64_t operator()(index i, index j) const {
+    return first + static_cast<std::uint64_t>(i) * row_step + static_cast<std::uint64_t>(j) * col_step;
+  }
+  constexpr element_order transposed() const { return {first, col_step, row_step}; }
+};
+
+/// Adds the magnitudes of all elements to the statistic; returns how many are not finite.
+template <class Statistic>
+NARROW_KERNEL std::size_t survey(matrix_view<const float> x, Statistic& statistic) {
+  if (detail::lies_by_rows(x)) x = x.transposed();
+  Statistic local = statistic;
+  std::size_t nonfinite = 0;
+  for (index j = 0; j < x.cols; ++j) {
+    std::uint32_t count = 0;
+    const auto line = [&](index stride) {
+      const float* from = x.col(j).data;
+      for (index i = 0; i < x.rows; ++i) {
+        const std::uint32_t magnitude =
+            std::bit_cast<std::uint32_t>(from[i * stride]) & detail::binary32::magnitude_mask;
+        count += magnitude >= detail::binary32::infinity ? 1 : 0;
+        local.add(magnitude);
+      }
+    };
+    x.row_stride == 1 ? line(1) : line(x.row_stride);
+    nonfinite += count;
+  }
+  statistic = local;
+  return nonfinite;
+}
+
+// The quotient of an element and its scale, as exact as rounding to an integer can tell. NaN gives 0.
+
+inline double number_or_zero(float x) {
+  const bool nan =
+      (std::bit_cast<std::uint32_t>(x) & detail::binary32::magnitude_mask) > detail::binary32::infinity;
+  return nan ? 0.0f : x;
+}
+
+/// By a power of two: exact.
+struct exact_quotient {
+  double inverse;
+  double operator()(float x) const { return number_or_zero(x) * inverse; }
+};
+
+/// By any float, for quotients of up to 2^17: to the nearest multiple of 2^-30. A quotient of two floats is
+/// half an odd number, or further than 2^-27 from it; so ties are met, and nothing else is.
+struct real_quotient {
+  double inverse, bound;
+  double operator()(float x) const {
+    constexpr double snap = 0x1.8p22;  // numbers of this size are multiples of 2^-30
+    double quotient = number_or_zero(x) * inverse;
+    quotient = quotient < bound ? quotient : bound;
+    quotient = quotient > -bound ? quotient : -bound;
+    return (quotient + snap) - snap;
+  }
+};
+
+// An integer from a quotient of magnitude at most 2^31: the same as round_to_multiple, which the last one
+// calls.
+
+inline std::int32_t to_integer(double quotient, const rounding::nearest_even&) {
+  constexpr double whole = 0x1.8p52;  // numbers of this size are integers
+  return static_cast<std::int32_t>((quotient + whole) - whole);
+}
+
+inline std::int32_t to_integer(double quotient, const rounding::toward_zero&) {
+  return static_cast<std::int32_t>(quotient);
+}
+
+template <rounding_policy Round> std::int32_t to_integer(double quotient, const Round& round) {
+  const auto x = detail::unpack(quotient);
+  if (x.what == detail::kind::zero) return 0;
+  const auto magnitude = static_cast<std::int64_t>(detail::round_to_multiple(x, 0, round));
+  return static_cast<std::int32_t>(x.of == sign::negative ? -magnitude : magnitude);
+}
+
+/// An element from a quotient: an integer of at most `limit`, or a floating-point code.
+template <std::signed_integral Element, class Round>
+Element to_element(double quotient, int limit, const Round& round) {
+  const double bound = limit;
+  double x = quotient < bound ? quotient : bound;
+  x = x > -bound ? x : -bound;
+  return static_cast<Element>(to_integer(x, round));
+}
+template <narrow_float Element, class Round> Element to_element(double quotient, int, const Round& round) {
+  return narrow_cast<Element>(quotient, round, overflow::saturate{});
+}
+
+/// How the elements of one line are rounded: most policies treat all of them alike.
+template <class Round> struct line_rounding {
+  const Round& round;
+  line_rounding(const Round& policy, std::uint64_t, std::uint64_t, index) : round(policy) {}
+  template <class Element> Element element(double quotient, int limit, index) const {
+    return to_element<Element>(quotient, limit, round);
+  }
+};
+template <class Round>
+requires requires(const Round& round) { round.at(0); }
+struct line_rounding<Round> {
+  const Round& round;
+  std::uint64_t first, step;
+  line_rounding(const Round& policy, std::uint64_t first_index, std::uint64_t index_step, index)
+      : round(policy), first(first_index), step(index_step) {}
+  template <class Element> Element element(double quotient, int limit, index i) const {
+    return to_element<Element>(quotient, limit, round.at(first + static_cast<std::uint64_t>(i) * step));
+  }
+};
+
+/// Stochastic: the first 32 bits of the fraction plus 32 random ones carry or not. The draws share a key
+/// unless the indices pass a multiple of 2^32.
+template <> struct line_rounding<rounding::stochastic> {
+  const rounding::stochastic& round;
+  std::uint64_t first, step;
+  detail::random_key key;
+  bool one_key;
+
+  line_rounding(const rounding::stochastic& policy, std::uint64_t first_index, std::uint64_t index_step,
+                index n)
+      : round(policy),
+        first(policy.offset() + first_index),
+        step(index_step),
+        key(policy.seed(), first),
+        one_key((first >> 32) == ((first + static_cast<std::uint64_t>(n) * step) >> 32)) {}
+
+  template <class Element> Element element(double quotient, int limit, index i) const {
+    const std::uint64_t at = first + static_cast<std::uint64_t>(i) * step;
+    if constexpr (std::signed_integral<Element>) {
+      double magnitude = quotient < 0 ? -quotient : quotient;
+      magnitude = magnitude < limit ? magnitude : limit;
+      const auto scaled = static_cast<std::int64_t>(magnitude * 0x1p32);
+      const std::int64_t draw = detail::random_bits(one_key ? key : detail::random_key(round.seed(), at),
+                                                    static_cast<std::uint32_t>(at));
+      const auto kept = static_cast<std::int32_t>((scaled + draw) >> 32);
+      return static_cast<Element>(quotient < 0 ? -kept : kept);
+    } else {
+      return to_element<Element>(quotient, limit, rounding::stochastic(round.seed(), at));
+    }
+  }
+};
+
+/// q(i, j) from x(i, j) over one scale, rounded under the index order(i, j).
+template <class Element, class Quotient, class Round>
+NARROW_KERNEL void quantize(matrix_view<const float> x, matrix_view<Element> q, const Quotient& quotient,
+                            int limit, const Round& round, element_order order) {
+  if (detail::lies_by_rows(q)) {
+    x = x.transposed();
+    q = q.transposed();
+    order = order.transposed();
+  }
+  for (index j = 0; j < q.cols; ++j) {
+    const line_rounding<Round> line(round, order(0, j), order.row_step, q.rows);
+    const float* from = x.col(j).data;
+    Element* to = q.col(j).data;
+    const auto run = [&, from_stride = x.row_stride, to_stride = q.row_stride](auto contiguous) {
+      const index a = contiguous ? 1 : from_stride, b = contiguous ? 1 : to_stride;
+      for (index i = 0; i < q.rows; ++i)
+        to[i * b] = line.template element<Element>(quotient(from[i * a]), limit, i);
+    };
+    if (x.row_stride == 1 && q.row_stride == 1)
+      run(std::true_type{});
+    else
+      run(std::false_type{});
+  }
+}
+
+/// x(i, j) = q(i, j) scale, rounded to float.
+template <class Element, class Scale>
+NARROW_KERNEL void dequantize(matrix_view<const Element> q, Scale scale, matrix_view<float> x) {
+  if (detail::lies_by_rows(x)) {
+    x = x.transposed();
+    q = q.transposed();
+  }
+  for (index j = 0; j < x.cols; ++j)
+    for (index i = 0; i < x.rows; ++i)
+      x(i, j) = static_cast<float>(static_cast<double>(static_cast<float>(q(i, j))) * scale);
+}
+
+}  // namespace narrow::kernel::portable
+
+NARROW_STRICT_END
