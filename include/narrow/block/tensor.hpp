@@ -42,13 +42,16 @@ template <class Coefficient> struct computed_floats {
   }
 };
 
-template <class T> auto source_of(matrix_view<T> m, std::ptrdiff_t row = 0, std::ptrdiff_t col = 0) {
-  if constexpr (std::same_as<std::remove_const_t<T>, float>) {
-    return floats_in_memory{m, row, col};
-  } else {
-    const auto coefficient = [m](std::ptrdiff_t i, std::ptrdiff_t j) { return m(i, j); };
-    return computed_floats<decltype(coefficient)>{coefficient, row, col};
-  }
+/// What a part of a tensor that begins at (row, col) is assigned from: a view, or a function of (row,
+/// column).
+template <class Coefficient>
+auto source_of(const Coefficient& coefficient, std::ptrdiff_t row = 0, std::ptrdiff_t col = 0) {
+  return computed_floats<Coefficient>{coefficient, row, col};
+}
+template <class T>
+requires std::same_as < std::remove_const_t<T>,
+float > auto source_of(const matrix_view<T>& values, std::ptrdiff_t row = 0, std::ptrdiff_t col = 0) {
+  return floats_in_memory{values, row, col};
 }
 
 /// visit(panel, floats) for all of `within`, in parts small enough for the first-level cache.
@@ -145,33 +148,37 @@ template <block_format Format> class block_tensor {
   ///           negative or not finite.
   template <class T, rounding_policy Round = typename Format::round_policy>
   void assign(matrix_view<T> values, const Round& round = Round{}, std::span<const float> clips = {}) {
-    assign_from(values.rows, values.cols, detail::source_of(values), round, clips);
+    assign(values.rows, values.cols, values, round, clips);
   }
-
-  /// The same from a source: see `floats_in_memory`.
-  template <class Source, rounding_policy Round = typename Format::round_policy>
-  void assign_from(std::ptrdiff_t rows, std::ptrdiff_t cols, const Source& source,
-                   const Round& round = Round{}, std::span<const float> clips = {}) {
-    block_tensor result;  // the source may be computed from what is stored now
-    result.order_ = order_;
-    result.resize(rows, cols);
+  /// The same from values(row, column), which is asked twice for each coefficient.
+  template <class Values, rounding_policy Round = typename Format::round_policy>
+  void assign(std::ptrdiff_t rows, std::ptrdiff_t cols, const Values& values, const Round& round = Round{},
+              std::span<const float> clips = {}) {
+    block_tensor result(rows, cols, order_);  // the values may be computed from what is stored now
+    const auto source = detail::source_of(values);
     result.choose_scales(source, round, clips);
     result.round_into_scales(result.grid_.whole(), source, round);
     swap(result);
   }
 
-  /// Writes `values` to the part of the matrix that begins at (row, col).
+  /// Writes `values` to the part of the matrix that begins at (row, col). Throws std::invalid_argument if
+  /// they reach beyond it.
   template <class T, rounding_policy Round = typename Format::round_policy>
   void write(std::ptrdiff_t row, std::ptrdiff_t col, matrix_view<T> values, const Round& round = Round{}) {
-    write_from({row, col, values.rows, values.cols}, detail::source_of(values, row, col), round);
+    write({row, col, values.rows, values.cols}, values, round);
   }
-
-  /// The same from a source, which is asked for panels of `part`.
-  template <class Source, rounding_policy Round = typename Format::round_policy>
-  void write_from(const detail::region& part, const Source& source, const Round& round = Round{}) {
-    using statistic = typename Format::write_statistic;
+  /// The same from values(row, column), counted from the first element of `part`.
+  template <class Values, rounding_policy Round = typename Format::round_policy>
+  void write(const detail::region& part, const Values& values, const Round& round = Round{}) {
+    if (part.row < 0 || part.col < 0 || part.rows < 0 || part.cols < 0 || part.row > rows() - part.rows ||
+        part.col > cols() - part.cols)
+      throw std::invalid_argument("narrow::block_tensor: " + detail::shape(part.rows, part.cols) +
+                                  " values at (" + std::to_string(part.row) + ", " +
+                                  std::to_string(part.col) + ") reach beyond a tensor of " +
+                                  detail::shape(rows(), cols()));
+    const auto source = detail::source_of(values, part.row, part.col);
     grid_.for_each_block(part, [&](std::ptrdiff_t number, const detail::region& piece) {
-      statistic s;
+      typename Format::write_statistic s;
       detail::for_each_panel(piece, order_, source, [&](const detail::region&, matrix_view<const float> x) {
         nonfinite_ += kernel::survey(x, s);
       });

@@ -7,13 +7,14 @@
 
 #include <functional>
 
-#include "views.hpp"
+#include "tensor_product.hpp"
 
 namespace narrow::detail {
 
 template <class L, class R>
-concept narrow_product = dense_expression<L> && dense_expression<R> &&
-    (narrow_expression<L> || narrow_expression<R>);
+concept narrow_product = (dense_expression<L> && dense_expression<R> &&
+                          (narrow_expression<L> || narrow_expression<R>)) ||
+                         tensor_product<L, R>;
 
 template <class X>
 concept structured_expression =
@@ -29,61 +30,6 @@ concept narrow_structured_product = ((structured_expression<L> && dense_expressi
 /// `evalTo` gives it its size.
 template <class L, class R>
 concept product_of_ours = narrow_product<L, R> || narrow_structured_product<L, R>;
-
-// What lies under an operand: signs and scalar factors move into the product's one factor, so that they are
-// never rounded to the narrow type.
-
-template <class X> struct unpeeled {
-  using type = X;
-  static const type& expression(const X& x) { return x; }
-  static double factor(const X&) { return 1; }
-};
-template <class X> struct peeled : unpeeled<X> {};
-template <class X> struct peeled<const X> : peeled<X> {};
-
-inline double factor_value(const literal& x) { return x.value; }
-template <class T> double factor_value(const T& x) { return static_cast<double>(x); }
-
-template <class T, class S, class Plain, class X>
-struct peeled<
-    Eigen::CwiseBinaryOp<Eigen::internal::scalar_product_op<T, S>,
-                         const Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<T>, Plain>, X>> {
-  using type = typename peeled<X>::type;
-  static const type& expression(const auto& x) { return peeled<X>::expression(x.rhs()); }
-  static double factor(const auto& x) {
-    return factor_value(x.lhs().functor().m_other) * peeled<X>::factor(x.rhs());
-  }
-};
-template <class T, class S, class Plain, class X>
-struct peeled<
-    Eigen::CwiseBinaryOp<Eigen::internal::scalar_product_op<S, T>, X,
-                         const Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<T>, Plain>>> {
-  using type = typename peeled<X>::type;
-  static const type& expression(const auto& x) { return peeled<X>::expression(x.lhs()); }
-  static double factor(const auto& x) {
-    return factor_value(x.rhs().functor().m_other) * peeled<X>::factor(x.lhs());
-  }
-};
-template <class S, class X> struct peeled<Eigen::CwiseUnaryOp<Eigen::internal::scalar_opposite_op<S>, X>> {
-  using type = typename peeled<X>::type;
-  static const type& expression(const auto& x) { return peeled<X>::expression(x.nestedExpression()); }
-  static double factor(const auto& x) { return -peeled<X>::factor(x.nestedExpression()); }
-};
-
-/// The view of an expression that lies in memory.
-template <class X> auto view_of_direct(X& x) {
-  const Eigen::Index inner = x.innerStride(), outer = x.outerStride();
-  return matrix_view<std::remove_pointer_t<decltype(x.data())>>{
-      x.data(), x.rows(), x.cols(), X::IsRowMajor ? outer : inner, X::IsRowMajor ? inner : outer};
-}
-
-/// In memory, with two strides. (Eigen 3.4 says so of every view by indices, which then has no `data()`.)
-template <class X>
-concept direct_access = (Eigen::internal::traits<std::remove_cvref_t<X>>::Flags & Eigen::DirectAccessBit) !=
-                            0 &&
-                        requires(const X& x) {
-  x.data();
-};
 
 /// The first and last byte of a view.
 struct extent {
@@ -143,32 +89,51 @@ template <class X, class Peel = peeled<X>> class operand {
   plain copy_;
 };
 
+/// The two operands of a product, which alpha A B + beta C is computed from.
+template <class L, class R> class factors {
+ public:
+  factors(const L& l, const R& r) : a_(l), b_(r) {}
+
+  void protect_from(const extent& written) {
+    a_.protect_from(written);
+    b_.protect_from(written);
+  }
+  template <class To> void multiply(matrix_view<To> c, double alpha, double beta) const {
+    kernel::gemm(a_.view(), b_.view(), c, alpha * a_.factor() * b_.factor(), beta,
+                 typename policy_of<To>::type{});
+  }
+
+ private:
+  operand<L> a_;
+  operand<R> b_;
+};
+template <class L, class R>
+requires tensor_product<L, R>
+class factors<L, R> : public tensor_factors<L, R> {
+ public:
+  using tensor_factors<L, R>::tensor_factors;
+  void protect_from(const extent&) {}  // no matrix that can be written shares memory with a tensor
+};
+
 /// dst = alpha l r + beta dst, one rounding per coefficient. dst may share memory with the operands; where
 /// beta is 0 it takes the size of the product.
 template <class Dst, class L, class R>
 void multiply(Dst& dst, const L& l, const R& r, double alpha, double beta) {
-  operand<L> a(l);
-  operand<R> b(r);
+  factors<L, R> product(l, r);
   using To = typename Dst::Scalar;
-  const auto run = [&](matrix_view<To> c) {
-    kernel::gemm(a.view(), b.view(), c, alpha * a.factor() * b.factor(), beta,
-                 typename policy_of<To>::type{});
-  };
   const auto fit = [&] {
     if (beta == 0 && (dst.rows() != l.rows() || dst.cols() != r.cols())) dst.resize(l.rows(), r.cols());
     eigen_assert(dst.rows() == l.rows() && dst.cols() == r.cols());
   };
   if constexpr (direct_access<Dst>) {
-    const extent written(view_of_direct(dst));
-    a.protect_from(written);
-    b.protect_from(written);
+    product.protect_from(extent(view_of_direct(dst)));
     fit();
-    run(view_of_direct(dst));
+    product.multiply(view_of_direct(dst), alpha, beta);
   } else {
     fit();
     Eigen::Matrix<To, Eigen::Dynamic, Eigen::Dynamic> whole(dst.rows(), dst.cols());
     if (beta != 0) whole = dst;
-    run(view_of_direct(whole));
+    product.multiply(view_of_direct(whole), alpha, beta);
     dst = whole;
   }
 }
@@ -236,8 +201,9 @@ struct product_evaluator<Product<L, R, Options>, Tag, DenseShape, DenseShape>
 
 /// A product of which single coefficients are asked for: each is an inner product of its own.
 template <class L, class R, int Tag>
-requires narrow::detail::narrow_product<L, R>
-struct product_evaluator<Product<L, R, LazyProduct>, Tag, DenseShape, DenseShape>
+requires(narrow::detail::narrow_product<L, R> &&
+         !narrow::detail::tensor_product<L, R>) struct product_evaluator<Product<L, R, LazyProduct>, Tag,
+                                                                         DenseShape, DenseShape>
     : evaluator_base<Product<L, R, LazyProduct>> {
   using XprType = Product<L, R, LazyProduct>;
   using Scalar = typename XprType::Scalar;

@@ -1,0 +1,195 @@
+// Storing an Eigen expression in a tensor or in a part of one.
+#pragma once
+
+#include "peel.hpp"
+#include "tensor_traits.hpp"
+
+namespace narrow::detail {
+
+/// Whether the coefficients of X may be computed twice, once for the scales and once to be rounded: cheap
+/// ones that come out the same again. Products in it are computed once, by its evaluator.
+template <class X> inline constexpr bool cheap_to_repeat = direct_access<X> || tensor_format<format_below<X>>;
+template <class X> inline constexpr bool cheap_to_repeat<const X> = cheap_to_repeat<X>;
+template <class Op, class A, class B>
+inline constexpr bool cheap_to_repeat<Eigen::CwiseBinaryOp<Op, A, B>> =
+    int(Eigen::internal::functor_traits<Op>::Cost) <= 16 && cheap_to_repeat<A>&& cheap_to_repeat<B>;
+template <class Op, class X>
+inline constexpr bool cheap_to_repeat<Eigen::CwiseUnaryOp<Op, X>> =
+    int(Eigen::internal::functor_traits<Op>::Cost) <= 16 && cheap_to_repeat<X>;
+template <class T, class Plain>
+inline constexpr bool cheap_to_repeat<Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<T>, Plain>> =
+    true;
+template <class L, class R>
+inline constexpr bool cheap_to_repeat<Eigen::Product<L, R, Eigen::DefaultProduct>> = true;
+template <class X> inline constexpr bool cheap_to_repeat<Eigen::Transpose<X>> = cheap_to_repeat<X>;
+template <class X> inline constexpr bool cheap_to_repeat<Eigen::ArrayWrapper<X>> = cheap_to_repeat<X>;
+template <class X> inline constexpr bool cheap_to_repeat<Eigen::MatrixWrapper<X>> = cheap_to_repeat<X>;
+
+/// A row where a column is wanted, or the other way round.
+template <class To, class X>
+inline constexpr bool turned =
+    To::IsVectorAtCompileTime&& X::IsVectorAtCompileTime&& int(To::SizeAtCompileTime) != 1 &&
+    int(X::SizeAtCompileTime) != 1 && (int(To::RowsAtCompileTime) == 1) != (int(X::RowsAtCompileTime) == 1);
+
+/// take(values, rows, cols), where values are a view of the coefficients of x, or a function of (row,
+/// column). Plain is what x is evaluated into where its coefficients cannot be computed twice or it has to be
+/// turned.
+template <class Plain, class X, class Take> void with_coefficients(const X& x, Take take) {
+  if constexpr (turned<Plain, X> || !cheap_to_repeat<X>) {
+    const Plain values = x;
+    take(view_of_direct(values), values.rows(), values.cols());
+  } else if constexpr (direct_access<X>) {
+    take(view_of_direct(x), x.rows(), x.cols());
+  } else {
+    const Eigen::internal::evaluator<X> values(x);
+    take([&](Eigen::Index i, Eigen::Index j) { return values.coeff(i, j); }, x.rows(), x.cols());
+  }
+}
+
+/// One coefficient of a tensor, to be read and written.
+template <class Part> class tensor_coefficient {
+  using value_type = typename Part::Scalar;
+
+ public:
+  tensor_coefficient(Part& part, Eigen::Index row, Eigen::Index col) : part_(part), row_(row), col_(col) {}
+  tensor_coefficient(const tensor_coefficient&) = default;
+
+  operator value_type() const { return part_.coeff(row_, col_); }
+  const tensor_coefficient& operator=(value_type x) const {
+    part_.write_part({row_, col_, 1, 1}, matrix_view<const value_type>{&x, 1, 1, 1, 1});
+    return *this;
+  }
+  tensor_coefficient& operator=(const tensor_coefficient& other) {
+    std::as_const(*this) = static_cast<value_type>(other);
+    return *this;
+  }
+  const tensor_coefficient& operator+=(value_type x) const { return *this = *this + x; }
+  const tensor_coefficient& operator-=(value_type x) const { return *this = *this - x; }
+  const tensor_coefficient& operator*=(value_type x) const { return *this = *this * x; }
+  const tensor_coefficient& operator/=(value_type x) const { return *this = *this / x; }
+
+ private:
+  Part& part_;
+  Eigen::Index row_, col_;
+};
+
+/// `part << a, b, c`: what is listed is gathered and stored as a whole.
+template <class Part> class tensor_comma {
+  using plain = typename Part::PlainObject;
+
+ public:
+  template <class First>
+  tensor_comma(Part& part, const First& first)
+      : part_(part), values_(part.rows(), part.cols()), list_(values_, first) {}
+  tensor_comma(const tensor_comma&) = delete;
+  tensor_comma& operator=(const tensor_comma&) = delete;
+  ~tensor_comma() noexcept(false) { finished(); }
+
+  template <class Next> tensor_comma& operator,(const Next& next) {
+    if constexpr (std::is_convertible_v<Next, typename Part::Scalar>)
+      list_, static_cast<typename Part::Scalar>(next);
+    else
+      list_, next;
+    return *this;
+  }
+  Part& finished() {
+    if (!std::exchange(stored_, true)) part_ = list_.finished();
+    return part_;
+  }
+
+ private:
+  Part& part_;
+  plain values_;
+  Eigen::CommaInitializer<plain> list_;
+  bool stored_ = false;
+};
+
+/// A dense expression that can be assigned to, though its coefficients are no objects in memory. Derived has
+/// store(values, rows, cols), which assigns all of it, and write_part(region, values), where values are a
+/// matrix_view or a function of (row, column).
+template <class Derived> class tensor_expression : public Eigen::MatrixBase<Derived> {
+ public:
+  using Base = Eigen::MatrixBase<Derived>;
+  using Scalar = typename Eigen::internal::traits<Derived>::Scalar;
+  using PlainObject = typename Base::PlainObject;
+  using Base::derived;
+  using Base::operator*=;
+
+  tensor_expression() = default;
+  tensor_expression(const tensor_expression&) : Base() {}
+  Derived& operator=(const tensor_expression& x) { return *this = x.derived(); }
+
+  template <class X> Derived& operator=(const Eigen::EigenBase<X>& x) {
+    if constexpr (dense<X>)
+      with_coefficients<PlainObject>(x.derived(),
+                                     [&](const auto& values, Eigen::Index rows, Eigen::Index cols) {
+                                       derived().store(values, rows, cols);
+                                     });
+    else
+      *this = PlainObject(x.derived());
+    return derived();
+  }
+  template <class X> Derived& operator+=(const Eigen::EigenBase<X>& x) {
+    if constexpr (dense<X>)
+      return *this = derived() + x.derived();
+    else
+      return *this = PlainObject(PlainObject(derived()) += x.derived());
+  }
+  template <class X> Derived& operator-=(const Eigen::EigenBase<X>& x) {
+    if constexpr (dense<X>)
+      return *this = derived() - x.derived();
+    else
+      return *this = PlainObject(PlainObject(derived()) -= x.derived());
+  }
+  Derived& operator*=(const Scalar& factor) { return *this = derived() * factor; }
+  Derived& operator/=(const Scalar& divisor) { return *this = derived() / divisor; }
+
+  /// Assignment never writes to what it still reads: there is nothing to promise.
+  Derived& noalias() { return derived(); }
+
+  Scalar operator()(Eigen::Index row, Eigen::Index col) const {
+    return checked(*this, row, col).coeff(row, col);
+  }
+  Scalar operator()(Eigen::Index index) const { return (*this)(row_of(index), col_of(index)); }
+  Scalar operator[](Eigen::Index index) const { return (*this)(index); }
+  auto operator()(Eigen::Index row, Eigen::Index col) {
+    return tensor_coefficient<Derived>(checked(*this, row, col), row, col);
+  }
+  auto operator()(Eigen::Index index) { return (*this)(row_of(index), col_of(index)); }
+  auto operator[](Eigen::Index index) { return (*this)(index); }
+  auto coeffRef(Eigen::Index row, Eigen::Index col) { return (*this)(row, col); }
+  auto coeffRef(Eigen::Index index) { return (*this)(index); }
+
+  tensor_comma<Derived> operator<<(const Scalar& first) { return {derived(), first}; }
+  template <class X> tensor_comma<Derived> operator<<(const Eigen::DenseBase<X>& first) {
+    return {derived(), first};
+  }
+
+  Derived& setConstant(const Scalar& x) { return *this = Base::Constant(this->rows(), this->cols(), x); }
+  Derived& setZero() { return setConstant(0); }
+  Derived& setOnes() { return setConstant(1); }
+  void fill(const Scalar& x) { setConstant(x); }
+  Derived& setRandom() { return *this = Base::Random(this->rows(), this->cols()); }
+  Derived& setIdentity() { return *this = Base::Identity(this->rows(), this->cols()); }
+  Derived& setLinSpaced(const Scalar& low, const Scalar& high) {
+    return *this = Base::LinSpaced(this->size(), low, high);
+  }
+
+  template <class T = void> void data() const {
+    static_assert(!std::same_as<T, T>,
+                  "narrow: a matrix of a block format has no data(): its coefficients are not in memory; see "
+                  "mantissas(), scales(), or assign it to a matrix of float");
+  }
+
+ private:
+  template <class X> static constexpr bool dense = std::derived_from<X, Eigen::DenseBase<X>>;
+  static constexpr bool is_row = Eigen::internal::traits<Derived>::RowsAtCompileTime == 1;
+  static Eigen::Index row_of(Eigen::Index index) { return is_row ? 0 : index; }
+  static Eigen::Index col_of(Eigen::Index index) { return is_row ? index : 0; }
+  template <class Self> static auto& checked(Self& self, Eigen::Index row, Eigen::Index col) {
+    eigen_assert(row >= 0 && row < self.rows() && col >= 0 && col < self.cols());
+    return self.derived();
+  }
+};
+
+}  // namespace narrow::detail

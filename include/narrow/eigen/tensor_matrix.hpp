@@ -1,0 +1,223 @@
+// Eigen::Matrix of a block format: the tensor itself, as a matrix of floats to everything that reads it.
+#pragma once
+
+#include "tensor_assign.hpp"
+
+namespace Eigen {
+
+/// A matrix in a block format or in fixed point chosen at run time.
+///
+/// Reads as an expression of float (`dynamic_fixed`: double): any expression can be assigned to it, which
+/// quantises, and every expression can contain it. Products with it run on the stored integers; see
+/// `narrow::gemm`. Fixed sizes work too; the coefficients are always on the heap. An element, row, column or
+/// block that is written is rounded into the present scale; see `narrow::block_tensor`.
+template <narrow::detail::tensor_format S, int R, int C, int O, int MR, int MC>
+class Matrix<S, R, C, O, MR, MC> : public narrow::detail::tensor_expression<Matrix<S, R, C, O, MR, MC>> {
+  using expression = narrow::detail::tensor_expression<Matrix>;
+
+ public:
+  using Tensor = typename narrow::detail::tensor_of<S>::type;
+  using Base = typename expression::Base;
+  using PlainObject = typename expression::PlainObject;
+  EIGEN_DENSE_PUBLIC_INTERFACE(Matrix)
+  enum { Options = O };
+  using expression::operator=;
+
+  Matrix() : tensor_(R == Dynamic ? 0 : R, C == Dynamic ? 0 : C, order) {}
+  Matrix(const Matrix&) = default;
+  Matrix(Matrix&& other) : Matrix() { swap(other); }
+  Matrix& operator=(const Matrix& other) {
+    tensor_ = other.tensor_;
+    return *this;
+  }
+  Matrix& operator=(Matrix&& other) {
+    swap(other);
+    return *this;
+  }
+  template <class X> Matrix(const EigenBase<X>& x) : Matrix() { *this = x.derived(); }
+
+  /// A vector's size, or the one coefficient of a 1 x 1 matrix.
+  template <class T>
+  requires std::is_convertible_v<T, Scalar>
+  explicit Matrix(const T& x) : Matrix() {
+    static_assert(IsVectorAtCompileTime,
+                  "narrow: a matrix that is not a vector is made from rows and columns");
+    if constexpr (R == 1 && C == 1)
+      (*this)(0) = static_cast<Scalar>(x);
+    else
+      resize(static_cast<Index>(x));
+  }
+  /// Rows and columns, or the coefficients of a vector of two.
+  template <class T, class U>
+  requires std::is_convertible_v<T, Scalar> && std::is_convertible_v<U, Scalar> Matrix(const T& x, const U& y)
+      : Matrix() {
+    if constexpr (SizeAtCompileTime == 2)
+      *this << static_cast<Scalar>(x), static_cast<Scalar>(y);
+    else
+      resize(static_cast<Index>(x), static_cast<Index>(y));
+  }
+  /// The coefficients of a vector of three or more.
+  template <class... T>
+  requires(sizeof...(T) >= 3 && (std::is_convertible_v<T, Scalar> && ...)) Matrix(const T&... x) : Matrix() {
+    static_assert(SizeAtCompileTime == sizeof...(T), "narrow: as many coefficients as the vector has");
+    const Scalar values[] = {static_cast<Scalar>(x)...};
+    *this = Eigen::Map<const PlainObject>(values);
+  }
+  /// Rows of coefficients.
+  Matrix(const std::initializer_list<std::initializer_list<Scalar>>& rows) : Matrix() {
+    *this = PlainObject(rows);
+  }
+
+  Index rows() const { return tensor_.rows(); }
+  Index cols() const { return tensor_.cols(); }
+
+  /// What is stored.
+  const Tensor& tensor() const { return tensor_; }
+  auto mantissas() const { return tensor_.mantissas(); }
+  auto scales() const { return tensor_.scales(); }
+  /// How many NaNs and infinities were written since the last whole assignment, that one included.
+  std::size_t nonfinite() const { return tensor_.nonfinite(); }
+
+  /// Assigns x with clipping values from outside, one for all blocks or one for each, and by a policy other
+  /// than the format's own; see `narrow::block_tensor::assign`.
+  template <class X, class Clips = float, narrow::rounding_policy Round = typename S::round_policy>
+  Matrix& quantize(const DenseBase<X>& x, const Clips& clips, const Round& round = Round{}) {
+    if constexpr (std::is_convertible_v<Clips, float>) {
+      const float clip = clips;
+      return assign(x.derived(), round, std::span<const float>(&clip, 1));
+    } else {
+      return assign(x.derived(), round, std::span<const float>(clips));
+    }
+  }
+
+  /// A new shape, all zeros. As in Eigen, only what is dynamic can change.
+  void resize(Index rows, Index cols) {
+    check_shape(rows, cols);
+    tensor_.resize(rows, cols);
+  }
+  void resize(Index size) { IsRowVector ? resize(1, size) : resize(size, 1); }
+  template <class X> void resizeLike(const EigenBase<X>& x) { resize(x.rows(), x.cols()); }
+  /// Keeps the coefficients that are in both shapes, rounding them as whole assignment does.
+  void conservativeResize(Index rows, Index cols) {
+    PlainObject kept = *this;
+    kept.conservativeResizeLike(PlainObject::Zero(rows, cols));
+    *this = kept;
+  }
+
+  using expression::setConstant;
+  using expression::setIdentity;
+  using expression::setOnes;
+  using expression::setRandom;
+  using expression::setZero;
+  Matrix& setConstant(Index rows, Index cols, const Scalar& x) {
+    return *this = Base::Constant(rows, cols, x);
+  }
+  Matrix& setZero(Index rows, Index cols) { return setConstant(rows, cols, 0); }
+  Matrix& setOnes(Index rows, Index cols) { return setConstant(rows, cols, 1); }
+  Matrix& setRandom(Index rows, Index cols) { return *this = Base::Random(rows, cols); }
+  Matrix& setIdentity(Index rows, Index cols) { return *this = Base::Identity(rows, cols); }
+  Matrix& setConstant(Index size, const Scalar& x) { return *this = Base::Constant(size, x); }
+  Matrix& setZero(Index size) { return setConstant(size, 0); }
+  Matrix& setOnes(Index size) { return setConstant(size, 1); }
+  Matrix& setRandom(Index size) { return *this = Base::Random(size); }
+
+  void swap(Matrix& other) noexcept { tensor_.swap(other.tensor_); }
+  friend void swap(Matrix& a, Matrix& b) noexcept { a.swap(b); }
+  void transposeInPlace() { *this = PlainObject(this->transpose()); }
+
+  template <class Values> void store(const Values& values, Index rows, Index cols) {
+    check_shape(rows, cols);
+    tensor_.assign(rows, cols, values);
+  }
+  template <class Values> void write_part(const narrow::detail::region& part, const Values& values) {
+    tensor_.write(part, values);
+  }
+
+ private:
+  static constexpr bool IsRowVector = R == 1;
+  static constexpr auto order =
+      (O & RowMajor) != 0 ? narrow::storage_order::row_major : narrow::storage_order::column_major;
+
+  void check_shape([[maybe_unused]] Index rows, [[maybe_unused]] Index cols) const {
+    eigen_assert((R == Dynamic || rows == R) && (C == Dynamic || cols == C) &&
+                 (MR == Dynamic || rows <= MR) && (MC == Dynamic || cols <= MC) && rows >= 0 && cols >= 0 &&
+                 "the shape does not fit the matrix");
+  }
+  template <class X, class... How> Matrix& assign(const X& x, const How&... how) {
+    narrow::detail::with_coefficients<PlainObject>(x, [&](const auto& values, Index rows, Index cols) {
+      check_shape(rows, cols);
+      tensor_.assign(rows, cols, values, how...);
+    });
+    return *this;
+  }
+
+  Tensor tensor_;
+};
+
+/// Rows, columns, segments and blocks of such a matrix, to be written.
+template <narrow::detail::tensor_part X, int R, int C, bool InnerPanel>
+class Block<X, R, C, InnerPanel> : public narrow::detail::tensor_expression<Block<X, R, C, InnerPanel>> {
+  using expression = narrow::detail::tensor_expression<Block>;
+
+ public:
+  using Base = typename expression::Base;
+  using PlainObject = typename expression::PlainObject;
+  EIGEN_DENSE_PUBLIC_INTERFACE(Block)
+  using NestedExpression = X;
+  using expression::operator=;
+
+  Block(X& x, Index i)
+      : Block(x, R == 1 && C != 1 ? i : 0, R == 1 && C != 1 ? 0 : i, R == 1 && C != 1 ? 1 : x.rows(),
+              R == 1 && C != 1 ? x.cols() : 1) {}
+  Block(X& x, Index row, Index col) : Block(x, row, col, R, C) {}
+  Block(X& x, Index row, Index col, Index rows, Index cols) : x_(x), part_{row, col, rows, cols} {
+    eigen_assert((R == Dynamic || R == rows) && (C == Dynamic || C == cols) && row >= 0 && col >= 0 &&
+                 rows >= 0 && cols >= 0 && row <= x.rows() - rows && col <= x.cols() - cols);
+  }
+  Block(const Block&) = default;
+  Block& operator=(const Block& other) {
+    expression::operator=(PlainObject(other));
+    return *this;
+  }
+
+  Index rows() const { return part_.rows; }
+  Index cols() const { return part_.cols; }
+  Index startRow() const { return part_.row; }
+  Index startCol() const { return part_.col; }
+  const X& nestedExpression() const { return x_; }
+  X& nestedExpression() { return x_; }
+
+  template <class Values>
+  void store(const Values& values, [[maybe_unused]] Index rows, [[maybe_unused]] Index cols) {
+    eigen_assert(rows == part_.rows && cols == part_.cols && "the shapes do not match");
+    write_part({0, 0, part_.rows, part_.cols}, values);
+  }
+  template <class Values> void write_part(const narrow::detail::region& part, const Values& values) {
+    x_.write_part({part_.row + part.row, part_.col + part.col, part.rows, part.cols}, values);
+  }
+
+ private:
+  typename internal::ref_selector<X>::non_const_type x_;
+  narrow::detail::region part_;
+};
+
+// What cannot work, in one line.
+
+template <class Scalar, int Options, class StorageIndex> class SparseMatrix;
+
+template <narrow::detail::tensor_format S, int R, int C, int O, int MR, int MC>
+class Array<S, R, C, O, MR, MC> {
+  static_assert(!std::same_as<S, S>,
+                "narrow: there is no Eigen::Array of a block format; use Eigen::Matrix and its .array()");
+};
+template <narrow::detail::tensor_format S, int Options, class StorageIndex>
+class SparseMatrix<S, Options, StorageIndex> {
+  static_assert(!std::same_as<S, S>, "narrow: there is no Eigen::SparseMatrix of a block format");
+};
+template <narrow::detail::tensor_format S, int R, int C, int O, int MR, int MC, int MapOptions, class Stride>
+class Map<Matrix<S, R, C, O, MR, MC>, MapOptions, Stride> {
+  static_assert(!std::same_as<S, S>,
+                "narrow: there is no Eigen::Map of a block format: its coefficients are not in memory");
+};
+
+}  // namespace Eigen

@@ -1,0 +1,67 @@
+// Products with a tensor among the operands.
+#pragma once
+
+#include "tensor_matrix.hpp"
+
+namespace narrow::detail {
+
+/// Whether tensors of formats F and G multiply on their integers; void stands for an operand that is no
+/// tensor.
+template <class F, class G>
+inline constexpr bool multiply_as_tensors = (block_format<F> && (block_format<G> || std::is_void_v<G>)) ||
+                                            (std::is_void_v<F> && block_format<G>);
+
+template <class X> using peeled_format = format_below<typename peeled<X>::type>;
+
+template <class L, class R>
+concept tensor_product =
+    dense_expression<L> && dense_expression<R> && multiply_as_tensors<peeled_format<L>, peeled_format<R>>;
+
+/// A tensor, or a view that picks and turns its elements, times a factor.
+template <class X, side, class> class tensor_operand {
+ public:
+  explicit tensor_operand(const X& x) : x_(peeled<X>::expression(x)), factor_(peeled<X>::factor(x)) {}
+  auto view() const { return tensor_access<typename peeled<X>::type>::view(x_); }
+  double factor() const { return factor_; }
+
+ private:
+  const typename peeled<X>::type& x_;
+  double factor_;
+};
+
+/// Any other expression, quantised as the operand of format Partner beside it.
+template <class X, side Side, class Partner>
+requires std::is_void_v<peeled_format<X>>
+class tensor_operand<X, Side, Partner> {
+  using plain = Eigen::Matrix<coefficient_t<X>, Eigen::Dynamic, Eigen::Dynamic,
+                              X::IsRowMajor ? Eigen::RowMajor : Eigen::ColMajor>;
+
+ public:
+  explicit tensor_operand(const X& x)
+      : tensor_(0, 0, X::IsRowMajor ? storage_order::row_major : storage_order::column_major) {
+    with_coefficients<plain>(x, [&](const auto& values, Eigen::Index rows, Eigen::Index cols) {
+      tensor_.assign(rows, cols, values);
+    });
+  }
+  auto view() const { return tensor_.view(); }
+  static double factor() { return 1; }
+
+ private:
+  block_tensor<typename partner<Partner, Side>::type> tensor_;
+};
+
+template <class L, class R> class tensor_factors {
+ public:
+  tensor_factors(const L& l, const R& r) : a_(l), b_(r) {}
+
+  template <class To> void multiply(matrix_view<To> c, double alpha, double beta) const {
+    kernel::gemm(a_.view(), b_.view(), c, alpha * a_.factor() * b_.factor(), beta,
+                 typename policy_of<To>::type{});
+  }
+
+ private:
+  tensor_operand<L, side::left, peeled_format<R>> a_;
+  tensor_operand<R, side::right, peeled_format<L>> b_;
+};
+
+}  // namespace narrow::detail
