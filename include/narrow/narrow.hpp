@@ -2,6 +2,7 @@
 // library.
 #pragma once
 
+#include "block/fixed_tensor.hpp"
 #include "block/product.hpp"
 #include "format/catalog.hpp"
 #include "format/limits.hpp"

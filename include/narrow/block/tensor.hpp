@@ -16,52 +16,56 @@ enum class storage_order { row_major, column_major };
 
 namespace detail {
 
-/// Floats in memory that a part of a tensor, which begins at (row, col), is assigned from: `panel` gives some
-/// of them without a copy.
-struct floats_in_memory {
+/// Numbers in memory that a part of a tensor, which begins at (row, col), is assigned from: `panel` gives
+/// some of them without a copy.
+template <std::floating_point Value> struct values_in_memory {
   static constexpr bool in_place = true;
-  matrix_view<const float> values;
+  using value_type = Value;
+  matrix_view<const Value> values;
   std::ptrdiff_t row = 0, col = 0;
 
-  matrix_view<const float> panel(const region& r, float*) const {
+  matrix_view<const Value> panel(const region& r, Value*) const {
     return values.block(r.row - row, r.col - col, r.rows, r.cols);
   }
 };
 
 /// Numbers coefficient(i, j), computed anew for each panel.
-template <class Coefficient> struct computed_floats {
+template <std::floating_point Value, class Coefficient> struct computed_values {
   static constexpr bool in_place = false;
+  using value_type = Value;
   Coefficient coefficient;
   std::ptrdiff_t row = 0, col = 0;
 
-  matrix_view<const float> panel(const region& r, float* buffer) const {
+  matrix_view<const Value> panel(const region& r, Value* buffer) const {
     for (std::ptrdiff_t j = 0; j < r.cols; ++j)
       for (std::ptrdiff_t i = 0; i < r.rows; ++i)
-        buffer[i + j * r.rows] = static_cast<float>(coefficient(r.row - row + i, r.col - col + j));
+        buffer[i + j * r.rows] = static_cast<Value>(coefficient(r.row - row + i, r.col - col + j));
     return {buffer, r.rows, r.cols, 1, r.rows};
   }
 };
 
-/// What a part of a tensor that begins at (row, col) is assigned from: a view, or a function of (row,
-/// column).
-template <class Coefficient>
+/// What a part of a tensor that begins at (row, col) is assigned from, in steps of Value or of what lies in
+/// memory: a view, or a function of (row, column).
+template <std::floating_point Value, class Coefficient>
 auto source_of(const Coefficient& coefficient, std::ptrdiff_t row = 0, std::ptrdiff_t col = 0) {
-  return computed_floats<Coefficient>{coefficient, row, col};
+  return computed_values<Value, Coefficient>{coefficient, row, col};
 }
-template <class T>
+template <std::floating_point Value, class T>
 requires std::same_as < std::remove_const_t<T>,
-float > auto source_of(const matrix_view<T>& values, std::ptrdiff_t row = 0, std::ptrdiff_t col = 0) {
-  return floats_in_memory{values, row, col};
+float > || std::same_as<std::remove_const_t<T>, Value> auto source_of(const matrix_view<T>& values,
+                                                                      std::ptrdiff_t row = 0,
+                                                                      std::ptrdiff_t col = 0) {
+  return values_in_memory<std::remove_const_t<T>>{values, row, col};
 }
 
-/// visit(panel, floats) for all of `within`, in parts small enough for the first-level cache.
+/// visit(region, values) for all of `within`, in panels small enough for the first-level cache.
 template <class Source, class Visit>
 void for_each_panel(const region& within, storage_order order, const Source& source, Visit visit) {
   if constexpr (Source::in_place) {
     visit(within, source.panel(within, nullptr));
   } else {
     constexpr std::ptrdiff_t elements = 2048;
-    float buffer[elements];
+    typename Source::value_type buffer[elements];
     const bool by_rows = order == storage_order::row_major;
     const std::ptrdiff_t length =
         std::clamp<std::ptrdiff_t>(by_rows ? within.cols : within.rows, 1, elements);
@@ -74,6 +78,31 @@ void for_each_panel(const region& within, storage_order order, const Source& sou
       visit(r, source.panel(r, buffer));
     }
   }
+}
+
+/// Elements that follow one another, as a matrix.
+template <class T>
+matrix_view<T> stored_matrix(T* data, std::ptrdiff_t rows, std::ptrdiff_t cols, storage_order order) {
+  return order == storage_order::row_major ? matrix_view<T>{data, rows, cols, cols, 1}
+                                           : matrix_view<T>{data, rows, cols, 1, rows};
+}
+
+/// The row-major indices of a part of a matrix with so many columns.
+inline kernel::element_order order_within(const region& part, std::ptrdiff_t cols) {
+  return {element_index(part.row, part.col, cols), static_cast<std::uint64_t>(cols), 1};
+}
+
+inline void check_shape(std::string_view type, std::ptrdiff_t rows, std::ptrdiff_t cols) {
+  if (rows < 0 || cols < 0)
+    throw std::invalid_argument(std::string(type) + ": the shape " + shape(rows, cols) +
+                                " must not be negative");
+}
+inline void check_part(std::string_view type, const region& part, std::ptrdiff_t rows, std::ptrdiff_t cols) {
+  if (part.row < 0 || part.col < 0 || part.rows < 0 || part.cols < 0 || part.row > rows - part.rows ||
+      part.col > cols - part.cols)
+    throw std::invalid_argument(std::string(type) + ": " + shape(part.rows, part.cols) + " values at (" +
+                                std::to_string(part.row) + ", " + std::to_string(part.col) +
+                                ") reach beyond a tensor of " + shape(rows, cols));
 }
 
 }  // namespace detail
@@ -95,6 +124,13 @@ template <block_format Format> class block_tensor {
   using view_type = block_view<element_type, scale_type>;
 
   block_tensor() = default;
+  block_tensor(const block_tensor&) = default;
+  block_tensor(block_tensor&& other) noexcept { swap(other); }
+  block_tensor& operator=(const block_tensor&) = default;
+  block_tensor& operator=(block_tensor&& other) noexcept {
+    swap(other);
+    return *this;
+  }
   /// All zeros. Throws std::invalid_argument if rows or cols is negative.
   block_tensor(std::ptrdiff_t rows, std::ptrdiff_t cols, storage_order order = storage_order::row_major)
       : order_(order) {
@@ -130,9 +166,7 @@ template <block_format Format> class block_tensor {
 
   /// A new shape, all zeros.
   void resize(std::ptrdiff_t rows, std::ptrdiff_t cols) {
-    if (rows < 0 || cols < 0)
-      throw std::invalid_argument("narrow::block_tensor: the shape " + detail::shape(rows, cols) +
-                                  " must not be negative");
+    detail::check_shape("narrow::block_tensor", rows, cols);
     grid_ = detail::grid_of<typename Format::block_type>(rows, cols);
     block_cols_ = grid_.block_cols();
     mantissas_.assign(static_cast<std::size_t>(rows * cols), element_type{});
@@ -155,7 +189,7 @@ template <block_format Format> class block_tensor {
   void assign(std::ptrdiff_t rows, std::ptrdiff_t cols, const Values& values, const Round& round = Round{},
               std::span<const float> clips = {}) {
     block_tensor result(rows, cols, order_);  // the values may be computed from what is stored now
-    const auto source = detail::source_of(values);
+    const auto source = detail::source_of<float>(values);
     result.choose_scales(source, round, clips);
     result.round_into_scales(result.grid_.whole(), source, round);
     swap(result);
@@ -170,13 +204,8 @@ template <block_format Format> class block_tensor {
   /// The same from values(row, column), counted from the first element of `part`.
   template <class Values, rounding_policy Round = typename Format::round_policy>
   void write(const detail::region& part, const Values& values, const Round& round = Round{}) {
-    if (part.row < 0 || part.col < 0 || part.rows < 0 || part.cols < 0 || part.row > rows() - part.rows ||
-        part.col > cols() - part.cols)
-      throw std::invalid_argument("narrow::block_tensor: " + detail::shape(part.rows, part.cols) +
-                                  " values at (" + std::to_string(part.row) + ", " +
-                                  std::to_string(part.col) + ") reach beyond a tensor of " +
-                                  detail::shape(rows(), cols()));
-    const auto source = detail::source_of(values, part.row, part.col);
+    detail::check_part("narrow::block_tensor", part, rows(), cols());
+    const auto source = detail::source_of<float>(values, part.row, part.col);
     grid_.for_each_block(part, [&](std::ptrdiff_t number, const detail::region& piece) {
       typename Format::write_statistic s;
       detail::for_each_panel(piece, order_, source, [&](const detail::region&, matrix_view<const float> x) {
@@ -210,14 +239,7 @@ template <block_format Format> class block_tensor {
   }
 
   template <class Elements> auto elements(Elements& stored) const {
-    const bool by_rows = order_ == storage_order::row_major;
-    return matrix_view<std::remove_pointer_t<decltype(stored.data())>>{
-        stored.data(), rows(), cols(), by_rows ? cols() : 1, by_rows ? 1 : rows()};
-  }
-
-  kernel::element_order order_within(const detail::region& r) const {
-    const auto length = static_cast<std::uint64_t>(cols());
-    return {static_cast<std::uint64_t>(r.row) * length + static_cast<std::uint64_t>(r.col), length, 1};
+    return detail::stored_matrix(stored.data(), rows(), cols(), order_);
   }
 
   template <class Source, class Round>
@@ -254,14 +276,15 @@ template <block_format Format> class block_tensor {
   template <class Source, class Round>
   void round_into_scales(const detail::region& part, const Source& source, const Round& round) {
     const auto to = elements(mantissas_);
-    detail::for_each_panel(
-        part, order_, source, [&](const detail::region& panel, matrix_view<const float> x) {
-          grid_.for_each_block(panel, [&](std::ptrdiff_t block, const detail::region& r) {
-            kernel::quantize<typename Format::step>(
-                x.block(r.row - panel.row, r.col - panel.col, r.rows, r.cols),
-                to.block(r.row, r.col, r.rows, r.cols), scale(block), Format::limit, round, order_within(r));
-          });
-        });
+    detail::for_each_panel(part, order_, source,
+                           [&](const detail::region& panel, matrix_view<const float> x) {
+                             grid_.for_each_block(panel, [&](std::ptrdiff_t block, const detail::region& r) {
+                               kernel::quantize<typename Format::step>(
+                                   x.block(r.row - panel.row, r.col - panel.col, r.rows, r.cols),
+                                   to.block(r.row, r.col, r.rows, r.cols), scale(block), range, round,
+                                   detail::order_within(r, cols()));
+                             });
+                           });
   }
 
   /// Makes room in a block for a magnitude.
@@ -279,9 +302,11 @@ template <block_format Format> class block_tensor {
     const matrix_view<float> x{values.data(), r.rows, r.cols, r.cols, 1};
     const auto q = whole.block(r.row, r.col, r.rows, r.cols);
     kernel::dequantize<element_type>(q, present, x);
-    kernel::quantize<typename Format::step>(x, q, grown, Format::limit, round, order_within(r));
+    kernel::quantize<typename Format::step>(x, q, grown, range, round, detail::order_within(r, cols()));
     scales_[static_cast<std::size_t>(block)] = scale_type(grown);
   }
+
+  static constexpr kernel::element_range range{-Format::limit, Format::limit};
 
   detail::block_grid grid_{0, 0, 1, 1};
   std::ptrdiff_t block_cols_ = 0;

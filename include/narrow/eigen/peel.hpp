@@ -1,6 +1,7 @@
 // What lies under an operand of a product.
 #pragma once
 
+#include "tensor_traits.hpp"
 #include "views.hpp"
 
 namespace narrow::detail {
@@ -44,6 +45,9 @@ template <class S, class X> struct peeled<Eigen::CwiseUnaryOp<Eigen::internal::s
   static const type& expression(const auto& x) { return peeled<X>::expression(x.nestedExpression()); }
   static double factor(const auto& x) { return -peeled<X>::factor(x.nestedExpression()); }
 };
+
+/// The format of the tensor that an operand is, times a factor; void if it is none.
+template <class X> using peeled_format = format_below<typename peeled<X>::type>;
 
 /// The view of an expression that lies in memory.
 template <class X> auto view_of_direct(X& x) {

@@ -46,6 +46,29 @@ template <class Plain, class X, class Take> void with_coefficients(const X& x, T
   }
 }
 
+/// A product of two fixed-point tensors, perhaps times a factor: what is stored in a third one with one
+/// rounding.
+template <class X> inline constexpr bool is_product_of_fixed = false;
+template <class X> inline constexpr bool is_product_of_fixed<const X> = is_product_of_fixed<X>;
+template <class L, class R, int Options>
+inline constexpr bool is_product_of_fixed<Eigen::Product<L, R, Options>> =
+    std::same_as<peeled_format<L>, dynamic_fixed>&& std::same_as<peeled_format<R>, dynamic_fixed>;
+
+template <class X>
+concept product_of_fixed = is_product_of_fixed<typename peeled<X>::type>;
+
+/// to = factor x + beta to.
+template <product_of_fixed X> void multiply_into(fixed_tensor& to, const X& x, double factor, double beta) {
+  const auto& product = peeled<X>::expression(x);
+  using left = std::remove_cvref_t<decltype(product.lhs())>;
+  using right = std::remove_cvref_t<decltype(product.rhs())>;
+  to.multiply(tensor_access<typename peeled<left>::type>::view(peeled<left>::expression(product.lhs())),
+              tensor_access<typename peeled<right>::type>::view(peeled<right>::expression(product.rhs())),
+              factor * peeled<X>::factor(x) * peeled<left>::factor(product.lhs()) *
+                  peeled<right>::factor(product.rhs()),
+              beta);
+}
+
 /// One coefficient of a tensor, to be read and written.
 template <class Part> class tensor_coefficient {
   using value_type = typename Part::Scalar;
@@ -120,7 +143,9 @@ template <class Derived> class tensor_expression : public Eigen::MatrixBase<Deri
   Derived& operator=(const tensor_expression& x) { return *this = x.derived(); }
 
   template <class X> Derived& operator=(const Eigen::EigenBase<X>& x) {
-    if constexpr (dense<X>)
+    if constexpr (stores_product<X>)
+      derived().store_product(x.derived(), 1, 0);
+    else if constexpr (dense<X>)
       with_coefficients<PlainObject>(x.derived(),
                                      [&](const auto& values, Eigen::Index rows, Eigen::Index cols) {
                                        derived().store(values, rows, cols);
@@ -130,13 +155,17 @@ template <class Derived> class tensor_expression : public Eigen::MatrixBase<Deri
     return derived();
   }
   template <class X> Derived& operator+=(const Eigen::EigenBase<X>& x) {
-    if constexpr (dense<X>)
+    if constexpr (stores_product<X>)
+      return derived().store_product(x.derived(), 1, 1);
+    else if constexpr (dense<X>)
       return *this = derived() + x.derived();
     else
       return *this = PlainObject(PlainObject(derived()) += x.derived());
   }
   template <class X> Derived& operator-=(const Eigen::EigenBase<X>& x) {
-    if constexpr (dense<X>)
+    if constexpr (stores_product<X>)
+      return derived().store_product(x.derived(), -1, 1);
+    else if constexpr (dense<X>)
       return *this = derived() - x.derived();
     else
       return *this = PlainObject(PlainObject(derived()) -= x.derived());
@@ -182,6 +211,9 @@ template <class Derived> class tensor_expression : public Eigen::MatrixBase<Deri
   }
 
  private:
+  template <class X>
+  static constexpr bool stores_product =
+      std::same_as<format_below<Derived>, dynamic_fixed>&& product_of_fixed<X>;
   template <class X> static constexpr bool dense = std::derived_from<X, Eigen::DenseBase<X>>;
   static constexpr bool is_row = Eigen::internal::traits<Derived>::RowsAtCompileTime == 1;
   static Eigen::Index row_of(Eigen::Index index) { return is_row ? 0 : index; }

@@ -31,7 +31,7 @@ class Matrix<S, R, C, O, MR, MC> : public narrow::detail::tensor_expression<Matr
     return *this;
   }
   Matrix& operator=(Matrix&& other) {
-    swap(other);
+    tensor_ = std::move(other.tensor_);
     return *this;
   }
   template <class X> Matrix(const EigenBase<X>& x) : Matrix() { *this = x.derived(); }
@@ -80,8 +80,9 @@ class Matrix<S, R, C, O, MR, MC> : public narrow::detail::tensor_expression<Matr
 
   /// Assigns x with clipping values from outside, one for all blocks or one for each, and by a policy other
   /// than the format's own; see `narrow::block_tensor::assign`.
-  template <class X, class Clips = float, narrow::rounding_policy Round = typename S::round_policy>
-  Matrix& quantize(const DenseBase<X>& x, const Clips& clips, const Round& round = Round{}) {
+  template <class X, class Clips, narrow::rounding_policy Round = typename S::round_policy>
+  requires(!narrow::rounding_policy<Clips>) Matrix& quantize(const DenseBase<X>& x, const Clips& clips,
+                                                             const Round& round = Round{}) {
     if constexpr (std::is_convertible_v<Clips, float>) {
       const float clip = clips;
       return assign(x.derived(), round, std::span<const float>(&clip, 1));
@@ -89,6 +90,22 @@ class Matrix<S, R, C, O, MR, MC> : public narrow::detail::tensor_expression<Matr
       return assign(x.derived(), round, std::span<const float>(clips));
     }
   }
+
+  /// Assigns x by a policy other than the format's own.
+  template <class X, narrow::rounding_policy Round>
+  Matrix& quantize(const DenseBase<X>& x, const Round& round) {
+    return assign(x.derived(), round);
+  }
+
+  /// `dynamic_fixed`: the format that values are rounded to, and the conversion to another one. Assignment
+  /// keeps the format of the matrix that is assigned to.
+  narrow::fixed_format format() const requires std::same_as<S, narrow::dynamic_fixed> {
+    return tensor_.format();
+  }
+  void format(const narrow::fixed_format& f) requires std::same_as<S, narrow::dynamic_fixed> {
+    tensor_.format(f);
+  }
+  using Base::format;
 
   /// A new shape, all zeros. As in Eigen, only what is dynamic can change.
   void resize(Index rows, Index cols) {
@@ -128,6 +145,12 @@ class Matrix<S, R, C, O, MR, MC> : public narrow::detail::tensor_expression<Matr
   template <class Values> void store(const Values& values, Index rows, Index cols) {
     check_shape(rows, cols);
     tensor_.assign(rows, cols, values);
+  }
+  template <class X> Matrix& store_product(const X& x, double factor, double beta) {
+    check_shape(x.rows(), x.cols());
+    eigen_assert(beta == 0 || (x.rows() == rows() && x.cols() == cols()));
+    narrow::detail::multiply_into(tensor_, x, factor, beta);
+    return *this;
   }
   template <class Values> void write_part(const narrow::detail::region& part, const Values& values) {
     tensor_.write(part, values);
@@ -195,6 +218,15 @@ class Block<X, R, C, InnerPanel> : public narrow::detail::tensor_expression<Bloc
   template <class Values> void write_part(const narrow::detail::region& part, const Values& values) {
     x_.write_part({part_.row + part.row, part_.col + part.col, part.rows, part.cols}, values);
   }
+  template <class Y> Block& store_product(const Y& y, double factor, double beta) {
+    narrow::fixed_tensor result(0, 0, format());
+    if (beta != 0) result.assign(rows(), cols(), [this](Index i, Index j) { return this->coeff(i, j); });
+    narrow::detail::multiply_into(result, y, factor, beta);
+    store(result, result.rows(), result.cols());
+    return *this;
+  }
+  narrow::fixed_format format() const { return x_.format(); }
+  using Base::format;
 
  private:
   typename internal::ref_selector<X>::non_const_type x_;

@@ -55,8 +55,11 @@ template <class L, class R> class tensor_factors {
   tensor_factors(const L& l, const R& r) : a_(l), b_(r) {}
 
   template <class To> void multiply(matrix_view<To> c, double alpha, double beta) const {
-    kernel::gemm(a_.view(), b_.view(), c, alpha * a_.factor() * b_.factor(), beta,
-                 typename policy_of<To>::type{});
+    const double factor = alpha * a_.factor() * b_.factor();
+    if constexpr (std::same_as<peeled_format<L>, dynamic_fixed>)
+      gemm(a_.view(), b_.view(), c, factor, beta);
+    else
+      kernel::gemm(a_.view(), b_.view(), c, factor, beta, typename policy_of<To>::type{});
   }
 
  private:

@@ -3,6 +3,7 @@
 // format.
 #pragma once
 
+#include "../block/fixed_tensor.hpp"
 #include "../block/product.hpp"
 #include "scalar.hpp"
 
@@ -13,6 +14,11 @@ template <class S> struct tensor_of { using type = void; };
 template <block_format S> struct tensor_of<S> {
   using type = block_tensor<S>;
   using value_type = float;
+};
+
+template <> struct tensor_of<dynamic_fixed> {
+  using type = fixed_tensor;
+  using value_type = double;
 };
 
 template <class S>

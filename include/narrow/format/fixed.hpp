@@ -65,7 +65,7 @@ template <int WL, int FL, class Round, class Overflow> class fixed {
 
   template <class Word, rounding_policy R = Round, narrow::overflow_policy O = Overflow>
   constexpr explicit fixed(const detail::unpacked<Word>& x, const R& round, O overflow)
-      : mantissa_(detail::pack_mantissa<WL, FL>(x, round, overflow)) {}
+      : mantissa_(static_cast<bits_type>(detail::mantissa_of(x, WL, FL, round, overflow))) {}
 
  private:
   bits_type mantissa_;

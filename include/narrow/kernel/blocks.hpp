@@ -44,17 +44,19 @@ struct float_sum {
   using sum = float;
 };
 
-/// How integer elements meet in a kernel: exactly, in lanes of a floating type that holds the partial sums,
-/// since every processor multiplies those side by side.
+/// How integer elements meet in a kernel: exactly; in lanes of a floating type where one holds the partial
+/// sums, since every processor multiplies those side by side.
 template <class A, class B> struct element_meeting : meeting<A, B> {};
 template <std::signed_integral A, std::signed_integral B> struct element_meeting<A, B> {
+  // The most negative numbers' product is 2^product_bits.
   static constexpr int product_bits = 8 * static_cast<int>(sizeof(A) + sizeof(B)) - 2;
-  using lane = std::conditional_t<(product_bits <= 14), float, double>;
-  using sum = std::int64_t;
-  using result = std::int64_t;
-  static_assert(product_bits <= 30, "32-bit mantissas need a wider sum");
-  static constexpr std::ptrdiff_t safe_terms = std::ptrdiff_t{1}
-                                               << (std::numeric_limits<lane>::digits - product_bits);
+  using lane = std::conditional_t<(product_bits <= 14), float,
+                                  std::conditional_t<(product_bits <= 30), double, std::int64_t>>;
+  using sum = std::conditional_t<(product_bits <= 30), std::int64_t, int128>;
+  using result = sum;
+  static constexpr std::ptrdiff_t safe_terms =
+      std::max(std::ptrdiff_t{1} << (std::numeric_limits<lane>::digits - product_bits), std::ptrdiff_t{2}) -
+      (std::integral<lane> ? 1 : 0);
 
   template <class T> static constexpr lane decode(T x) { return static_cast<lane>(x); }
 };
@@ -98,10 +100,8 @@ NARROW_KERNEL void gemm(const A& a, const B& b, matrix_view<C> c, double alpha, 
   using meeting = detail::element_meeting<left, right>;
   const index depth = a.cols();
   const auto store = [&](index i, index j, float value) {
-    finish<detail::float_sum>(
-        value, alpha, beta, c(i, j),
-        at_element(round, static_cast<std::uint64_t>(i) * static_cast<std::uint64_t>(c.cols) +
-                              static_cast<std::uint64_t>(j)));
+    finish<detail::float_sum>(value, alpha, beta, c(i, j),
+                              at_element(round, detail::element_index(i, j, c.cols)));
   };
   const auto b_transposed = b.transposed();
   const auto piece = [&](index first) {

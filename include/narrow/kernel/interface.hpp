@@ -64,18 +64,41 @@ using portable::element_order;
 template <class Statistic> std::size_t survey(matrix_view<const float> x, Statistic& statistic) {
   return portable::survey(x, statistic);
 }
+/// How many elements are not finite. T: float or double.
+template <class T> std::size_t count_nonfinite(matrix_view<const T> x) {
+  portable::no_statistic none;
+  return portable::survey(x, none);
+}
+
+using portable::element_range;
 
 /// q = x / scale, each element rounded once by `round` under the index that `order` gives it. Integers
-/// saturate at +-limit, floating-point elements at their largest finite number; a NaN becomes 0.
+/// saturate at the ends of `range`, floating-point elements at their largest finite number; a NaN becomes 0.
 template <class Step, class Element, class Round>
-void quantize(matrix_view<const float> x, matrix_view<Element> q, float scale, int limit, const Round& round,
-              element_order order) {
+void quantize(matrix_view<const float> x, matrix_view<Element> q, float scale, const element_range& range,
+              const Round& round, element_order order) {
   const detail::float_environment guard;
   const double inverse = 1 / double{scale};
   if constexpr (Step::power_of_two)
-    portable::quantize(x, q, portable::exact_quotient{inverse}, limit, round, order);
+    portable::quantize(x, q, portable::exact_quotient{inverse}, range, round, order);
   else
-    portable::quantize(x, q, portable::real_quotient{inverse, double(limit + 1)}, limit, round, order);
+    portable::quantize(x, q, portable::real_quotient{inverse, range.highest + 1}, range, round, order);
+}
+
+/// The same for a scale 2^-fraction_length. T: float or double.
+template <class T, class Element, class Round>
+void quantize_fixed(matrix_view<const T> x, matrix_view<Element> q, int fraction_length,
+                    const element_range& range, const Round& round, element_order order) {
+  const detail::float_environment guard;
+  const auto factor = static_cast<double>(std::uint64_t{1} << fraction_length);
+  portable::quantize(x, q, portable::exact_quotient{factor}, range, round, order);
+}
+
+/// The exact sums of products of integers A B, handed to store(i, j, sum).
+template <class A, class B, class Store>
+void integer_product(matrix_view<const A> a, matrix_view<const B> b, const Store& store) {
+  const detail::float_environment guard;
+  portable::product<detail::element_meeting<A, B>>(a, b, store);
 }
 
 /// x = q scale, rounded to float.
@@ -83,6 +106,11 @@ template <class Element> void dequantize(matrix_view<const Element> q, float sca
   const detail::float_environment guard;
   portable::dequantize(q, double{scale}, x);
 }
+
+/// c = alpha sum + beta c for an exact sum, rounded once to the type of c; c is not read where beta is 0.
+using portable::finish_exact;
+/// The same without the rounding.
+using portable::exact_combination;
 
 /// C = alpha A B + beta C for matrices in blocks: where no scale changes along the summed dimension, each
 /// coefficient of A B is float(exact sum of products of elements) * (scale of the row * scale of the column),

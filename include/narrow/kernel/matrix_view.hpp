@@ -53,6 +53,11 @@ template <class T> constexpr bool lies_by_rows(const matrix_view<T>& m) {
   return m.cols > 1 && (m.rows <= 1 || apart(m.row_stride) > apart(m.col_stride));
 }
 
+/// The row-major index of an element of a matrix with so many columns.
+constexpr std::uint64_t element_index(std::ptrdiff_t row, std::ptrdiff_t col, std::ptrdiff_t cols) {
+  return static_cast<std::uint64_t>(row) * static_cast<std::uint64_t>(cols) + static_cast<std::uint64_t>(col);
+}
+
 inline std::string shape(std::ptrdiff_t rows, std::ptrdiff_t cols) {
   return std::to_string(rows) + " x " + std::to_string(cols);
 }

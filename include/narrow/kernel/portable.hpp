@@ -34,48 +34,62 @@ template <class T> class scratch {
   std::unique_ptr<T[]> far_;
 };
 
-/// c = alpha sum + beta c, rounded once to the type of c; c is not read where beta is 0.
+/// alpha sum + beta c, where `zero` is the sign of an exact zero sum. Exact
+/// as long as alpha times the sum fits 126 bits, which leaves room for the addition: always for alpha =
+/// +-2^n. For other factors all but the sum's first 73 bits may be rounded to odd.
+inline detail::unpacked<detail::uint128> exact_combination(detail::unpacked<detail::uint128> sum,
+                                                           double alpha, double beta,
+                                                           const detail::unpacked<detail::uint128>& c,
+                                                           sign zero) {
+  using word = detail::uint128;
+  using detail::widened;
+  if (alpha != 1) {
+    auto factor = detail::unpack(alpha);
+    if (factor.what == detail::kind::finite) {
+      const int zeros = std::countr_zero(factor.significand);
+      factor.significand >>= zeros;
+      factor.exponent += zeros;
+      const int excess =
+          detail::bit_width_of(sum.significand) + detail::bit_width_of(factor.significand) - 126;
+      bool inexact = false;
+      sum.significand = detail::shift_right(sum.significand, excess, inexact);
+      sum.significand |= inexact ? 1 : 0;
+      sum.exponent += std::max(excess, 0);
+    }
+    sum = detail::multiply(sum, widened<word>(factor));
+  }
+  if (beta == 0) return sum;
+  return detail::add(sum, detail::multiply(widened<word>(detail::unpack(beta)), c), zero);
+}
+
+/// c = alpha sum + beta c for an exact sum, rounded once to the type of c; c is not read where beta is 0.
+template <class C, class Round>
+void finish_exact(const detail::unpacked<detail::uint128>& sum, double alpha, double beta, C& c,
+                  const Round& round) {
+  using detail::unpack;
+  detail::unpacked<detail::uint128> old;
+  if (beta != 0) old = detail::widened<detail::uint128>(unpack(c));
+  const auto value = exact_combination(sum, alpha, beta, old, detail::sign_of_zero_sum(round));
+  if constexpr (narrow_scalar<C>)
+    c = C(value, round, typename C::overflow_policy{});
+  else
+    c = detail::nearest<C>(value);
+}
+
+/// The same for any sum of products: a floating-point one is added up in its own type, or C's if that is
+/// wider.
 template <class Meeting, class C, class Round>
 void finish(const typename Meeting::sum& sum, double alpha, double beta, C& c, const Round& round) {
-  using detail::unpack;
-  using detail::widened;
   if constexpr (std::floating_point<typename Meeting::sum>) {
     using wide = std::common_type_t<typename Meeting::sum, detail::carried_t<C>>;
     wide value = alpha == 1 ? wide{sum} : detail::uncontracted(static_cast<wide>(alpha) * wide{sum});
     if (beta != 0) value = detail::uncontracted(static_cast<wide>(beta) * static_cast<wide>(c)) + value;
     if constexpr (narrow_scalar<C>)
-      c = C(unpack(value), round, typename C::overflow_policy{});
+      c = C(detail::unpack(value), round, typename C::overflow_policy{});
     else
       c = static_cast<C>(value);
   } else {
-    // Exact up to the one rounding as long as alpha times the sum fits 126 bits, which leaves room for the
-    // addition: always for alpha = +-2^n. For other factors all but the sum's first 73 bits may be rounded
-    // to odd.
-    using word = detail::uint128;
-    auto value = unpack(typename Meeting::result(sum));
-    if (alpha != 1) {
-      auto factor = unpack(alpha);
-      if (factor.what == detail::kind::finite) {
-        const int zeros = std::countr_zero(factor.significand);
-        factor.significand >>= zeros;
-        factor.exponent += zeros;
-        const int excess =
-            detail::bit_width_of(value.significand) + detail::bit_width_of(factor.significand) - 126;
-        bool inexact = false;
-        value.significand = detail::shift_right(value.significand, excess, inexact);
-        value.significand |= inexact ? 1 : 0;
-        value.exponent += std::max(excess, 0);
-      }
-      value = detail::multiply(value, widened<word>(factor));
-    }
-    if (beta != 0) {
-      const auto scaled = detail::multiply(widened<word>(unpack(beta)), widened<word>(unpack(c)));
-      value = detail::add(value, scaled, detail::sign_of_zero_sum(round));
-    }
-    if constexpr (narrow_scalar<C>)
-      c = C(value, round, typename C::overflow_policy{});
-    else
-      c = detail::nearest<C>(value);
+    finish_exact(unpack(typename Meeting::result(sum)), alpha, beta, c, round);
   }
 }
 
@@ -199,9 +213,7 @@ NARROW_KERNEL void gemm(matrix_view<const A> a, matrix_view<const B> b, matrix_v
                         double beta, const Round& round) {
   using meeting = detail::meeting<A, B>;
   const auto store = [&](index i, index j, const typename meeting::sum& sum) {
-    finish<meeting>(sum, alpha, beta, c(i, j),
-                    at_element(round, static_cast<std::uint64_t>(i) * static_cast<std::uint64_t>(c.cols) +
-                                          static_cast<std::uint64_t>(j)));
+    finish<meeting>(sum, alpha, beta, c(i, j), at_element(round, detail::element_index(i, j, c.cols)));
   };
   if (c.rows == 1 && c.cols == 1)
     store(0, 0, dot(a.data, a.col_stride, b.data, b.row_stride, a.cols));

@@ -25,20 +25,26 @@ struct element_order {
   constexpr element_order transposed() const { return {first, col_step, row_step}; }
 };
 
+/// Gathers nothing.
+struct no_statistic {
+  template <class Magnitude> constexpr void add(Magnitude) {}
+};
+
 /// Adds the magnitudes of all elements to the statistic; returns how many are not finite.
-template <class Statistic>
-NARROW_KERNEL std::size_t survey(matrix_view<const float> x, Statistic& statistic) {
+template <class T, class Statistic>
+NARROW_KERNEL std::size_t survey(matrix_view<const T> x, Statistic& statistic) {
+  using layout = std::conditional_t<std::same_as<T, float>, detail::binary32, detail::binary64>;
   if (detail::lies_by_rows(x)) x = x.transposed();
   Statistic local = statistic;
   std::size_t nonfinite = 0;
   for (index j = 0; j < x.cols; ++j) {
     std::uint32_t count = 0;
     const auto line = [&](index stride) {
-      const float* from = x.col(j).data;
+      const T* from = x.col(j).data;
       for (index i = 0; i < x.rows; ++i) {
-        const std::uint32_t magnitude =
-            std::bit_cast<std::uint32_t>(from[i * stride]) & detail::binary32::magnitude_mask;
-        count += magnitude >= detail::binary32::infinity ? 1 : 0;
+        const auto magnitude =
+            std::bit_cast<typename layout::bits_type>(from[i * stride]) & layout::magnitude_mask;
+        count += magnitude >= layout::infinity ? 1 : 0;
         local.add(magnitude);
       }
     };
@@ -51,16 +57,16 @@ NARROW_KERNEL std::size_t survey(matrix_view<const float> x, Statistic& statisti
 
 // The quotient of an element and its scale, as exact as rounding to an integer can tell. NaN gives 0.
 
-inline double number_or_zero(float x) {
-  const bool nan =
-      (std::bit_cast<std::uint32_t>(x) & detail::binary32::magnitude_mask) > detail::binary32::infinity;
-  return nan ? 0.0f : x;
+template <std::floating_point T> double number_or_zero(T x) {
+  using layout = std::conditional_t<std::same_as<T, float>, detail::binary32, detail::binary64>;
+  const bool nan = (std::bit_cast<typename layout::bits_type>(x) & layout::magnitude_mask) > layout::infinity;
+  return nan ? T{0} : x;
 }
 
 /// By a power of two: exact.
 struct exact_quotient {
   double inverse;
-  double operator()(float x) const { return number_or_zero(x) * inverse; }
+  template <class T> double operator()(T x) const { return number_or_zero(x) * inverse; }
 };
 
 /// By any float, for quotients of up to 2^17: to the nearest multiple of 2^-30. A quotient of two floats is
@@ -95,15 +101,22 @@ template <rounding_policy Round> std::int32_t to_integer(double quotient, const 
   return static_cast<std::int32_t>(x.of == sign::negative ? -magnitude : magnitude);
 }
 
-/// An element from a quotient: an integer of at most `limit`, or a floating-point code.
+/// The integers that an element can be; what is beyond saturates.
+struct element_range {
+  double lowest, highest;
+  double clamp(double x) const {
+    x = x < highest ? x : highest;
+    return x > lowest ? x : lowest;
+  }
+};
+
+/// An element from a quotient: an integer in `range`, or a floating-point code.
 template <std::signed_integral Element, class Round>
-Element to_element(double quotient, int limit, const Round& round) {
-  const double bound = limit;
-  double x = quotient < bound ? quotient : bound;
-  x = x > -bound ? x : -bound;
-  return static_cast<Element>(to_integer(x, round));
+Element to_element(double quotient, const element_range& range, const Round& round) {
+  return static_cast<Element>(to_integer(range.clamp(quotient), round));
 }
-template <narrow_float Element, class Round> Element to_element(double quotient, int, const Round& round) {
+template <narrow_float Element, class Round>
+Element to_element(double quotient, const element_range&, const Round& round) {
   return narrow_cast<Element>(quotient, round, overflow::saturate{});
 }
 
@@ -111,8 +124,8 @@ template <narrow_float Element, class Round> Element to_element(double quotient,
 template <class Round> struct line_rounding {
   const Round& round;
   line_rounding(const Round& policy, std::uint64_t, std::uint64_t, index) : round(policy) {}
-  template <class Element> Element element(double quotient, int limit, index) const {
-    return to_element<Element>(quotient, limit, round);
+  template <class Element> Element element(double quotient, const element_range& range, index) const {
+    return to_element<Element>(quotient, range, round);
   }
 };
 template <class Round>
@@ -122,8 +135,8 @@ struct line_rounding<Round> {
   std::uint64_t first, step;
   line_rounding(const Round& policy, std::uint64_t first_index, std::uint64_t index_step, index)
       : round(policy), first(first_index), step(index_step) {}
-  template <class Element> Element element(double quotient, int limit, index i) const {
-    return to_element<Element>(quotient, limit, round.at(first + static_cast<std::uint64_t>(i) * step));
+  template <class Element> Element element(double quotient, const element_range& range, index i) const {
+    return to_element<Element>(quotient, range, round.at(first + static_cast<std::uint64_t>(i) * step));
   }
 };
 
@@ -143,26 +156,26 @@ template <> struct line_rounding<rounding::stochastic> {
         key(policy.seed(), first),
         one_key((first >> 32) == ((first + static_cast<std::uint64_t>(n) * step) >> 32)) {}
 
-  template <class Element> Element element(double quotient, int limit, index i) const {
+  template <class Element> Element element(double quotient, const element_range& range, index i) const {
     const std::uint64_t at = first + static_cast<std::uint64_t>(i) * step;
     if constexpr (std::signed_integral<Element>) {
-      double magnitude = quotient < 0 ? -quotient : quotient;
-      magnitude = magnitude < limit ? magnitude : limit;
-      const auto scaled = static_cast<std::int64_t>(magnitude * 0x1p32);
+      const double x = range.clamp(quotient), magnitude = x < 0 ? -x : x;
+      const auto whole = static_cast<std::int64_t>(magnitude);
+      const auto fraction = static_cast<std::int64_t>((magnitude - static_cast<double>(whole)) * 0x1p32);
       const std::int64_t draw = detail::random_bits(one_key ? key : detail::random_key(round.seed(), at),
                                                     static_cast<std::uint32_t>(at));
-      const auto kept = static_cast<std::int32_t>((scaled + draw) >> 32);
-      return static_cast<Element>(quotient < 0 ? -kept : kept);
+      const std::int64_t kept = whole + ((fraction + draw) >> 32);
+      return static_cast<Element>(x < 0 ? -kept : kept);
     } else {
-      return to_element<Element>(quotient, limit, rounding::stochastic(round.seed(), at));
+      return to_element<Element>(quotient, range, rounding::stochastic(round.seed(), at));
     }
   }
 };
 
 /// q(i, j) from x(i, j) over one scale, rounded under the index order(i, j).
-template <class Element, class Quotient, class Round>
-NARROW_KERNEL void quantize(matrix_view<const float> x, matrix_view<Element> q, const Quotient& quotient,
-                            int limit, const Round& round, element_order order) {
+template <class T, class Element, class Quotient, class Round>
+NARROW_KERNEL void quantize(matrix_view<const T> x, matrix_view<Element> q, const Quotient& quotient,
+                            const element_range& range, const Round& round, element_order order) {
   if (detail::lies_by_rows(q)) {
     x = x.transposed();
     q = q.transposed();
@@ -170,12 +183,12 @@ NARROW_KERNEL void quantize(matrix_view<const float> x, matrix_view<Element> q, 
   }
   for (index j = 0; j < q.cols; ++j) {
     const line_rounding<Round> line(round, order(0, j), order.row_step, q.rows);
-    const float* from = x.col(j).data;
+    const T* from = x.col(j).data;
     Element* to = q.col(j).data;
     const auto run = [&, from_stride = x.row_stride, to_stride = q.row_stride](auto contiguous) {
       const index a = contiguous ? 1 : from_stride, b = contiguous ? 1 : to_stride;
       for (index i = 0; i < q.rows; ++i)
-        to[i * b] = line.template element<Element>(quotient(from[i * a]), limit, i);
+        to[i * b] = line.template element<Element>(quotient(from[i * a]), range, i);
     };
     if (x.row_stride == 1 && q.row_stride == 1)
       run(std::true_type{});

@@ -101,29 +101,28 @@ template <std::floating_point To, class Word> constexpr To nearest(const unpacke
   return std::bit_cast<To>(pack_code<to_layout>(x, rounding::nearest_even{}, overflow::ieee{}));
 }
 
-/// The two's complement mantissa of x with word length WL and fraction length FL. NaN gives 0.
-template <int WL, int FL, class Word, rounding_policy Round, overflow_policy Overflow>
-constexpr int_at_least<WL> pack_mantissa(const unpacked<Word>& x, const Round& round, Overflow) {
+/// The two's complement mantissa of x with word length wl and fraction length fl. NaN gives 0.
+template <class Word, rounding_policy Round, overflow_policy Overflow>
+constexpr std::int32_t mantissa_of(const unpacked<Word>& x, int wl, int fl, const Round& round, Overflow) {
   static_assert(!std::same_as<Overflow, overflow::ieee>,
                 "narrow::overflow::ieee is for narrow::floating; a fixed format takes overflow::saturate or "
                 "overflow::wrap");
-  using raw_type = int_at_least<WL>;
   if (x.what == kind::zero || x.what == kind::nan) return 0;
   const bool negative = x.of == sign::negative;
-  constexpr Word above = Word{1} << (WL - 1);  // the magnitude of the most negative number
+  const Word above = Word{1} << (wl - 1);  // the magnitude of the most negative number
   const Word limit = negative ? above : above - 1;
   Word magnitude = limit;
-  // Saturating, a number of 2^WL units or more is over whichever way it rounds, and may not fit a word.
+  // Saturating, a number of 2^wl units or more is over whichever way it rounds, and may not fit a word.
   const bool over =
-      x.what == kind::infinite || (std::same_as<Overflow, overflow::saturate> && x.leading() + FL >= WL);
+      x.what == kind::infinite || (std::same_as<Overflow, overflow::saturate> && x.leading() + fl >= wl);
   if (!over) {
-    magnitude = round_to_multiple(x, -FL, round);
+    magnitude = round_to_multiple(x, -fl, round);
     if constexpr (std::same_as<Overflow, overflow::saturate>) magnitude = std::min(magnitude, limit);
   }
-  // Two's complement: negate in the unsigned word, keep WL bits, then extend the sign.
+  // Two's complement: negate in the unsigned word, keep wl bits, then extend the sign.
   const Word wrapped = (negative ? Word{0} - magnitude : magnitude) & ((above << 1) - 1);
   const auto value = static_cast<std::int64_t>(static_cast<std::uint64_t>(wrapped));
-  return static_cast<raw_type>((wrapped & above) != 0 ? value - (std::int64_t{1} << WL) : value);
+  return static_cast<std::int32_t>((wrapped & above) != 0 ? value - (std::int64_t{1} << wl) : value);
 }
 
 }  // namespace narrow::detail

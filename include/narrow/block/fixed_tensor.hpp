@@ -1,0 +1,338 @@
+// Fixed point chosen at run time: the formats fixed<WL, FL> as values, and matrices in them.
+#pragma once
+
+#include <variant>
+
+#include "../kernel/convert.hpp"
+#include "tensor.hpp"
+
+NARROW_STRICT_BEGIN
+
+namespace narrow {
+
+/// The format of `fixed<wl, fl>`: two's complement of wl bits, fl of them after the binary point.
+struct fixed_format {
+  int wl = 8, fl = 4;
+
+  constexpr fixed_format() = default;
+  /// Throws std::invalid_argument unless 2 <= wl <= 32 and 0 <= fl < wl.
+  constexpr fixed_format(int word_length, int fraction_length) : wl(word_length), fl(fraction_length) {
+    check();
+  }
+
+  constexpr void check() const {
+    if (wl < 2 || wl > 32)
+      throw std::invalid_argument("narrow::fixed_format: the word length " + std::to_string(wl) +
+                                  " must be 2 to 32");
+    if (fl < 0 || fl >= wl)
+      throw std::invalid_argument("narrow::fixed_format: the fraction length " + std::to_string(fl) +
+                                  " must be 0 to " + std::to_string(wl - 1) + ", less than the word length");
+  }
+
+  friend constexpr bool operator==(const fixed_format&, const fixed_format&) = default;
+  template <class Char, class Traits>
+  friend std::basic_ostream<Char, Traits>& operator<<(std::basic_ostream<Char, Traits>& out,
+                                                      const fixed_format& f) {
+    return out << '<' << f.wl << ", " << f.fl << '>';
+  }
+};
+
+/// Marks matrices whose fixed-point format is chosen at run time: `Eigen::Matrix<dynamic_fixed, ...>`. An
+/// object of this type is one double, not rounded.
+class dynamic_fixed : public detail::lone_number<double> {
+ public:
+  using lone_number::lone_number;
+  using round_policy = rounding::nearest_even;
+};
+
+/// A matrix of fixed-point numbers of one format, with the values and the rounding that `fixed<wl, fl>` has:
+/// saturating, NaN gives 0.
+///
+/// Memory    int8 for word lengths to 8, int16 to 16, int32 beyond.
+/// Products  see `multiply`: exact sums, one rounding to this tensor's format.
+/// Assigning another tensor converts its values to the format of this one.
+class fixed_tensor {
+ public:
+  fixed_tensor() = default;
+  fixed_tensor(std::ptrdiff_t rows, std::ptrdiff_t cols, storage_order order = storage_order::row_major)
+      : order_(order) {
+    resize(rows, cols);
+  }
+  fixed_tensor(std::ptrdiff_t rows, std::ptrdiff_t cols, const fixed_format& f,
+               storage_order order = storage_order::row_major)
+      : order_(order) {
+    format(f);
+    resize(rows, cols);
+  }
+  fixed_tensor(const fixed_tensor&) = default;
+  fixed_tensor(fixed_tensor&&) = default;
+  fixed_tensor& operator=(const fixed_tensor& other) {
+    if (format_ == other.format_ && order_ == other.order_) {
+      fixed_tensor copy(other);
+      swap(copy);
+    } else {
+      assign(other.rows(), other.cols(), other);
+    }
+    return *this;
+  }
+  fixed_tensor& operator=(fixed_tensor&& other) {
+    if (format_ == other.format_ && order_ == other.order_)
+      swap(other);
+    else
+      *this = std::as_const(other);
+    return *this;
+  }
+
+  std::ptrdiff_t rows() const { return rows_; }
+  std::ptrdiff_t cols() const { return cols_; }
+  std::ptrdiff_t size() const { return rows_ * cols_; }
+  storage_order order() const { return order_; }
+
+  fixed_format format() const { return format_; }
+  /// Converts the values to another format. Throws std::invalid_argument, changing nothing, if it is none.
+  template <rounding_policy Round = rounding::nearest_even>
+  void format(const fixed_format& f, const Round& round = Round{}) {
+    f.check();
+    fixed_tensor converted;
+    converted.order_ = order_;
+    converted.format_ = f;
+    converted.assign(rows_, cols_, *this, round);
+    swap(converted);
+  }
+
+  double operator()(std::ptrdiff_t row, std::ptrdiff_t col) const { return mantissa(row, col) * step(); }
+  std::int32_t mantissa(std::ptrdiff_t row, std::ptrdiff_t col) const {
+    const auto place =
+        static_cast<std::size_t>(order_ == storage_order::row_major ? row * cols_ + col : row + col * rows_);
+    return std::visit([place](const auto& stored) { return std::int32_t{stored[place]}; }, mantissas_);
+  }
+  /// The mantissas, in storage order: a variant of vectors of int8, int16 and int32.
+  const auto& mantissas() const { return mantissas_; }
+  /// 2^-fl, the value of a mantissa of 1.
+  double step() const { return 1 / static_cast<double>(std::uint64_t{1} << format_.fl); }
+
+  /// How many NaNs and infinities were written since the last whole assignment, that one included.
+  std::size_t nonfinite() const { return nonfinite_; }
+
+  /// A new shape, all zeros. Throws std::invalid_argument if rows or cols is negative.
+  void resize(std::ptrdiff_t rows, std::ptrdiff_t cols) {
+    detail::check_shape("narrow::fixed_tensor", rows, cols);
+    const auto size = static_cast<std::size_t>(rows * cols);
+    if (format_.wl <= 8)
+      mantissas_ = std::vector<std::int8_t>(size);
+    else if (format_.wl <= 16)
+      mantissas_ = std::vector<std::int16_t>(size);
+    else
+      mantissas_ = std::vector<std::int32_t>(size);
+    rows_ = rows;
+    cols_ = cols;
+    nonfinite_ = 0;
+  }
+
+  /// Takes the shape and the values of a matrix, rounded by `round` under their row-major index.
+  template <class T, rounding_policy Round = rounding::nearest_even>
+  void assign(matrix_view<T> values, const Round& round = Round{}) {
+    assign(values.rows, values.cols, values, round);
+  }
+  /// The same from values(row, column).
+  template <class Values, rounding_policy Round = rounding::nearest_even>
+  void assign(std::ptrdiff_t rows, std::ptrdiff_t cols, const Values& values, const Round& round = Round{}) {
+    fixed_tensor result;  // the values may be computed from what is stored now
+    result.order_ = order_;
+    result.format_ = format_;
+    result.resize(rows, cols);
+    result.write({0, 0, rows, cols}, values, round);
+    swap(result);
+  }
+
+  /// Writes `values` to the part of the matrix that begins at (row, col). Throws std::invalid_argument if
+  /// they reach beyond it.
+  template <class T, rounding_policy Round = rounding::nearest_even>
+  void write(std::ptrdiff_t row, std::ptrdiff_t col, matrix_view<T> values, const Round& round = Round{}) {
+    write({row, col, values.rows, values.cols}, values, round);
+  }
+  template <class Values, rounding_policy Round = rounding::nearest_even>
+  void write(const detail::region& part, const Values& values, const Round& round = Round{}) {
+    detail::check_part("narrow::fixed_tensor", part, rows_, cols_);
+    const auto source = detail::source_of<double>(values, part.row, part.col);
+    const double highest = static_cast<double>((std::uint64_t{1} << (format_.wl - 1)) - 1);
+    const kernel::element_range range{-highest - 1, highest};
+    std::visit(
+        [&](auto& stored) {
+          const auto to = detail::stored_matrix(stored.data(), rows_, cols_, order_);
+          detail::for_each_panel(part, order_, source, [&](const detail::region& r, auto x) {
+            nonfinite_ += kernel::count_nonfinite(x);
+            kernel::quantize_fixed(x, to.block(r.row, r.col, r.rows, r.cols), format_.fl, range, round,
+                                   detail::order_within(r, cols_));
+          });
+        },
+        mantissas_);
+  }
+
+  void swap(fixed_tensor& other) noexcept {
+    std::swap(format_, other.format_);
+    std::swap(rows_, other.rows_);
+    std::swap(cols_, other.cols_);
+    std::swap(order_, other.order_);
+    mantissas_.swap(other.mantissas_);
+    std::swap(nonfinite_, other.nonfinite_);
+  }
+  friend void swap(fixed_tensor& a, fixed_tensor& b) noexcept { a.swap(b); }
+
+  /// The part of a tensor, or of its transpose, that takes part in a product.
+  class view_type {
+   public:
+    explicit view_type(const fixed_tensor& tensor)
+        : tensor_(&tensor), part_{0, 0, tensor.rows(), tensor.cols()} {}
+
+    std::ptrdiff_t rows() const { return turned_ ? part_.cols : part_.rows; }
+    std::ptrdiff_t cols() const { return turned_ ? part_.rows : part_.cols; }
+    view_type transposed() const {
+      view_type result(*this);
+      result.turned_ = !turned_;
+      return result;
+    }
+    view_type block(std::ptrdiff_t i, std::ptrdiff_t j, std::ptrdiff_t height, std::ptrdiff_t width) const {
+      view_type result(*this);
+      if (turned_) {
+        std::swap(i, j);
+        std::swap(height, width);
+      }
+      result.part_ = {part_.row + i, part_.col + j, height, width};
+      return result;
+    }
+    fixed_format format() const { return tensor_->format(); }
+
+    std::size_t element_size() const {
+      return std::visit([](const auto& stored) { return sizeof stored[0]; }, tensor_->mantissas_);
+    }
+    /// take(matrix_view) with the mantissas.
+    template <class Take> void visit(Take take) const {
+      std::visit(
+          [&](const auto& stored) {
+            const auto m =
+                detail::stored_matrix(stored.data(), tensor_->rows_, tensor_->cols_, tensor_->order_)
+                    .block(part_.row, part_.col, part_.rows, part_.cols);
+            take(turned_ ? m.transposed() : m);
+          },
+          tensor_->mantissas_);
+    }
+
+   private:
+    const fixed_tensor* tensor_;
+    detail::region part_;
+    bool turned_ = false;
+  };
+  view_type view() const { return view_type(*this); }
+
+  /// *this = alpha a b + beta *this, exact until it is rounded once to this tensor's format; see `gemm` for
+  /// other factors than powers of two. It takes the shape of the product where beta is 0. Throws
+  /// std::invalid_argument naming both shapes if they do not match.
+  template <rounding_policy Round = rounding::nearest_even>
+  void multiply(const view_type& a, const view_type& b, double alpha = 1, double beta = 0,
+                const Round& round = Round{}) {
+    using detail::shape;
+    detail::check_shapes(a.cols() == b.rows(), "narrow::fixed_tensor::multiply", "A",
+                         shape(a.rows(), a.cols()), "B", shape(b.rows(), b.cols()));
+    detail::check_shapes(beta == 0 || (a.rows() == rows_ && b.cols() == cols_),
+                         "narrow::fixed_tensor::multiply", "A B", shape(a.rows(), b.cols()), "C",
+                         shape(rows_, cols_));
+    fixed_tensor result;  // a and b may be views of this tensor
+    result.order_ = order_;
+    result.format_ = format_;
+    result.resize(a.rows(), b.cols());
+    std::visit(
+        [&](auto& stored) {
+          const auto to = detail::stored_matrix(stored.data(), result.rows_, result.cols_, order_);
+          using element = std::remove_pointer_t<decltype(to.data)>;
+          for_each_sum(
+              a, b, [&](std::ptrdiff_t i, std::ptrdiff_t j, const detail::unpacked<detail::uint128>& sum) {
+                auto old = detail::widened<detail::uint128>(detail::unpack(beta != 0 ? mantissa(i, j) : 0));
+                old.exponent = -format_.fl;
+                const auto value =
+                    kernel::exact_combination(sum, alpha, beta, old, detail::sign_of_zero_sum(round));
+                to(i, j) = static_cast<element>(detail::mantissa_of(
+                    value, format_.wl, format_.fl, at_element(round, detail::element_index(i, j, to.cols)),
+                    overflow::saturate{}));
+              });
+        },
+        result.mantissas_);
+    swap(result);
+  }
+
+  /// store(i, j, sum) with the exact sums of a b.
+  template <class Store>
+  static void for_each_sum(const view_type& a, const view_type& b, const Store& store) {
+    const int scale = -(a.format().fl + b.format().fl);
+    const auto unpacked_sum = [&](std::ptrdiff_t i, std::ptrdiff_t j, const auto& sum) {
+      auto value = unpack(fixed_sum<detail::int128, 0>(sum));
+      value.exponent = scale;
+      store(i, j, value);
+    };
+    // Mantissas of different widths meet in the wider one: a copy is cheaper than a kernel for every pair.
+    const std::size_t width = std::max(a.element_size(), b.element_size());
+    const auto run = [&](auto element) {
+      using T = decltype(element);
+      kernel::integer_product<T, T>(elements_of<T>(a).view(), elements_of<T>(b).view(), unpacked_sum);
+    };
+    if (width == 1)
+      run(std::int8_t{});
+    else if (width == 2)
+      run(std::int16_t{});
+    else
+      run(std::int32_t{});
+  }
+
+ private:
+  /// The mantissas of a view as elements of type T: in place, or copied.
+  template <class T> class elements_of {
+   public:
+    explicit elements_of(const view_type& v) {
+      v.visit([this](const auto& m) {
+        if constexpr (std::same_as<std::remove_cvref_t<decltype(*m.data)>, T>) {
+          view_ = m;
+        } else {
+          copy_.resize(static_cast<std::size_t>(m.rows * m.cols));
+          const matrix_view<T> to{copy_.data(), m.rows, m.cols, 1, m.rows};
+          for (std::ptrdiff_t j = 0; j < m.cols; ++j)
+            for (std::ptrdiff_t i = 0; i < m.rows; ++i) to(i, j) = static_cast<T>(m(i, j));
+          view_ = to;
+        }
+      });
+    }
+    const matrix_view<const T>& view() const { return view_; }
+
+   private:
+    matrix_view<const T> view_;
+    std::vector<T> copy_;
+  };
+
+  fixed_format format_;
+  std::ptrdiff_t rows_ = 0, cols_ = 0;
+  storage_order order_ = storage_order::row_major;
+  std::variant<std::vector<std::int8_t>, std::vector<std::int16_t>, std::vector<std::int32_t>> mantissas_;
+  std::size_t nonfinite_ = 0;
+};
+
+/// C = alpha A B + beta C for views of fixed-point tensors: exact until each coefficient is rounded once to
+/// the type of C, which is a narrow or a built-in one, for alpha and beta powers of two.
+/// Throws std::invalid_argument naming both shapes if they do not match.
+template <class C>
+void gemm(const fixed_tensor::view_type& a, const fixed_tensor::view_type& b, matrix_view<C> c,
+          double alpha = 1, double beta = 0) {
+  using detail::shape;
+  detail::check_shapes(a.cols() == b.rows(), "narrow::gemm", "A", shape(a.rows(), a.cols()), "B",
+                       shape(b.rows(), b.cols()));
+  detail::check_shapes(a.rows() == c.rows && b.cols() == c.cols, "narrow::gemm", "A B",
+                       shape(a.rows(), b.cols()), "C", shape(c.rows, c.cols));
+  const typename detail::policy_of<C>::type round{};
+  fixed_tensor::for_each_sum(a, b, [&](std::ptrdiff_t i, std::ptrdiff_t j, const auto& sum) {
+    kernel::finish_exact(sum, alpha, beta, c(i, j), at_element(round, detail::element_index(i, j, c.cols)));
+  });
+}
+
+}  // namespace narrow
+
+template <> class std::numeric_limits<narrow::dynamic_fixed> : public std::numeric_limits<double> {};
+
+NARROW_STRICT_END
