@@ -141,7 +141,7 @@ class fixed_tensor {
     result.order_ = order_;
     result.format_ = format_;
     result.resize(rows, cols);
-    result.write({0, 0, rows, cols}, values, round);
+    result.round_into(result.whole(), detail::source_of<double>(values), round);
     swap(result);
   }
 
@@ -154,19 +154,8 @@ class fixed_tensor {
   template <class Values, rounding_policy Round = rounding::nearest_even>
   void write(const detail::region& part, const Values& values, const Round& round = Round{}) {
     detail::check_part("narrow::fixed_tensor", part, rows_, cols_);
-    const auto source = detail::source_of<double>(values, part.row, part.col);
-    const double highest = static_cast<double>((std::uint64_t{1} << (format_.wl - 1)) - 1);
-    const kernel::element_range range{-highest - 1, highest};
-    std::visit(
-        [&](auto& stored) {
-          const auto to = detail::stored_matrix(stored.data(), rows_, cols_, order_);
-          detail::for_each_panel(part, order_, source, [&](const detail::region& r, auto x) {
-            nonfinite_ += kernel::count_nonfinite(x);
-            kernel::quantize_fixed(x, to.block(r.row, r.col, r.rows, r.cols), format_.fl, range, round,
-                                   detail::order_within(r, cols_));
-          });
-        },
-        mantissas_);
+    detail::with_independent_source<double>(part, values,
+                                            [&](const auto& source) { round_into(part, source, round); });
   }
 
   void swap(fixed_tensor& other) noexcept {
@@ -306,6 +295,24 @@ class fixed_tensor {
     matrix_view<const T> view_;
     std::vector<T> copy_;
   };
+
+  detail::region whole() const { return {0, 0, rows_, cols_}; }
+
+  template <class Source, class Round>
+  void round_into(const detail::region& part, const Source& source, const Round& round) {
+    const double highest = static_cast<double>((std::uint64_t{1} << (format_.wl - 1)) - 1);
+    const kernel::element_range range{-highest - 1, highest};
+    std::visit(
+        [&](auto& stored) {
+          const auto to = detail::stored_matrix(stored.data(), rows_, cols_, order_);
+          detail::for_each_panel(part, order_, source, [&](const detail::region& r, auto x) {
+            nonfinite_ += kernel::count_nonfinite(x);
+            kernel::quantize_fixed(x, to.block(r.row, r.col, r.rows, r.cols), format_.fl, range, round,
+                                   detail::order_within(r, cols_));
+          });
+        },
+        mantissas_);
+  }
 
   fixed_format format_;
   std::ptrdiff_t rows_ = 0, cols_ = 0;

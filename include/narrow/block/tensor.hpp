@@ -80,6 +80,20 @@ void for_each_panel(const region& within, storage_order order, const Source& sou
   }
 }
 
+/// use(source) with a source for `part` that does not depend on the tensor which is written: values in memory
+/// as they are, computed ones after they were computed, once.
+template <std::floating_point Value, class Values, class Use>
+void with_independent_source(const region& part, const Values& values, Use use) {
+  const auto source = source_of<Value>(values, part.row, part.col);
+  if constexpr (source.in_place) {
+    use(source);
+  } else {
+    std::vector<Value> copy(static_cast<std::size_t>(part.rows * part.cols));
+    source.panel(part, copy.data());
+    use(values_in_memory<Value>{{copy.data(), part.rows, part.cols, 1, part.rows}, part.row, part.col});
+  }
+}
+
 /// Elements that follow one another, as a matrix.
 template <class T>
 matrix_view<T> stored_matrix(T* data, std::ptrdiff_t rows, std::ptrdiff_t cols, storage_order order) {
@@ -205,15 +219,14 @@ template <block_format Format> class block_tensor {
   template <class Values, rounding_policy Round = typename Format::round_policy>
   void write(const detail::region& part, const Values& values, const Round& round = Round{}) {
     detail::check_part("narrow::block_tensor", part, rows(), cols());
-    const auto source = detail::source_of<float>(values, part.row, part.col);
-    grid_.for_each_block(part, [&](std::ptrdiff_t number, const detail::region& piece) {
-      typename Format::write_statistic s;
-      detail::for_each_panel(piece, order_, source, [&](const detail::region&, matrix_view<const float> x) {
-        nonfinite_ += kernel::survey(x, s);
+    detail::with_independent_source<float>(part, values, [&](const auto& source) {
+      grid_.for_each_block(part, [&](std::ptrdiff_t number, const detail::region& piece) {
+        typename Format::write_statistic s;
+        nonfinite_ += kernel::survey(source.panel(piece, nullptr), s);
+        admit(number, s.bits, round);
       });
-      admit(number, s.bits, round);
+      round_into_scales(part, source, round);
     });
-    round_into_scales(part, source, round);
   }
 
   void dequantize(matrix_view<float> to) const {
