@@ -246,10 +246,18 @@ template <narrow::detail::tensor_format S, int Options, class StorageIndex>
 class SparseMatrix<S, Options, StorageIndex> {
   static_assert(!std::same_as<S, S>, "narrow: there is no Eigen::SparseMatrix of a block format");
 };
-template <narrow::detail::tensor_format S, int R, int C, int O, int MR, int MC, int MapOptions, class Stride>
-class Map<Matrix<S, R, C, O, MR, MC>, MapOptions, Stride> {
-  static_assert(!std::same_as<S, S>,
+template <class X, int MapOptions, class Stride>
+requires narrow::detail::tensor_part<std::remove_const_t<X>>
+class Map<X, MapOptions, Stride> {
+  static_assert(!std::same_as<X, X>,
                 "narrow: there is no Eigen::Map of a block format: its coefficients are not in memory");
+};
+template <class X, int RefOptions, class Stride>
+requires narrow::detail::tensor_part<std::remove_const_t<X>>
+class Ref<X, RefOptions, Stride> {
+  static_assert(!std::same_as<X, X>,
+                "narrow: there is no Eigen::Ref of a block format: take the matrix itself by reference, or "
+                "Eigen::Ref<const Eigen::MatrixXf>");
 };
 
 }  // namespace Eigen
