@@ -205,7 +205,7 @@ template <class Derived> class tensor_expression : public Eigen::MatrixBase<Deri
   }
 
   template <class T = void> void data() const {
-    static_assert(!std::same_as<T, T>,
+    static_assert(refused<T>,
                   "narrow: a matrix of a block format has no data(): its coefficients are not in memory; see "
                   "mantissas(), scales(), or assign it to a matrix of float");
   }

@@ -239,25 +239,25 @@ template <class Scalar, int Options, class StorageIndex> class SparseMatrix;
 
 template <narrow::detail::tensor_format S, int R, int C, int O, int MR, int MC>
 class Array<S, R, C, O, MR, MC> {
-  static_assert(!std::same_as<S, S>,
+  static_assert(narrow::detail::refused<S>,
                 "narrow: there is no Eigen::Array of a block format; use Eigen::Matrix and its .array()");
 };
 template <narrow::detail::tensor_format S, int Options, class StorageIndex>
 class SparseMatrix<S, Options, StorageIndex> {
-  static_assert(!std::same_as<S, S>, "narrow: there is no Eigen::SparseMatrix of a block format");
+  static_assert(narrow::detail::refused<S>, "narrow: there is no Eigen::SparseMatrix of a block format");
 };
 template <class X, int MapOptions, class Stride>
 requires narrow::detail::tensor_part<std::remove_const_t<X>>
 class Map<X, MapOptions, Stride> {
-  static_assert(!std::same_as<X, X>,
+  static_assert(narrow::detail::refused<X>,
                 "narrow: there is no Eigen::Map of a block format: its coefficients are not in memory");
 };
-template <class X, int RefOptions, class Stride>
-requires narrow::detail::tensor_part<std::remove_const_t<X>>
-class Ref<X, RefOptions, Stride> {
-  static_assert(!std::same_as<X, X>,
+template <narrow::detail::tensor_part X, int RefOptions, class Stride> class Ref<X, RefOptions, Stride> {
+  static_assert(narrow::detail::refused<X>,
                 "narrow: there is no Eigen::Ref of a block format: take the matrix itself by reference, or "
                 "Eigen::Ref<const Eigen::MatrixXf>");
 };
+template <narrow::detail::tensor_part X, int RefOptions, class Stride>
+class Ref<const X, RefOptions, Stride> : Ref<X, RefOptions, Stride> {};
 
 }  // namespace Eigen

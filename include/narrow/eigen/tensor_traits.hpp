@@ -35,6 +35,9 @@ template <class X, int N> inline constexpr bool is_tensor_part<Eigen::VectorBloc
 template <class X>
 concept tensor_part = is_tensor_part<X>;
 
+/// False, but not before there is a T: what a static_assert refuses.
+template <class T> inline constexpr bool refused = false;
+
 }  // namespace narrow::detail
 
 namespace Eigen {
