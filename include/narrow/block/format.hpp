@@ -91,9 +91,9 @@ class bfp : public detail::lone_number<float> {
 ///
 /// Rounding  q is x / s rounded once by Round; a stochastic policy draws under the element's row-major index,
 ///           and sees 30 bits of the fraction.
-/// Scale     s is the block's largest magnitude over 127, up to one unit in the last place: the smallest
-/// float
-///           of which 127 reach that magnitude, so that quantising again changes nothing.
+/// Scale     s is the block's largest magnitude over 127, rounded down to 17 bits: so q s is exact, the
+///           largest magnitude becomes +-127 and quantising again changes nothing. Below 2^-126, where
+///           float lacks those bits, the power of two that bfp<8> takes.
 /// Special   the scale ignores NaN and infinity; infinity saturates, NaN becomes 0.
 /// Source    Zhao et al., "Distribution Adaptive INT8 Quantization for Training CNNs" (2021), section 3.
 template <class Block = per_tensor, class Round = rounding::nearest_even>
@@ -113,11 +113,13 @@ class basic_int8 : public detail::lone_number<float> {
   template <class OtherBlock, class OtherRound = Round> using with = basic_int8<OtherBlock, OtherRound>;
 
   static constexpr int limit = detail::integer_mantissa<7>::limit;
-  using step = detail::real_step<limit>;
+  using step = detail::real_step<7>;
   using statistic = detail::largest_magnitude;
   using write_statistic = statistic;
 
-  template <class R> static float scale_of(const statistic& s) { return step::template reaching<R>(s.bits); }
+  template <class R> static constexpr float scale_of(const statistic& s) {
+    return step::template reaching<R>(s.bits);
+  }
 };
 
 using int8 = basic_int8<>;

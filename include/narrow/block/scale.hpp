@@ -16,6 +16,10 @@ namespace detail {
 /// Bits of a float's magnitude, at and above which it is not a finite number.
 inline constexpr std::uint32_t nonfinite_bits = binary32::infinity;
 
+constexpr std::uint32_t magnitude_bits(float x) {
+  return std::bit_cast<std::uint32_t>(x) & binary32::magnitude_mask;
+}
+
 /// 2^exponent, -149 <= exponent <= 127.
 constexpr float power_of_two(int exponent) {
   constexpr int lowest = binary32::min_quantum;
@@ -123,26 +127,29 @@ template <int MagnitudeBits> struct power_of_two_step {
   }
 };
 
-/// Any float: steps of an integer mantissa of at most Limit.
-template <int Limit> struct real_step {
+/// Steps of an integer mantissa of at most `limit` = 2^MagnitudeBits - 1 that are no powers of two.
+///
+/// Their significands leave the mantissa's bits of float's free, so that a mantissa times a step is exact:
+/// what was dequantised is a multiple of its step, under any rounding.
+template <int MagnitudeBits> struct real_step {
   static constexpr bool power_of_two = false;
-  static constexpr float smallest = std::numeric_limits<float>::denorm_min();
+  static constexpr int limit = (1 << MagnitudeBits) - 1;
+  static constexpr int significand_bits = binary32::mantissa_bits + 1 - MagnitudeBits;
+  static constexpr float smallest = detail::power_of_two(binary32::min_quantum);
 
-  /// The smallest step of which Limit, rounded to float, are at least the magnitude: magnitude / Limit up to
-  /// one unit in the last place. What this step dequantises is quantised with the same step again.
-  template <class Round> static float reaching(std::uint32_t magnitude) {
-    const float_environment guard;
-    const auto reach = [](float step) { return static_cast<float>(double{step} * Limit); };
-    constexpr double overflow = 0x1p128 - 0x1p103;  // the least number that is rounded to infinity
-    const float goal = std::bit_cast<float>(magnitude);
-    const auto neighbour = [](float x, int distance) {
-      return std::bit_cast<float>(std::bit_cast<std::uint32_t>(x) + static_cast<std::uint32_t>(distance));
-    };
-    float step = std::max(goal / static_cast<float>(Limit), smallest);
-    while (reach(step) < goal) step = neighbour(step, 1);
-    while (step > smallest && reach(neighbour(step, -1)) >= goal) step = neighbour(step, -1);
-    while (double{step} * Limit >= overflow) step = neighbour(step, -1);
-    return step;
+  /// magnitude / limit, rounded down to significand_bits bits: so the largest magnitude becomes the limit
+  /// under any rounding, and quantising again finds the same step. Where float's subnormals lack those bits,
+  /// a power of two.
+  template <class Round> static constexpr float reaching(std::uint32_t magnitude) {
+    if (magnitude == 0) return smallest;
+    const auto x = unpack(std::bit_cast<float>(magnitude));
+    constexpr int up = 2 * significand_bits;  // enough bits for the smallest significand
+    const std::uint64_t quotient = (x.significand << up) / limit;
+    const int excess = bit_width_of(quotient) - significand_bits, exponent = x.exponent - up + excess;
+    if (exponent < binary32::min_quantum)
+      return power_of_two_step<MagnitudeBits>::template reaching<Round>(magnitude);
+    return nearest<float>(
+        unpacked<std::uint64_t>{kind::finite, sign::positive, false, exponent, quotient >> excess});
   }
 };
 

@@ -16,6 +16,21 @@ enum class storage_order { row_major, column_major };
 
 namespace detail {
 
+/// Any number as Value, which a format rounds once more: rounded to odd, so that rounding to nearest or in a
+/// direction gives what rounding once would have given; and in integers, whatever the caller's rounding mode.
+template <std::floating_point Value, class T> Value to_value(const T& x) {
+  if constexpr (std::same_as<T, Value> || std::same_as<T, float>) {
+    return x;
+  } else if constexpr (narrow_scalar<T> && std::same_as<carried_t<T>, float>) {
+    return static_cast<float>(x);
+  } else if constexpr (narrow_scalar<T> || builtin_arithmetic<T>) {
+    using layout = std::conditional_t<std::same_as<Value, float>, binary32, binary64>;
+    return std::bit_cast<Value>(pack_code<layout>(unpack(x), rounding::to_odd{}, overflow::ieee{}));
+  } else {
+    return static_cast<Value>(x);
+  }
+}
+
 /// Numbers in memory that a part of a tensor, which begins at (row, col), is assigned from: `panel` gives
 /// some of them without a copy.
 template <std::floating_point Value> struct values_in_memory {
@@ -39,7 +54,7 @@ template <std::floating_point Value, class Coefficient> struct computed_values {
   matrix_view<const Value> panel(const region& r, Value* buffer) const {
     for (std::ptrdiff_t j = 0; j < r.cols; ++j)
       for (std::ptrdiff_t i = 0; i < r.rows; ++i)
-        buffer[i + j * r.rows] = static_cast<Value>(coefficient(r.row - row + i, r.col - col + j));
+        buffer[i + j * r.rows] = to_value<Value>(coefficient(r.row - row + i, r.col - col + j));
     return {buffer, r.rows, r.cols, 1, r.rows};
   }
 };
@@ -104,6 +119,19 @@ matrix_view<T> stored_matrix(T* data, std::ptrdiff_t rows, std::ptrdiff_t cols, 
 /// The row-major indices of a part of a matrix with so many columns.
 inline kernel::element_order order_within(const region& part, std::ptrdiff_t cols) {
   return {element_index(part.row, part.col, cols), static_cast<std::uint64_t>(cols), 1};
+}
+
+/// The scale of a block that is to hold what asks for the scale `needed`: the present one doubled until it
+/// does, but not beyond `largest`, so that a block does not grow often. A block that may be all zeros takes
+/// what is needed; NaN, the scale of nothing but NaN, stays and is taken at once. On bits, as subnormal
+/// scales ask for.
+template <class Step> constexpr float grown_scale(float present, float needed, float largest) {
+  const auto bits = [](float x) { return magnitude_bits(x); };
+  if (bits(needed) <= bits(present)) return present;
+  if (bits(present) == bits(Step::smallest) || bits(needed) > nonfinite_bits) return needed;
+  std::uint32_t grown = bits(present);
+  while (grown < bits(needed)) grown += grown < binary32::min_normal ? grown : binary32::min_normal;
+  return std::bit_cast<float>(std::min(grown, bits(largest)));
 }
 
 inline void check_shape(std::string_view type, std::ptrdiff_t rows, std::ptrdiff_t cols) {
@@ -174,8 +202,13 @@ template <block_format Format> class block_tensor {
     using block = typename Format::block_type;
     const std::ptrdiff_t place = order_ == storage_order::row_major ? row * cols() + col : row + col * rows();
     const std::ptrdiff_t number = block::block_row(row) * block_cols_ + block::block_col(col);
-    return static_cast<float>(mantissas_[static_cast<std::size_t>(place)]) *
-           static_cast<float>(scales_[static_cast<std::size_t>(number)]);
+    const element_type& element = mantissas_[static_cast<std::size_t>(place)];
+    const float by = scale(number);
+    // Where subnormals take part, the caller's floating-point control register must not.
+    if (by > 0x1p-60f) return static_cast<float>(element) * by;
+    float value = 0;
+    kernel::dequantize<element_type>({&element, 1, 1, 1, 1}, by, {&value, 1, 1, 1, 1});
+    return value;
   }
 
   /// A new shape, all zeros.
@@ -229,7 +262,10 @@ template <block_format Format> class block_tensor {
     });
   }
 
+  /// to(i, j) = (*this)(i, j). Throws std::invalid_argument naming both shapes if they do not match.
   void dequantize(matrix_view<float> to) const {
+    detail::check_shapes(to.rows == rows() && to.cols == cols(), "narrow::block_tensor::dequantize",
+                         "the tensor", detail::shape(rows(), cols()), "to", detail::shape(to.rows, to.cols));
     grid_.for_each_block(grid_.whole(), [&](std::ptrdiff_t number, const detail::region& r) {
       kernel::dequantize(elements(mantissas_).block(r.row, r.col, r.rows, r.cols), scale(number),
                          to.block(r.row, r.col, r.rows, r.cols));
@@ -264,15 +300,14 @@ template <block_format Format> class block_tensor {
                                   " blocks; there must be one, or one for each block");
     for (const float clip : clips)
       if (!(clip >= 0 && clip <= std::numeric_limits<float>::max()))
-        throw std::invalid_argument("narrow::block_tensor: the clipping value " + std::to_string(clip) +
+        throw std::invalid_argument("narrow::block_tensor: the clipping value " + detail::to_text(clip) +
                                     " must be finite and not negative");
     std::vector<typename Format::statistic> statistics(scales_.size());
     survey(source, statistics);
     for (std::size_t block = 0; block < scales_.size(); ++block)
-      scales_[block] =
-          scale_type(clipped ? Format::step::template reaching<Round>(
-                                   std::bit_cast<std::uint32_t>(clips[clips.size() == 1 ? 0 : block]))
-                             : Format::template scale_of<Round>(statistics[block]));
+      scales_[block] = scale_type(clipped ? Format::step::template reaching<Round>(
+                                                detail::magnitude_bits(clips[clips.size() == 1 ? 0 : block]))
+                                          : Format::template scale_of<Round>(statistics[block]));
   }
 
   template <class Source, class Statistic>
@@ -302,13 +337,11 @@ template <block_format Format> class block_tensor {
 
   /// Makes room in a block for a magnitude.
   template <class Round> void admit(std::ptrdiff_t block, std::uint32_t magnitude, const Round& round) {
-    const float needed = Format::step::template reaching<Round>(magnitude), present = scale(block);
-    if (needed <= present || present != present) return;
-    float grown = present;
-    while (grown < needed) grown *= 2;
-    // A block of zeros takes the scale that fits; the largest scales are not doubled; NaN is what it is.
-    const float largest = Format::step::template reaching<Round>(detail::nonfinite_bits - 1);
-    if (present == Format::step::smallest || grown > largest || needed != needed) grown = needed;
+    const float present = scale(block);
+    const float grown = detail::grown_scale<typename Format::step>(
+        present, Format::step::template reaching<Round>(magnitude),
+        Format::step::template reaching<Round>(detail::nonfinite_bits - 1));
+    if (detail::magnitude_bits(grown) == detail::magnitude_bits(present)) return;
     const detail::region r = grid_.block(block);
     const auto whole = elements(mantissas_);
     std::vector<float> values(static_cast<std::size_t>(r.rows * r.cols));

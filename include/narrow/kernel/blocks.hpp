@@ -80,7 +80,7 @@ inline double scale_product(double a, double b) {
 }
 
 /// All elements as floats, row by row.
-template <class E, class S> std::vector<float> dequantized(const block_view<E, S>& m) {
+template <class E, class S> NARROW_KERNEL std::vector<float> dequantized(const block_view<E, S>& m) {
   std::vector<float> values(static_cast<std::size_t>(m.rows() * m.cols()));
   for (index i = 0; i < m.rows(); ++i)
     for (index j = 0; j < m.cols(); ++j)

@@ -78,11 +78,8 @@ template <class Step, class Element, class Round>
 void quantize(matrix_view<const float> x, matrix_view<Element> q, float scale, const element_range& range,
               const Round& round, element_order order) {
   const detail::float_environment guard;
-  const double inverse = 1 / double{scale};
-  if constexpr (Step::power_of_two)
-    portable::quantize(x, q, portable::exact_quotient{inverse}, range, round, order);
-  else
-    portable::quantize(x, q, portable::real_quotient{inverse, range.highest + 1}, range, round, order);
+  using quotient = std::conditional_t<Step::power_of_two, portable::exact_quotient, portable::real_quotient>;
+  portable::quantize<quotient>(x, q, scale, range, round, order);
 }
 
 /// The same for a scale 2^-fraction_length. T: float or double.
@@ -90,8 +87,8 @@ template <class T, class Element, class Round>
 void quantize_fixed(matrix_view<const T> x, matrix_view<Element> q, int fraction_length,
                     const element_range& range, const Round& round, element_order order) {
   const detail::float_environment guard;
-  const auto factor = static_cast<double>(std::uint64_t{1} << fraction_length);
-  portable::quantize(x, q, portable::exact_quotient{factor}, range, round, order);
+  const double scale = 1 / static_cast<double>(std::uint64_t{1} << fraction_length);
+  portable::quantize(x, q, portable::exact_quotient(scale), range, round, order);
 }
 
 /// The exact sums of products of integers A B, handed to store(i, j, sum).
@@ -104,7 +101,7 @@ void integer_product(matrix_view<const A> a, matrix_view<const B> b, const Store
 /// x = q scale, rounded to float.
 template <class Element> void dequantize(matrix_view<const Element> q, float scale, matrix_view<float> x) {
   const detail::float_environment guard;
-  portable::dequantize(q, double{scale}, x);
+  portable::dequantize(q, scale, x);
 }
 
 /// c = alpha sum + beta c for an exact sum, rounded once to the type of c; c is not read where beta is 0.

@@ -1,6 +1,7 @@
 // Matrices that live elsewhere: a pointer, a shape and two strides.
 #pragma once
 
+#include <charconv>
 #include <cstddef>
 #include <ranges>
 #include <stdexcept>
@@ -56,6 +57,12 @@ template <class T> constexpr bool lies_by_rows(const matrix_view<T>& m) {
 /// The row-major index of an element of a matrix with so many columns.
 constexpr std::uint64_t element_index(std::ptrdiff_t row, std::ptrdiff_t col, std::ptrdiff_t cols) {
   return static_cast<std::uint64_t>(row) * static_cast<std::uint64_t>(cols) + static_cast<std::uint64_t>(col);
+}
+
+/// The shortest text that reads back as x.
+inline std::string to_text(double x) {
+  char digits[32];
+  return std::string(digits, std::to_chars(digits, std::end(digits), x).ptr);
 }
 
 inline std::string shape(std::ptrdiff_t rows, std::ptrdiff_t cols) {

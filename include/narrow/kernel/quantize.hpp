@@ -63,22 +63,26 @@ template <std::floating_point T> double number_or_zero(T x) {
   return nan ? T{0} : x;
 }
 
-/// By a power of two: exact.
+/// By a power of two: exact. By NaN: whatever, but the same everywhere.
 struct exact_quotient {
   double inverse;
+  explicit exact_quotient(double scale) : inverse(scale > 0 ? 1 / scale : 0) {}
   template <class T> double operator()(T x) const { return number_or_zero(x) * inverse; }
 };
 
 /// By any float, for quotients of up to 2^17: to the nearest multiple of 2^-30. A quotient of two floats is
-/// half an odd number, or further than 2^-27 from it; so ties are met, and nothing else is.
+/// half an integer, or further than 2^-27 from it; so integers and ties are met, and nothing else is. Near 0,
+/// where that is not so, it is left alone.
 struct real_quotient {
-  double inverse, bound;
+  double inverse;
+  explicit real_quotient(double scale) : inverse(1 / scale) {}
   double operator()(float x) const {
-    constexpr double snap = 0x1.8p22;  // numbers of this size are multiples of 2^-30
+    constexpr double snap = 0x1.8p22, bound = 0x1p17;  // numbers of the size of snap are multiples of 2^-30
     double quotient = number_or_zero(x) * inverse;
     quotient = quotient < bound ? quotient : bound;
     quotient = quotient > -bound ? quotient : -bound;
-    return (quotient + snap) - snap;
+    const double snapped = (quotient + snap) - snap;
+    return snapped * snapped > 0.0625 ? snapped : quotient;
   }
 };
 
@@ -101,7 +105,7 @@ template <rounding_policy Round> std::int32_t to_integer(double quotient, const 
   return static_cast<std::int32_t>(x.of == sign::negative ? -magnitude : magnitude);
 }
 
-/// The integers that an element can be; what is beyond saturates.
+/// The ends of what an element can be; what is beyond saturates.
 struct element_range {
   double lowest, highest;
   double clamp(double x) const {
@@ -110,14 +114,14 @@ struct element_range {
   }
 };
 
-/// An element from a quotient: an integer in `range`, or a floating-point code.
+/// An element from a quotient: an integer in `range`, or the code of a narrow number in it.
 template <std::signed_integral Element, class Round>
 Element to_element(double quotient, const element_range& range, const Round& round) {
   return static_cast<Element>(to_integer(range.clamp(quotient), round));
 }
-template <narrow_float Element, class Round>
-Element to_element(double quotient, const element_range&, const Round& round) {
-  return narrow_cast<Element>(quotient, round, overflow::saturate{});
+template <narrow_scalar Element, class Round>
+Element to_element(double quotient, const element_range& range, const Round& round) {
+  return narrow_cast<Element>(range.clamp(quotient), round, overflow::saturate{});
 }
 
 /// How the elements of one line are rounded: most policies treat all of them alike.
@@ -197,16 +201,24 @@ NARROW_KERNEL void quantize(matrix_view<const T> x, matrix_view<Element> q, cons
   }
 }
 
+/// The same with a float as the scale. A kernel of its own: the quotient, too, is formed in the kernel's
+/// floating-point environment.
+template <class Quotient, class Element, class Round>
+NARROW_KERNEL void quantize(matrix_view<const float> x, matrix_view<Element> q, float scale,
+                            const element_range& range, const Round& round, element_order order) {
+  quantize(x, q, Quotient(double{scale}), range, round, order);
+}
+
 /// x(i, j) = q(i, j) scale, rounded to float.
-template <class Element, class Scale>
-NARROW_KERNEL void dequantize(matrix_view<const Element> q, Scale scale, matrix_view<float> x) {
+template <class Element>
+NARROW_KERNEL void dequantize(matrix_view<const Element> q, float scale, matrix_view<float> x) {
   if (detail::lies_by_rows(x)) {
     x = x.transposed();
     q = q.transposed();
   }
   for (index j = 0; j < x.cols; ++j)
     for (index i = 0; i < x.rows; ++i)
-      x(i, j) = static_cast<float>(static_cast<double>(static_cast<float>(q(i, j))) * scale);
+      x(i, j) = static_cast<float>(static_cast<double>(static_cast<float>(q(i, j))) * double{scale});
 }
 
 }  // namespace narrow::kernel::portable

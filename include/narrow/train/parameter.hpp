@@ -1,20 +1,14 @@
 // Parameters that must lie in a range.
 #pragma once
 
-#include <charconv>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
+#include "../kernel/matrix_view.hpp"
 #include "../math.hpp"
 
 namespace narrow::detail {
-
-/// The shortest text that reads back as x.
-inline std::string to_text(double x) {
-  char digits[32];
-  return std::string(digits, std::to_chars(digits, std::end(digits), x).ptr);
-}
 
 /// Throws std::invalid_argument naming the parameter, its value and the range, unless low <= value <= high.
 /// NaN and infinity lie in no range.
