@@ -5,8 +5,10 @@
 // in, round it. Operations on `fixed` keep Eigen's evaluators: each gives a fixed-point number.
 #pragma once
 
+#include <cstdint>
 #include <type_traits>
 
+#include "../kernel/environment.hpp"
 #include "scalar.hpp"
 
 namespace Eigen::internal {
@@ -245,6 +247,7 @@ template <class Op> struct combine_with {
 
 template <class Combine, class To> struct assign_functor {
   using round_policy = typename policy_of<To>::type;
+  static constexpr bool only_stores = std::same_as<Combine, set_value>;
 
   template <class Value> void assignCoeff(To& to, const Value& value) const {
     assign(to, value, round_policy{});
@@ -299,25 +302,51 @@ template <class To>
 concept draws_per_element = narrow_scalar<To> && requires(typename To::round_policy round) {
   round.at(0);
 };
+
+/// An assignment to or from narrow numbers, with a functor of ours.
+template <class Functor>
+concept assigns_narrow = requires {
+  typename Functor::round_policy;
+};
+template <class Dst, class Functor>
+concept assigns_drawn = assigns_narrow<Functor> && draws_per_element<typename Dst::Scalar>;
+/// With arithmetic in float: of an expression, or with what is there already.
+template <class Dst, class Src, class Functor>
+concept assigns_computed = assigns_narrow<Functor> && some_narrow_float<Dst, Src> &&
+    (computed_narrow_float<Src> || !Functor::only_stores);
+template <class Dst, class Src, class Functor>
+concept assigned_here = assigns_drawn<Dst, Functor> || assigns_computed<Dst, Src, Functor>;
+
+/// Out of line, so that nothing of it is computed outside the environment that the caller has set. In a
+/// destination that rounds stochastically one ticket serves the whole assignment, and each coefficient takes
+/// the draw of its row-major index, whatever the storage order.
+template <class Dst, class Src, class Functor>
+NARROW_KERNEL void assign_coefficients(Dst& dst, const Src& src, const Functor& functor) {
+  if constexpr (!assigns_drawn<Dst, Functor>) {
+    Eigen::internal::call_dense_assignment_loop(dst, src, functor);
+  } else {
+    using To = typename Dst::Scalar;
+    const auto& values = without_cast_to<To>(src);
+    Eigen::internal::evaluator<std::remove_cvref_t<decltype(values)>> from(values);
+    Eigen::internal::resize_if_allowed(dst, src, functor);
+    Eigen::internal::evaluator<Dst> to(dst);
+    const typename Functor::round_policy round{};
+    const Eigen::Index rows = dst.rows(), cols = dst.cols();
+    for (Eigen::Index i = 0; i < rows; ++i)
+      for (Eigen::Index j = 0; j < cols; ++j)
+        Functor::assign(to.coeffRef(i, j), from.coeff(i, j),
+                        round.at(static_cast<std::uint64_t>(i * cols + j)));
+  }
+}
 }  // namespace detail
 
-/// Eigen's assignment loop for destinations that round stochastically, found by argument-dependent lookup:
-/// one ticket for the whole assignment, and for each coefficient the draw of its row-major index, whatever
-/// the storage order.
+/// Eigen's assignment loop, found by argument-dependent lookup: here, as at a kernel, the caller's rounding
+/// mode and flush-to-zero end.
 template <class Dst, class Src, class Functor>
-requires detail::draws_per_element<typename Dst::Scalar> && requires { typename Functor::round_policy; }
+requires detail::assigned_here<Dst, Src, Functor>
 void call_dense_assignment_loop(Dst& dst, const Src& src, const Functor& functor) {
-  using To = typename Dst::Scalar;
-  const auto& values = detail::without_cast_to<To>(src);
-  Eigen::internal::evaluator<std::remove_cvref_t<decltype(values)>> from(values);
-  Eigen::internal::resize_if_allowed(dst, src, functor);
-  Eigen::internal::evaluator<Dst> to(dst);
-  const typename Functor::round_policy round{};
-  const Eigen::Index rows = dst.rows(), cols = dst.cols();
-  for (Eigen::Index i = 0; i < rows; ++i)
-    for (Eigen::Index j = 0; j < cols; ++j)
-      Functor::assign(to.coeffRef(i, j), from.coeff(i, j),
-                      round.at(static_cast<std::uint64_t>(i * cols + j)));
+  const detail::float_environment environment;
+  detail::assign_coefficients(dst, src, functor);
 }
 
 }  // namespace narrow

@@ -98,8 +98,10 @@ template <narrow::narrow_scalar T> struct NumTraits<T> : GenericNumTraits<T> {
     AddCost = 4,
     MulCost = 4
   };
+  /// How near is `isApprox` unless told: some last places, but never so far that x is approximately 2 x.
   static constexpr T dummy_precision() {
-    return T(8 * static_cast<float>(std::numeric_limits<T>::epsilon()));
+    const float epsilon = static_cast<float>(std::numeric_limits<T>::epsilon());
+    return T(std::min(8 * epsilon, std::max(epsilon, 0.25f)));
   }
 };
 

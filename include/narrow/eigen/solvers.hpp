@@ -62,6 +62,10 @@ template <class> class SelfAdjointEigenSolver;
 template <class> class GeneralizedSelfAdjointEigenSolver;
 template <class> class EigenSolver;
 template <class> class RealSchur;
+template <class> class ComplexEigenSolver;
+template <class> class ComplexSchur;
+template <class> class GeneralizedEigenSolver;
+template <class> class RealQZ;
 namespace internal {
 template <class Matrix, int Size> struct determinant_impl;
 template <class Matrix, class Result, int Size> struct compute_inverse_and_det_with_check;
@@ -101,6 +105,14 @@ NARROW_SOLVER(EigenSolver)
 NARROW_REFUSE_FIXED(EigenSolver)
 NARROW_SOLVER(RealSchur)
 NARROW_REFUSE_FIXED(RealSchur)
+NARROW_SOLVER(ComplexEigenSolver)
+NARROW_REFUSE_FIXED(ComplexEigenSolver)
+NARROW_SOLVER(ComplexSchur)
+NARROW_REFUSE_FIXED(ComplexSchur)
+NARROW_SOLVER(GeneralizedEigenSolver)
+NARROW_REFUSE_FIXED(GeneralizedEigenSolver)
+NARROW_SOLVER(RealQZ)
+NARROW_REFUSE_FIXED(RealQZ)
 #if EIGEN_VERSION_AT_LEAST(4, 0, \
                            0)  // a second template parameter: the index type of permutations, the options
 NARROW_SOLVER_WITH(class, PartialPivLU)

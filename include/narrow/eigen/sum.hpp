@@ -66,13 +66,18 @@ auto wide_sum(const Eigen::CwiseUnaryOp<Op, X>& x, const Values&) {
 
 template <class X> auto wide_sum(const X& x) { return wide_sum(x, Eigen::internal::evaluator<X>(x)); }
 
+/// One row or column. Of an empty matrix the first: Eigen would add an offset to its null pointer.
+template <Eigen::DirectionType Direction, class X> auto line_of(const X& x, Eigen::Index line) {
+  return x.template subVector<Direction>(x.size() == 0 ? 0 : line);
+}
+
 /// The sum of one row or column, wide.
 template <Eigen::DirectionType Direction, class X> auto wide_line_sum(const X& x, Eigen::Index line) {
-  return wide_sum(x.template subVector<Direction>(line));
+  return wide_sum(line_of<Direction>(x, line));
 }
 template <Eigen::DirectionType Direction, class S, class X>
 auto wide_line_sum(const Eigen::CwiseUnaryOp<Eigen::internal::scalar_abs2_op<S>, X>& x, Eigen::Index line) {
-  return wide_sum(x.nestedExpression().template subVector<Direction>(line).cwiseAbs2());
+  return wide_sum(line_of<Direction>(x.nestedExpression(), line).cwiseAbs2());
 }
 
 /// A sum as a coefficient: float stays wide, an exact fixed-point sum is rounded to T.

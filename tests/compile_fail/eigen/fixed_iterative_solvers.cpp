@@ -17,5 +17,21 @@ void decompose(const matrix& m) {
   m.eigenvalues();
 #elif OFFENCE == 5
   m.operatorNorm();
+#elif OFFENCE == 6
+  Eigen::EigenSolver<matrix> refused(m);
+#elif OFFENCE == 7
+  Eigen::ComplexEigenSolver<matrix> refused(m);
+#elif OFFENCE == 8
+  Eigen::GeneralizedEigenSolver<matrix> refused(m, m);
+#elif OFFENCE == 9
+  Eigen::GeneralizedSelfAdjointEigenSolver<matrix> refused(m, m);
+#elif OFFENCE == 10
+  Eigen::RealSchur<matrix> refused(m);
+#elif OFFENCE == 11
+  Eigen::ComplexSchur<matrix> refused(m);
+#elif OFFENCE == 12
+  Eigen::RealQZ<matrix> refused(m, m);
+#elif OFFENCE == 13
+  Eigen::BDCSVD<matrix> refused(m);
 #endif
 }
