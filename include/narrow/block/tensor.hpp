@@ -79,11 +79,11 @@ void for_each_panel(const region& within, storage_order order, const Source& sou
   if constexpr (Source::in_place) {
     visit(within, source.panel(within, nullptr));
   } else {
-    constexpr std::ptrdiff_t elements = 2048;
+    // Long enough for lines in memory, and not too thin for blocks that lie across them.
+    constexpr std::ptrdiff_t elements = 4096, line = 128;
     typename Source::value_type buffer[elements];
     const bool by_rows = order == storage_order::row_major;
-    const std::ptrdiff_t length =
-        std::clamp<std::ptrdiff_t>(by_rows ? within.cols : within.rows, 1, elements);
+    const std::ptrdiff_t length = std::clamp<std::ptrdiff_t>(by_rows ? within.cols : within.rows, 1, line);
     const block_grid panels{within.rows, within.cols, by_rows ? elements / length : length,
                             by_rows ? length : elements / length};
     for (std::ptrdiff_t number = 0; number < panels.count(); ++number) {
