@@ -45,9 +45,10 @@ template <class S> class mixed_precision {
       : optimizer_(std::move(rule)), scaler_(std::move(scaler)), clip_norm_(clip_norm) {
     random_stream random(seed, purpose::weights);
     for (auto* weights : parameters.weights) {
-      fp32_matrix initial = he_normal(weights->value.rows(), weights->value.cols(), random);
-      weights->value = initial.template cast<S>();
-      const bool copy = master == master_copy::kept && !std::is_same_v<S, float>;
+      const fp32_matrix zeros = weights->weights();
+      fp32_matrix initial = he_normal(zeros.rows(), zeros.cols(), random);
+      weights->store(initial);
+      const bool copy = master == master_copy::kept && (weights->block || !std::is_same_v<S, float>);
       weights_.push_back({"weights " + std::to_string(weights_.size() + 1),
                           weights,
                           optimizer_->settings().weight_decay,
@@ -90,8 +91,8 @@ template <class S> class mixed_precision {
   /// Bytes of the parameters as stored for forward and backward, and of the copy that the optimiser works on.
   [[nodiscard]] std::size_t weight_bytes() const {
     std::size_t total = 0;
-    for (const auto& p : weights_) total += bytes_of(p.tensor->value);
-    for (const auto& p : biases_) total += bytes_of(p.tensor->value);
+    for (const auto& p : weights_) total += p.tensor->bytes();
+    for (const auto& p : biases_) total += p.tensor->bytes();
     return total;
   }
   [[nodiscard]] std::size_t master_bytes() const {
@@ -113,12 +114,11 @@ template <class S> class mixed_precision {
 
   template <class T> void update(trained<T>& p) {
     const bool has_master = p.master.size() > 0;
-    fp32_matrix weights =
-        has_master ? std::move(p.master) : fp32_matrix(p.tensor->value.template cast<float>());
+    fp32_matrix weights = has_master ? std::move(p.master) : p.tensor->weights();
     if (p.decay > 0) p.gradient += p.decay * weights;
     optimizer_->gradient_to_step(p.memory, p.gradient);
     weights -= p.gradient;
-    p.tensor->value = weights.template cast<T>();
+    p.tensor->store(weights);
     if (has_master) p.master = std::move(weights);
   }
 

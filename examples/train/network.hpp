@@ -17,7 +17,7 @@ namespace narrow_train {
 template <class S> class network {
  public:
   /// All weights start at zero. Throws std::invalid_argument where the images are too small for the model.
-  network(const model& description, const image_shape& input, int classes, accumulation mode) {
+  network(const model& description, const image_shape& input, int classes, const product_settings& products) {
     image_shape shape = input;
     const auto add = [&](auto made) { layers_.push_back(std::move(made)); };
     const auto require = [&](bool fits) {
@@ -28,13 +28,13 @@ template <class S> class network {
     };
     const overloaded append{
         [&](const dense_spec& spec) {
-          add(std::make_unique<dense<S>>(shape.size(), spec.outputs, mode));
+          add(std::make_unique<dense<S>>(shape.size(), spec.outputs, products));
           shape = {1, 1, spec.outputs};
         },
         [&](const convolution_spec& spec) {
           const window_grid grid{shape, spec.kernel, spec.padding};
           require(grid.rows() > 0 && grid.columns() > 0);
-          auto made = std::make_unique<convolution<S>>(grid, spec.channels, mode);
+          auto made = std::make_unique<convolution<S>>(grid, spec.channels, products);
           shape = made->output_shape();
           add(std::move(made));
         },

@@ -1,6 +1,7 @@
 #include "options.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <sstream>
@@ -67,12 +68,13 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
       "itself.");
   app.option_defaults()->always_capture_default();
 
-  std::vector<std::string> format_names = names(formats());
+  std::vector<std::string> format_names{"fp32", "fp16", "bf16", "hbfp8", "int8"};
   std::string dataset{o.data->name}, model{t.network->name}, rule{t.optimizer->name}, sums = "wide";
   bool no_master = false;
+  std::string rounding, exponent, tile;
   constexpr double unlimited = 1e9;
 
-  app.add_option("--formats", format_names, "Storage formats, separated by commas: " + choices(formats()))
+  app.add_option("--formats", format_names, "Formats, separated by commas: " + choices(formats()))
       ->delimiter(',')
       ->check(CLI::IsMember(names(formats())).description(""));
   app.add_option("--model", model, "Network: " + choices(models()))
@@ -137,6 +139,23 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
       ->check(CLI::IsMember(std::vector<std::string>{"wide", "narrow"}).description(""))
       ->group(precision_group);
 
+  const std::string block_group = "Block formats (hbfp4 to hbfp16, int8)";
+  const auto add_choice = [&](const char* name, std::string& value, const char* help, auto&& allowed) {
+    return app.add_option(name, value, help)
+        ->check(CLI::IsMember(std::vector<std::string>(allowed)).description(""))
+        ->always_capture_default(false)
+        ->group(block_group);
+  };
+  using list = std::initializer_list<std::string>;
+  add_choice("--rounding", rounding,
+             "nearest | stochastic, of all operands; by default stochastic, with int8 of gradients only",
+             list{"nearest", "stochastic"});
+  add_choice("--exponent", exponent, "max | min | avg: what the shared exponents of hbfp are chosen by",
+             list{"max", "min", "avg"});
+  add_choice("--tile", tile,
+             "tensor | 24: what shares a scale in the weights, everything or squares of 24 x 24",
+             list{"tensor", "24"});
+
   try {
     app.parse(argc, argv);
     o.data = find(sources(), dataset);
@@ -144,6 +163,23 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
       throw CLI::ValidationError("--dataset", dataset + " needs --data DIR, the folder of its files");
     if (!o.data->needs_folder && !o.folder.empty())
       throw CLI::ValidationError("--data", o.folder.string() + " is of no use to --dataset " + dataset);
+    const auto selected = [&](auto has) {
+      return std::ranges::any_of(format_names, [&](const std::string& name) {
+        const auto& blocks = find(formats(), name)->blocks;
+        return blocks && has(*blocks);
+      });
+    };
+    const auto any_block = [](const block_recipe&) { return true; };
+    const auto power_of_two = [](const block_recipe& r) {
+      return r.scale == block_recipe::scale_kind::power_of_two;
+    };
+    if (!rounding.empty() && !selected(any_block))
+      throw CLI::ValidationError("--rounding",
+                                 rounding + " is of no use without a block format in --formats");
+    if (!tile.empty() && !selected(any_block))
+      throw CLI::ValidationError("--tile", tile + " is of no use without a block format in --formats");
+    if (!exponent.empty() && !selected(power_of_two))
+      throw CLI::ValidationError("--exponent", exponent + " is of no use without a format hbfp in --formats");
   } catch (const CLI::ParseError& e) {
     const bool help = e.get_exit_code() == 0;
     if (help)
@@ -158,7 +194,14 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
   t.network = find(models(), model);
   t.optimizer = find(optimizers(), rule);
   if (rate->empty()) t.step.rate = t.optimizer->usual_rate;
-  t.sums = sums == "wide" ? accumulation::wide : accumulation::narrow;
+  t.products.sums = sums == "wide" ? accumulation::wide : accumulation::narrow;
+  if (!rounding.empty())
+    t.block_formats.rounding = rounding == "nearest" ? rounding_choice::nearest : rounding_choice::stochastic;
+  if (!exponent.empty())
+    t.block_formats.exponent = exponent == "max"   ? exponent_choice::max
+                               : exponent == "min" ? exponent_choice::min
+                                                   : exponent_choice::avg;
+  if (!tile.empty()) t.block_formats.weight_scales = tile == "tensor" ? sharing::tensor : sharing::tile;
   t.master = no_master ? master_copy::absent : master_copy::kept;
   return o;
 }

@@ -20,7 +20,8 @@ struct training_settings {
   float clip_norm = 0;                 // 0: no clipping
   std::string loss_scale = "dynamic";  // as make_scaler takes it
   float loss_weight = 1;               // the loss that is minimised is the cross-entropy times this
-  accumulation sums = accumulation::wide;
+  product_settings products;
+  block_choices block_formats;  // for the formats that are block formats
   master_copy master = master_copy::kept;
 };
 

@@ -55,6 +55,11 @@ template <class S> double accuracy(network<S>& net, batches<S>& images) {
   return static_cast<double>(correct) / static_cast<double>(count);
 }
 
+/// Fixed-point gradients saturate, which no scaler can see: they take a constant scale, 1 if none is given.
+template <class S> narrow::loss_scaler scaler_for(const std::string& loss_scale) {
+  return make_scaler(narrow::narrow_fixed<S> && loss_scale == "dynamic" ? "none" : loss_scale);
+}
+
 /// Trains a fresh network in the format S. The seed gives the initial weights and the order of the images,
 /// the same for every S; equal arguments give equal results.
 template <class S>
@@ -62,9 +67,10 @@ training_result train_network(const training_settings& settings, const train_and
                               std::uint64_t seed, observer& watcher) {
   using clock = std::chrono::steady_clock;
 
-  network<S> net(*settings.network, data.train.shape, data.train.classes, settings.sums);
+  narrow::seed(seed);  // of stochastic rounding
+  network<S> net(*settings.network, data.train.shape, data.train.classes, settings.products);
   mixed_precision<S> training(net.parameters(), seed, settings.optimizer->make(settings.step),
-                              make_scaler(settings.loss_scale), settings.clip_norm, settings.master);
+                              scaler_for<S>(settings.loss_scale), settings.clip_norm, settings.master);
   const pixel_values values = normalised(data.train);
   batches<S> train(data.train, values, settings.batch);
   batches<S> test(data.test, values, settings.batch);

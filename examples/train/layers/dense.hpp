@@ -1,42 +1,40 @@
 // Fully connected layer: Y = W X + b.
 #pragma once
 
-#include "layer.hpp"
+#include "weight_products.hpp"
 
 namespace narrow_train {
 
 template <class S> class dense final : public layer<S> {
  public:
   /// Weights and biases start at zero.
-  dense(int inputs, int outputs, accumulation mode) : mode_(mode) {
-    weights_.value = matrix<S>::Zero(outputs, inputs);
+  dense(int inputs, int outputs, const product_settings& settings) : products_(outputs, inputs, settings) {
     bias_.value = fp32_matrix::Zero(outputs, 1);
   }
 
   const matrix<S>& forward(const matrix<S>& x) override {
-    multiply(mode_, sums_, weights_.value, x);
+    products_.forward(x, sums_);
     sums_.colwise() += bias_.value.col(0);
     y_ = sums_.template cast<S>();
     return y_;
   }
 
   const matrix<S>& backward(const matrix<S>& x, const matrix<S>& dy, input_gradient wanted) override {
-    multiply(mode_, weights_.gradient, dy, x.transpose());
+    products_.backward(x, dy);
     bias_.gradient = dy.template cast<float>().rowwise().sum();
-    if (wanted == input_gradient::wanted) multiply(mode_, dx_, weights_.value.transpose(), dy);
+    if (wanted == input_gradient::wanted) products_.input_gradient(dy, dx_);
     return dx_;
   }
 
   void collect(parameter_list<S>& all) override {
-    all.weights.push_back(&weights_);
+    all.weights.push_back(&products_.weights());
     all.biases.push_back(&bias_);
   }
 
   [[nodiscard]] std::size_t activation_bytes() const override { return bytes_of(y_); }
 
  private:
-  accumulation mode_;
-  parameter<S> weights_;   // (outputs x inputs)
+  weight_products<S> products_;
   parameter<float> bias_;  // (outputs x 1)
   fp32_matrix sums_;       // (outputs x batch), scratch: W X + b before it is rounded
   matrix<S> y_;            // (outputs x batch)

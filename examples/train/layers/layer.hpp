@@ -2,17 +2,35 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
+#include <optional>
 #include <vector>
 
-#include "../tensor.hpp"
+#include "../block_products.hpp"
 
 namespace narrow_train {
 
 /// A trained tensor and the gradient of the loss by it, both stored in T. The gradient carries the loss
-/// scale.
+/// scale. Weights in a block format are in `block`; `value` then is empty.
 template <class T> struct parameter {
   matrix<T> value;
   matrix<T> gradient;
+  std::unique_ptr<block_operand> block;
+
+  [[nodiscard]] fp32_matrix weights() const { return block ? block->values() : value.template cast<float>(); }
+  void store(const fp32_matrix& weights) {
+    if (block)
+      block->assign(weights);
+    else
+      value = weights.template cast<T>();
+  }
+  [[nodiscard]] std::size_t bytes() const { return block ? block->bytes() : bytes_of(value); }
+};
+
+/// How the products of a layer are computed.
+struct product_settings {
+  accumulation sums = accumulation::wide;
+  std::optional<block_recipe> blocks;  // with fp32 tensors only
 };
 
 /// All trained tensors of a network, in the order of its layers. Weights are stored in S, biases in fp32.

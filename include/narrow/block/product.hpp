@@ -54,6 +54,7 @@ namespace detail {
 template <class T> inline constexpr bool is_tensor_factor = false;
 template <class F> inline constexpr bool is_tensor_factor<block_tensor<F>> = true;
 template <class F> inline constexpr bool is_tensor_factor<transposed_tensor<F>> = true;
+template <class E, class S> inline constexpr bool is_tensor_factor<block_view<E, S>> = true;
 
 template <class T> inline constexpr bool is_view_factor = false;
 template <class T> inline constexpr bool is_view_factor<matrix_view<T>> = true;
@@ -81,7 +82,7 @@ template <side Side, block_format Format, class T> auto tensor_beside(matrix_vie
 
 }  // namespace detail
 
-/// C = alpha A B + beta C, where A, B or both are tensors, `transposed(tensor)` included.
+/// C = alpha A B + beta C, where A, B or both are tensors, `transposed(tensor)` included, or both are block_views.
 ///
 /// Shapes    A (m, k), B (k, n), C (m, n). A factor that is a view of numbers is quantised as the other one
 /// is,

@@ -23,6 +23,7 @@ template <class Element, class Scale> struct block_view {
   constexpr double scale(std::ptrdiff_t i, std::ptrdiff_t j) const {
     return static_cast<float>(scales((first_row + i) / tile_rows, (first_col + j) / tile_cols));
   }
+  constexpr const block_view& view() const { return *this; }
   constexpr block_view transposed() const {
     return {elements.transposed(), scales.transposed(), tile_cols, tile_rows, first_col, first_row};
   }
