@@ -219,7 +219,7 @@ TEST_CASE("normalisation: mean 0 and variance 1 in every channel", "[train][data
   const auto values = normalised(data);
   REQUIRE(values.size() == 2);
   double sum = 0, squares = 0;
-  for (const std::uint8_t byte : {0, 100, 50, 250}) {
+  for (const std::size_t byte : {0u, 100u, 50u, 250u}) {
     sum += double{values[0][byte]};
     squares += double{values[0][byte]} * double{values[0][byte]};
   }
