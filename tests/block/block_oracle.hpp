@@ -5,7 +5,7 @@
 
 namespace test {
 
-using index = std::ptrdiff_t;
+using place = std::ptrdiff_t;
 
 // ---- formats
 
@@ -29,16 +29,16 @@ using granularities = std::tuple<narrow::per_tensor, narrow::per_row, narrow::pe
 // Rows and columns that share a scale, by the definition of each granularity.
 template <class Block> struct sharing;
 template <> struct sharing<narrow::per_tensor> {
-  static bool same(index, index, index, index) { return true; }
+  static bool same(place, place, place, place) { return true; }
 };
 template <> struct sharing<narrow::per_row> {
-  static bool same(index i, index, index k, index) { return i == k; }
+  static bool same(place i, place, place k, place) { return i == k; }
 };
 template <> struct sharing<narrow::per_column> {
-  static bool same(index, index j, index, index l) { return j == l; }
+  static bool same(place, place j, place, place l) { return j == l; }
 };
 template <int R, int C> struct sharing<narrow::tile<R, C>> {
-  static bool same(index i, index j, index k, index l) { return i / R == k / R && j / C == l / C; }
+  static bool same(place i, place j, place k, place l) { return i / R == k / R && j / C == l / C; }
 };
 
 // ---- numbers
@@ -178,7 +178,7 @@ bool right_mantissa(float x, const mpq_class& scale, long q, const Round& round,
 /// The kinds of values that blocks are made of.
 inline constexpr int kinds_of_values = 10;
 
-inline float value_of_kind(int kind, std::size_t place, std::size_t size, generator& random) {
+inline float value_of_kind(int kind, std::size_t number, std::size_t size, generator& random) {
   const auto r = static_cast<std::uint32_t>(random());
   const auto from_bits = [](std::uint32_t bits) { return std::bit_cast<float>(bits); };
   const auto finite = [&](std::uint32_t bits) {
@@ -199,7 +199,7 @@ inline float value_of_kind(int kind, std::size_t place, std::size_t size, genera
     case 5:  // zeros of both signs
       return from_bits(r & 0x8000'0000);
     case 6:  // a single huge outlier
-      return place == size / 2 ? std::ldexp(1.7f, 100) : around_one();
+      return number == size / 2 ? std::ldexp(1.7f, 100) : around_one();
     case 7:  // not all of them numbers
       return r % 5 == 0   ? from_bits(0x7f80'0000 | (r & 0x8000'0000))
              : r % 5 == 1 ? from_bits(0x7fc0'0000 | (r & 0x803f'ffff))
@@ -224,23 +224,40 @@ inline std::vector<float> values_of_kind(int kind, std::size_t size, generator& 
 inline constexpr int repetitions = 4;
 
 struct extent {
-  index rows, cols;
+  place rows, cols;
 };
 inline constexpr extent extents[] = {{1, 1}, {5, 7}, {4, 9}, {1, 11}, {8, 1}};
+
+/// check.operator()<F>() for formats under exponent::max with every granularity.
+template <class Round, class Check> void for_each_max_format(Check check) {
+  for_each_type<granularities>([&]<class Block>() {
+    check.template operator()<narrow::bfp<4, Block, Round>>();
+    check.template operator()<narrow::bfp<12, Block, Round>>();
+    check.template operator()<narrow::basic_int8<Block, Round>>();
+  });
+}
+inline constexpr std::uint64_t max_formats = 3 * std::tuple_size_v<granularities>;
+
+/// All values, row by row.
+template <class F> std::vector<float> dequantized(const narrow::block_tensor<F>& t) {
+  std::vector<float> values(static_cast<std::size_t>(t.size()));
+  narrow::dequantize(t, values);
+  return values;
+}
 
 // ---- the check
 
 /// The same matrix in memory by rows or by columns.
 inline std::vector<float> in_columns(const std::vector<float>& rows_first, const extent& size) {
   std::vector<float> result(rows_first.size());
-  for (index i = 0; i < size.rows; ++i)
-    for (index j = 0; j < size.cols; ++j)
+  for (place i = 0; i < size.rows; ++i)
+    for (place j = 0; j < size.cols; ++j)
       result[static_cast<std::size_t>(j * size.rows + i)] =
           rows_first[static_cast<std::size_t>(i * size.cols + j)];
   return result;
 }
 
-template <class F> long mantissa(const narrow::block_tensor<F>& t, index i, index j) {
+template <class F> long mantissa(const narrow::block_tensor<F>& t, place i, place j) {
   return t.view().elements(i, j);
 }
 
@@ -249,8 +266,8 @@ template <class F, class Round>
 void check_tensor(tally& count, const narrow::block_tensor<F>& t, const std::vector<float>& values,
                   const extent& size, const Round& round) {
   using block = typename F::block_type;
-  const auto at = [&](index i, index j) { return values[static_cast<std::size_t>(i * size.cols + j)]; };
-  const auto describe = [&](const char* what, index i, index j) {
+  const auto at = [&](place i, place j) { return values[static_cast<std::size_t>(i * size.cols + j)]; };
+  const auto describe = [&](const char* what, place i, place j) {
     return text(name_of<F>(), name_of<Round>(), what, "of", static_cast<std::uint64_t>(size.rows), "x",
                 static_cast<std::uint64_t>(size.cols), "at", i, j, "value", at(i, j), "mantissa",
                 static_cast<double>(mantissa(t, i, j)), "scale", t.view().scale(i, j));
@@ -260,13 +277,13 @@ void check_tensor(tally& count, const narrow::block_tensor<F>& t, const std::vec
   count.expect(t.nonfinite() == nonfinite && t.rows() == size.rows && t.cols() == size.cols,
                [&] { return describe("shape or count of nonfinite", 0, 0); });
   std::vector<bool> done(values.size());
-  for (index i = 0; i < size.rows; ++i)
-    for (index j = 0; j < size.cols; ++j) {
+  for (place i = 0; i < size.rows; ++i)
+    for (place j = 0; j < size.cols; ++j) {
       if (done[static_cast<std::size_t>(i * size.cols + j)]) continue;
       std::vector<float> members;
-      std::vector<std::pair<index, index>> places;
-      for (index k = i; k < size.rows; ++k)
-        for (index l = 0; l < size.cols; ++l)
+      std::vector<std::pair<place, place>> places;
+      for (place k = i; k < size.rows; ++k)
+        for (place l = 0; l < size.cols; ++l)
           if (sharing<block>::same(i, j, k, l)) {
             done[static_cast<std::size_t>(k * size.cols + l)] = true;
             members.push_back(at(k, l));
