@@ -245,6 +245,15 @@ template <class F> std::vector<float> dequantized(const narrow::block_tensor<F>&
   return values;
 }
 
+/// Numbers around 2^exponent, of many magnitudes.
+inline std::vector<float> numbers_around(int exponent, place count, generator& random) {
+  std::vector<float> result(static_cast<std::size_t>(count));
+  for (float& x : result)
+    x = std::ldexp(static_cast<float>(static_cast<std::int32_t>(random())),
+                   exponent - 31 - static_cast<int>(below(random, 6)));
+  return result;
+}
+
 // ---- the check
 
 /// The same matrix in memory by rows or by columns.

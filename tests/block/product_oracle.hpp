@@ -135,15 +135,6 @@ narrow::block_tensor<F> tensor_in_order(const std::vector<float>& numbers, const
   return narrow::quantize<F>(narrow::column_major(in_columns(numbers, size), size.rows, size.cols));
 }
 
-/// Numbers around 2^exponent, of many magnitudes.
-inline std::vector<float> numbers_around(int exponent, place count, generator& random) {
-  std::vector<float> result(static_cast<std::size_t>(count));
-  for (float& x : result)
-    x = std::ldexp(static_cast<float>(static_cast<std::int32_t>(random())),
-                   exponent - 31 - static_cast<int>(below(random, 6)));
-  return result;
-}
-
 struct product_shape {
   place m, n, k;
 };
