@@ -4,6 +4,7 @@
 // all.
 #include <narrow/narrow.hpp>
 
+#include <span>
 #include <tuple>
 
 #include "computations.hpp"
@@ -178,6 +179,59 @@ template <class T> void sums(const std::string& name, recorder& record) {
   });
 }
 
+using tensor_formats =
+    std::tuple<narrow::bfp<8>, narrow::bfp<12, narrow::per_row, rounding::toward_zero>,
+               narrow::bfp<5, narrow::tile<3, 4>, rounding::stochastic, narrow::exponent::avg<>>,
+               narrow::int8, narrow::basic_int8<narrow::per_column, rounding::stochastic>>;
+
+template <class F> void add(hash& h, const narrow::block_tensor<F>& t) {
+  for (const auto q : t.mantissas()) h.add(static_cast<std::uint64_t>(std::int64_t{q}));
+  for (const float s : t.scales()) h.add(std::bit_cast<std::uint32_t>(s));
+  h.add(t.nonfinite());
+}
+
+template <class F> void tensors(const std::string& name, recorder& record) {
+  const auto values = finite<float>(18 * 30, 0), others = finite<float>(30 * 7, 5);
+  const auto tensor = [&] { return narrow::quantize<F>(values, 18, 30); };
+  record(name + " quantised", [&](hash& h) {
+    narrow::seed(6);
+    add(h, tensor());
+    add(h, narrow::quantize<F>(narrow::column_major(values, 30, 18)));
+    std::vector<double> wide(values.begin(), values.end());
+    for (double& x : wide) x *= 1.00000001;
+    add(h, narrow::quantize<F>(wide, 18, 30));
+    std::vector<float> all;
+    for (const std::uint32_t code : float_codes()) all.push_back(std::bit_cast<float>(code));
+    add(h, narrow::quantize<F>(all, 100, 200));
+  });
+  record(name + " read", [&](hash& h) {
+    narrow::seed(7);
+    const auto t = tensor();
+    std::vector<float> back(values.size());
+    narrow::dequantize(t, back);
+    for (const float x : back) odr::add(h, x);
+    for (std::ptrdiff_t i = 0; i < 18; ++i) odr::add(h, t(i, i));
+  });
+  record(name + " written", [&](hash& h) {
+    narrow::seed(8);
+    auto t = tensor();
+    t.write(2, 3, narrow::row_major(others, 5, 7));
+    for (std::ptrdiff_t i = 0; i < 18; ++i)
+      t.write(i, 29 - i, narrow::row_major(std::span(others).subspan(static_cast<std::size_t>(i)), 1, 1));
+    add(h, t);
+  });
+  record(name + " products", [&](hash& h) {
+    narrow::seed(9);
+    const auto a = tensor();
+    std::vector<float> c(18 * 18, 0.25f);
+    narrow::gemm(a, narrow::transposed(a), narrow::row_major(c, 18, 18), 0.75, 0.5);
+    for (const float x : c) odr::add(h, x);
+    narrow::gemm(a, narrow::row_major(others, 30, 7), narrow::row_major(c, 18, 7));
+    narrow::gemv(narrow::transposed(a), std::span(others).first(18), std::span(c).first(30));
+    for (const float x : c) odr::add(h, x);
+  });
+}
+
 }  // namespace
 
 odr::results UNIT();
@@ -198,6 +252,8 @@ odr::results UNIT() {
   for_each_type<targets>("target ", [&]<class T>(const std::string& name) { functions<T>(name, record); });
   for_each_type<std::tuple<narrow::fp16, narrow::bf16, fixed<8, 4>>>(
       "to float ", [&]<class T>(const std::string& name) { products<T, T, float>(name, record); });
+  for_each_type<tensor_formats>("tensor ",
+                                [&]<class F>(const std::string& name) { tensors<F>(name, record); });
   products<float, narrow::fp16, narrow::bf16>("mixed", record);
   products<narrow::fp16, narrow::fp16, half_rounded<rounding::stochastic>>("stochastic", record);
   return std::move(record).results();

@@ -1,0 +1,99 @@
+// What tensors and their functions refuse: each a std::invalid_argument that names the values.
+#include <span>
+
+#include "block_oracle.hpp"
+
+using namespace test;
+using namespace narrow;
+
+namespace {
+
+template <class F> void expect_refusal(F f, std::initializer_list<const char*> parts) {
+  const std::string message = refusal(f);
+  for (const char* part : parts) {
+    INFO(message << " should contain " << part);
+    CHECK(contains(message, part));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("shapes that are none", "[block][errors]") {
+  std::vector<float> v(12);
+  expect_refusal([] { block_tensor<bfp<8>> t(-1, 4); }, {"narrow::block_tensor", "-1 x 4", "negative"});
+  expect_refusal([] { block_tensor<int8> t(3, -2); }, {"3 x -2"});
+  block_tensor<bfp<8, per_row>> t(3, 4);
+  expect_refusal([&] { t.resize(4, -4); }, {"4 x -4"});
+  expect_refusal([&] { t.assign(matrix_view<const float>{v.data(), -3, 4, 4, 1}); }, {"-3 x 4"});
+  REQUIRE(t.rows() == 3);
+  REQUIRE(t.cols() == 4);
+  expect_refusal([&] { (void)quantize<bfp<8>>(v, 3, 5); }, {"12 elements", "3 lines of 5"});
+  expect_refusal([&] { (void)quantize<bfp<8>>(v, -3, 4); }, {"-3 x 4"});
+}
+
+TEST_CASE("shapes that do not match", "[block][errors]") {
+  std::vector<float> v(12), short_one(11);
+  const block_tensor<bfp<8>> a(3, 4), b(3, 2), d(4, 2);
+  const auto c = row_major(v, 3, 2);
+  expect_refusal([&] { gemm(a, b, c); }, {"narrow::gemm", "A is 3 x 4", "B is 3 x 2"});
+  expect_refusal([&] { gemm(a, d, row_major(v, 3, 3)); }, {"narrow::gemm", "A B is 3 x 2", "C is 3 x 3"});
+  expect_refusal([&] { gemm(transposed(a), d, c); }, {"A is 4 x 3", "B is 4 x 2"});
+  expect_refusal([&] { gemm(a, row_major(v, 3, 4), c); }, {"A is 3 x 4", "B is 3 x 4"});
+  expect_refusal([&] { gemm(row_major(v, 3, 2), a, c); }, {"A is 3 x 2", "B is 3 x 4"});
+  expect_refusal([&] { gemv(a, std::span(v).first(3), std::span(v).first(3)); },
+                 {"A is 3 x 4", "B is 3 x 1"});
+  expect_refusal([&] { gemv(a, std::span(v).first(4), std::span(v).first(5)); },
+                 {"A B is 3 x 1", "C is 5 x 1"});
+  expect_refusal([&] { dequantize(a, short_one); },
+                 {"narrow::dequantize", "the tensor is 3 x 4", "to is 11"});
+  expect_refusal([&] { a.dequantize(row_major(v, 4, 3)); }, {"the tensor is 3 x 4", "to is 4 x 3"});
+}
+
+TEST_CASE("parts that reach beyond the tensor", "[block][errors]") {
+  constexpr place most = std::numeric_limits<place>::max();
+  const std::vector<float> v(12, 1.0f);
+  block_tensor<bfp<8>> t(3, 4);
+  expect_refusal([&] { t.write(2, 0, row_major(v, 2, 4)); },
+                 {"narrow::block_tensor", "2 x 4 values at (2, 0)", "3 x 4"});
+  expect_refusal([&] { t.write(0, 3, row_major(v, 1, 2)); }, {"1 x 2 values at (0, 3)"});
+  expect_refusal([&] { t.write(-1, 0, row_major(v, 1, 1)); }, {"(-1, 0)"});
+  expect_refusal([&] { t.write(0, -1, row_major(v, 1, 1)); }, {"(0, -1)"});
+  expect_refusal([&] { t.write(most, 0, row_major(v, 1, 1)); }, {"3 x 4"});
+  expect_refusal([&] { t.write(0, most, row_major(v, 1, 1)); }, {"3 x 4"});
+  expect_refusal([&] { t.write({0, 0, most, 1}, [](place, place) { return 1.0f; }); }, {"3 x 4"});
+  for (const auto q : t.mantissas()) REQUIRE(q == 0);
+  t.write(3, 4, row_major(v, 0, 0));
+  t.write(0, 4, row_major(v, 3, 0));
+}
+
+TEST_CASE("clipping values", "[block][errors]") {
+  constexpr float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> v = {1, -2, 3, 4, -5, 100};
+  block_tensor<bfp<8, per_row>> t(1, 1);
+  const auto assign = [&](std::vector<float> clips) {
+    t.assign(row_major(v, 3, 2), rounding::nearest_even{}, clips);
+  };
+  expect_refusal([&] { assign({1, 2}); }, {"narrow::block_tensor", "2 clipping values for 3 blocks"});
+  expect_refusal([&] { assign({1, 2, 3, 4}); }, {"4 clipping values for 3 blocks"});
+  expect_refusal([&] { assign({-0.5f}); }, {"clipping value -0.5"});
+  expect_refusal([&] { assign({1, inf, 2}); }, {"clipping value inf"});
+  expect_refusal([&] { assign({nan}); }, {"clipping value", "nan"});
+  REQUIRE(t.rows() == 1);  // nothing was assigned
+
+  assign({4});
+  REQUIRE(t.scales()[0] == 0x1p-4f);
+  REQUIRE(t.scales()[2] == 0x1p-4f);
+  REQUIRE(t(0, 1) == -2);
+  REQUIRE(t(2, 1) == 127 * 0x1p-4f);
+  assign({4, 8, 128});
+  REQUIRE(t.scales()[1] == 0x1p-3f);
+  REQUIRE(t.scales()[2] == 2);
+  assign({-0.0f});
+  REQUIRE(t.scales()[0] == 0x1p-149f);
+  REQUIRE(t.nonfinite() == 0);
+  block_tensor<int8> u;
+  u.assign(row_major(v, 3, 2), rounding::nearest_even{}, std::vector<float>{12.7f});
+  REQUIRE(std::abs(u.scales()[0] - 0.1f) < 1e-6f);
+  REQUIRE(mantissa(u, 2, 1) == 127);
+  REQUIRE(mantissa(u, 0, 0) == 10);
+}

@@ -1,0 +1,48 @@
+// Products of tensors of different formats, transposed, and with scales at the ends of the range.
+#include "product_oracle.hpp"
+
+using namespace test;
+using namespace narrow;
+
+namespace {
+
+constexpr product_shape shapes[] = {{1, 1, 1}, {3, 4, 5}, {5, 2, 17}, {1, 9, 8}, {9, 1, 8}, {6, 10, 33}};
+constexpr std::uint64_t coefficients = 1 + 12 + 10 + 9 + 9 + 60;
+
+}  // namespace
+
+TEST_CASE("int8 with itself and with bfp", "[block]") {
+  tally count;
+  generator random(2024);
+  for (unsigned layout = 0; layout < 16; ++layout)
+    for (const auto& shape : shapes) {
+      check_products_of<true, int8, int8>(count, shape, layout, 0, 3, random);
+      check_products_of<true, int8, bfp<12>>(count, shape, layout, 0, 3, random);
+      check_products_of<true, bfp<4>, int8>(count, shape, layout, 0, 3, random);
+    }
+  count.require(16 * 3 * coefficients);
+}
+
+TEST_CASE("huge and tiny scales: no NaN, nothing lost that float holds", "[block]") {
+  tally count;
+  generator random(2024);
+  unsigned layout = 0;
+  for (const int a : {-145, -126, -60, 0, 60, 126})
+    for (const int b : {-140, -120, -66, 0, 70, 126})
+      for (const auto& shape : shapes) {
+        ++layout;
+        check_products_of<true, bfp<8>, bfp<8>>(count, shape, layout, a, b, random);
+        check_products_of<true, bfp<16>, bfp<16>>(count, shape, layout, a, b, random);
+        check_products_of<true, int8, int8>(count, shape, layout, a, b, random);
+        if (std::abs(a + b) < 110)  // sums of infinite pieces could be NaN
+          check_products_of<true, bfp<8, tile<2, 3>>, bfp<12, tile<4, 2>>>(count, shape, layout, a, b,
+                                                                           random);
+      }
+  count.require_at_least(36 * 3 * coefficients);
+  // A sum of zero times scales whose product is beyond float's range.
+  const std::vector<float> huge = {0x1p127f, 0x1p127f}, opposite = {0x1p127f, -0x1p127f};
+  std::vector<float> c(1);
+  gemm(quantize<bfp<2>>(huge, 1, 2), quantize<bfp<2>>(opposite, 2, 1), row_major(c, 1, 1));
+  REQUIRE(c[0] == 0);
+  REQUIRE(!std::signbit(c[0]));
+}
