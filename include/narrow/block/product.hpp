@@ -82,7 +82,8 @@ template <side Side, block_format Format, class T> auto tensor_beside(matrix_vie
 
 }  // namespace detail
 
-/// C = alpha A B + beta C, where A, B or both are tensors, `transposed(tensor)` included, or both are block_views.
+/// C = alpha A B + beta C, where A, B or both are tensors, `transposed(tensor)` included, or both are
+/// block_views.
 ///
 /// Shapes    A (m, k), B (k, n), C (m, n). A factor that is a view of numbers is quantised as the other one
 /// is,
