@@ -6,11 +6,16 @@
 
 namespace narrow {
 
+namespace detail {
+template <class R>
+concept array_of_floats = sized_array<R> && std::same_as < std::ranges::range_value_t<R>,
+float > ;
+}  // namespace detail
+
 /// A matrix in a block format.
 ///
 /// Shapes    any view: `row_major(range, rows, cols)`, `column_major(...)`; the tensor is stored by rows, or
-/// by
-///           columns where the view is.
+///           by columns where the view is.
 /// Rounding  every element once, by `round` (default: the format's policy) under its row-major index.
 /// Special   `nonfinite()` of the result counts NaNs and infinities; see the format.
 template <block_format Format, class T, rounding_policy Round = typename Format::round_policy>
@@ -31,9 +36,8 @@ template <block_format Format, sized_array Range, rounding_policy Round = typena
 }
 
 /// The values of a tensor, row by row. Throws std::invalid_argument naming both sizes if they differ.
-template <block_format Format, sized_array Range>
-requires std::same_as < std::ranges::range_value_t<Range>,
-float > void dequantize(const block_tensor<Format>& tensor, Range&& to) {
+template <block_format Format, detail::array_of_floats Range>
+void dequantize(const block_tensor<Format>& tensor, Range&& to) {
   const auto size = static_cast<std::ptrdiff_t>(std::ranges::size(to));
   detail::check_shapes(size == tensor.size(), "narrow::dequantize", "the tensor",
                        detail::shape(tensor.rows(), tensor.cols()), "to", std::to_string(size));
@@ -58,6 +62,11 @@ template <class E, class S> inline constexpr bool is_tensor_factor<block_view<E,
 
 template <class T> inline constexpr bool is_view_factor = false;
 template <class T> inline constexpr bool is_view_factor<matrix_view<T>> = true;
+
+/// Two factors, of which at least one says in which format the product is.
+template <class A, class B>
+concept tensor_factors = (is_tensor_factor<A> && (is_tensor_factor<B> || is_view_factor<B>)) ||
+                         (is_view_factor<A> && is_tensor_factor<B>);
 
 enum class side { left, right };
 
@@ -86,8 +95,7 @@ template <side Side, block_format Format, class T> auto tensor_beside(matrix_vie
 /// block_views.
 ///
 /// Shapes    A (m, k), B (k, n), C (m, n). A factor that is a view of numbers is quantised as the other one
-/// is,
-///           by the same policy, with one scale for each of its rows (A) or columns (B).
+///           is, by the same policy, with one scale for each of its rows (A) or columns (B).
 /// Rounding  no scale changes along the summed dimension: a coefficient of A B is float(exact integer sum) *
 ///           (scale of its row * scale of its column), each operation rounded to nearest, so bit for bit the
 ///           same everywhere; integers never wrap. Tiles: the same for each, added in float in ascending
@@ -95,10 +103,8 @@ template <side Side, block_format Format, class T> auto tensor_beside(matrix_vie
 ///           alpha and beta, and one rounding if C is narrow. C is not read where beta is 0.
 /// Throws    std::invalid_argument naming both shapes if they do not match.
 template <class A, class B, class C>
-requires((detail::is_tensor_factor<A> && (detail::is_tensor_factor<B> || detail::is_view_factor<B>)) ||
-         (detail::is_view_factor<A> &&
-          detail::is_tensor_factor<B>)) void gemm(const A& a, const B& b, matrix_view<C> c, double alpha = 1,
-                                                  double beta = 0) {
+requires detail::tensor_factors<A, B>
+void gemm(const A& a, const B& b, matrix_view<C> c, double alpha = 1, double beta = 0) {
   using detail::shape;
   if constexpr (detail::is_view_factor<A>) {
     gemm(detail::tensor_beside<detail::side::left, typename detail::format_of_factor<B>::type>(a), b, c,

@@ -59,17 +59,18 @@ template <std::floating_point Value, class Coefficient> struct computed_values {
   }
 };
 
+template <class T, class Value>
+concept readable_in_place = std::same_as < std::remove_const_t<T>,
+float > || std::same_as<std::remove_const_t<T>, Value>;
+
 /// What a part of a tensor that begins at (row, col) is assigned from, in steps of Value or of what lies in
 /// memory: a view, or a function of (row, column).
 template <std::floating_point Value, class Coefficient>
 auto source_of(const Coefficient& coefficient, std::ptrdiff_t row = 0, std::ptrdiff_t col = 0) {
   return computed_values<Value, Coefficient>{coefficient, row, col};
 }
-template <std::floating_point Value, class T>
-requires std::same_as < std::remove_const_t<T>,
-float > || std::same_as<std::remove_const_t<T>, Value> auto source_of(const matrix_view<T>& values,
-                                                                      std::ptrdiff_t row = 0,
-                                                                      std::ptrdiff_t col = 0) {
+template <std::floating_point Value, readable_in_place<Value> T>
+auto source_of(const matrix_view<T>& values, std::ptrdiff_t row = 0, std::ptrdiff_t col = 0) {
   return values_in_memory<std::remove_const_t<T>>{values, row, col};
 }
 
@@ -155,8 +156,7 @@ inline void check_part(std::string_view type, const region& part, std::ptrdiff_t
 /// Value     element (i, j) is mantissa * scale of its block, rounded to float (exact for power-of-two scales
 ///           while float holds it).
 /// Writing   whole assignment chooses every scale anew. Writing a part rounds into the present scales; what
-/// does
-///           not fit grows its block's scale by a power of two and rounds the block again; a scale only
+///           does not fit grows its block's scale by a power of two and rounds the block again; a scale only
 ///           shrinks in whole assignment.
 template <block_format Format> class block_tensor {
  public:

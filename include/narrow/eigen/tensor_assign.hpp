@@ -218,7 +218,8 @@ template <class Derived> class tensor_expression : public Eigen::MatrixBase<Deri
   static constexpr bool is_row = Eigen::internal::traits<Derived>::RowsAtCompileTime == 1;
   static Eigen::Index row_of(Eigen::Index index) { return is_row ? 0 : index; }
   static Eigen::Index col_of(Eigen::Index index) { return is_row ? index : 0; }
-  template <class Self> static auto& checked(Self& self, Eigen::Index row, Eigen::Index col) {
+  template <class Self>
+  static auto& checked(Self& self, [[maybe_unused]] Eigen::Index row, [[maybe_unused]] Eigen::Index col) {
     eigen_assert(row >= 0 && row < self.rows() && col >= 0 && col < self.cols());
     return self.derived();
   }
