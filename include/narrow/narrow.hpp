@@ -3,6 +3,7 @@
 #pragma once
 
 #include "block/fixed_tensor.hpp"
+#include "block/mx.hpp"
 #include "block/product.hpp"
 #include "format/catalog.hpp"
 #include "format/limits.hpp"

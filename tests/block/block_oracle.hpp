@@ -299,7 +299,8 @@ void check_tensor(tally& count, const narrow::block_tensor<F>& t, const std::vec
             places.emplace_back(k, l);
           }
       const mpq_class scale = scale_of_block<F, Round>(members);
-      for (const auto& [k, l] : places) {
+      for (const auto& member : places) {
+        const place k = member.first, l = member.second;  // no structured binding: clang 14 captures none
         const auto stored = static_cast<float>(t.view().scale(k, l));
         const long q = mantissa(t, k, l);
         count.expect(is_finite(stored) && rational(stored) == scale, [&] { return describe("scale", k, l); });

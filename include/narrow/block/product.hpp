@@ -7,9 +7,8 @@
 namespace narrow {
 
 namespace detail {
-template <class R>
-concept array_of_floats = sized_array<R> && std::same_as < std::ranges::range_value_t<R>,
-float > ;
+template <class Range>
+inline constexpr bool holds_floats = std::same_as<std::ranges::range_value_t<Range>, float>;
 }  // namespace detail
 
 /// A matrix in a block format.
@@ -36,7 +35,8 @@ template <block_format Format, sized_array Range, rounding_policy Round = typena
 }
 
 /// The values of a tensor, row by row. Throws std::invalid_argument naming both sizes if they differ.
-template <block_format Format, detail::array_of_floats Range>
+template <block_format Format, sized_array Range>
+requires detail::holds_floats<Range>
 void dequantize(const block_tensor<Format>& tensor, Range&& to) {
   const auto size = static_cast<std::ptrdiff_t>(std::ranges::size(to));
   detail::check_shapes(size == tensor.size(), "narrow::dequantize", "the tensor",
@@ -65,8 +65,8 @@ template <class T> inline constexpr bool is_view_factor<matrix_view<T>> = true;
 
 /// Two factors, of which at least one says in which format the product is.
 template <class A, class B>
-concept tensor_factors = (is_tensor_factor<A> && (is_tensor_factor<B> || is_view_factor<B>)) ||
-                         (is_view_factor<A> && is_tensor_factor<B>);
+concept factors_with_tensor = (is_tensor_factor<A> && (is_tensor_factor<B> || is_view_factor<B>)) ||
+                              (is_view_factor<A> && is_tensor_factor<B>);
 
 enum class side { left, right };
 
@@ -103,7 +103,7 @@ template <side Side, block_format Format, class T> auto tensor_beside(matrix_vie
 ///           alpha and beta, and one rounding if C is narrow. C is not read where beta is 0.
 /// Throws    std::invalid_argument naming both shapes if they do not match.
 template <class A, class B, class C>
-requires detail::tensor_factors<A, B>
+requires detail::factors_with_tensor<A, B>
 void gemm(const A& a, const B& b, matrix_view<C> c, double alpha = 1, double beta = 0) {
   using detail::shape;
   if constexpr (detail::is_view_factor<A>) {

@@ -16,10 +16,14 @@ enum class storage_order { row_major, column_major };
 
 namespace detail {
 
+/// A type whose numbers are Values as they are.
+template <std::floating_point Value, class T>
+inline constexpr bool is_value = std::same_as<T, Value> || std::same_as<T, float>;
+
 /// Any number as Value, which a format rounds once more: rounded to odd, so that rounding to nearest or in a
 /// direction gives what rounding once would have given; and in integers, whatever the caller's rounding mode.
 template <std::floating_point Value, class T> Value to_value(const T& x) {
-  if constexpr (std::same_as<T, Value> || std::same_as<T, float>) {
+  if constexpr (is_value<Value, T>) {
     return x;
   } else if constexpr (narrow_scalar<T> && std::same_as<carried_t<T>, float>) {
     return static_cast<float>(x);
@@ -60,8 +64,7 @@ template <std::floating_point Value, class Coefficient> struct computed_values {
 };
 
 template <class T, class Value>
-concept readable_in_place = std::same_as < std::remove_const_t<T>,
-float > || std::same_as<std::remove_const_t<T>, Value>;
+concept readable_in_place = is_value<Value, std::remove_const_t<T>>;
 
 /// What a part of a tensor that begins at (row, col) is assigned from, in steps of Value or of what lies in
 /// memory: a view, or a function of (row, column).

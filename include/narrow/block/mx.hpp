@@ -1,0 +1,116 @@
+// OCP Microscaling (MX) formats: small elements that share a power of two in blocks of 32.
+#pragma once
+
+#include "../format/catalog.hpp"
+#include "../format/limits.hpp"
+#include "product.hpp"
+
+NARROW_STRICT_BEGIN
+
+namespace narrow {
+
+/// A power of two from 2^-127 to 2^127, or NaN: E8M0, eight bits that are an exponent and nothing else.
+class e8m0 {
+ public:
+  static constexpr int bias = detail::binary32::bias;
+
+  constexpr e8m0() = default;
+  /// Of a power of two in the range; anything not finite gives NaN.
+  explicit constexpr e8m0(float x)
+      : bits_(detail::magnitude_bits(x) >= detail::nonfinite_bits
+                  ? nan_bits
+                  : static_cast<std::uint8_t>(detail::leading_exponent(detail::magnitude_bits(x)) + bias)) {}
+  static constexpr e8m0 from_bits(std::uint8_t bits) {
+    e8m0 result;
+    result.bits_ = bits;
+    return result;
+  }
+
+  constexpr std::uint8_t bits() const { return bits_; }
+  constexpr operator float() const {
+    return bits_ == nan_bits ? std::numeric_limits<float>::quiet_NaN()
+                             : detail::power_of_two(int{bits_} - bias);
+  }
+  friend constexpr bool operator==(e8m0 a, e8m0 b) { return a.bits_ == b.bits_; }
+
+ private:
+  static constexpr std::uint8_t nan_bits = 0xff;
+  std::uint8_t bits_ = 0;  // 2^-127
+};
+
+namespace detail {
+
+template <class Element> struct mx_element { using type = Element; };
+template <> struct mx_element<int8> { using type = fixed<8, 6>; };
+
+template <class Element>
+concept mx_scalar = narrow_scalar<Element> && sizeof(Element) == 1;
+
+/// The largest magnitude of a block, or that something in it is not finite.
+struct largest_or_nonfinite {
+  std::uint32_t bits = 0;
+  constexpr void add(std::uint32_t magnitude) { bits = bits < magnitude ? magnitude : bits; }
+};
+
+/// The exponent of the largest magnitude less that of the largest element, from -127 to 127; NaN where
+/// something is not finite.
+template <class Element> struct mx_step {
+  static constexpr bool power_of_two = true;
+  static constexpr float smallest = e8m0::from_bits(0);
+  static constexpr int largest_element =
+      leading_exponent(magnitude_bits(static_cast<float>(std::numeric_limits<Element>::max())));
+
+  template <class Round> static constexpr float reaching(std::uint32_t magnitude) {
+    if (magnitude >= nonfinite_bits) return std::numeric_limits<float>::quiet_NaN();
+    if (magnitude == 0) return smallest;
+    return detail::power_of_two(
+        std::clamp(leading_exponent(magnitude) - largest_element, -e8m0::bias, e8m0::bias));
+  }
+};
+
+}  // namespace detail
+
+/// The MX formats: elements of at most 8 bits times an E8M0 scale for each block, 32 along a row.
+///
+/// Element   fp8_e5m2, fp8_e4m3fn, fp6_e3m2, fp6_e2m3, fp4_e2m1; int8 stands for integers from -127 to 127 in
+///           units of 2^-6, which are stored as fixed<8, 6>.
+/// Scale     2^(floor(log2(largest magnitude)) - exponent of the largest element), held to -127..127.
+/// Rounding  x / scale once by Round, subnormals kept; what is beyond the largest element saturates.
+/// Special   a NaN or an infinity makes its block's scale NaN, and with it every value of the block. A block
+///           of zeros has the scale 2^-127.
+/// Products  a factor that is not in blocks is quantised likewise, in blocks along the summed dimension; 32
+///           products at a time are added wide, the scaled sums in float. Two tensors meet in blocks as
+///           gemm(a, transposed(b), c).
+/// Source    OCP Microscaling Formats (MX) Specification v1.0 (2023), sections 5 and 6.
+template <class Element, class Block = tile<1, 32>, class Round = rounding::nearest_even>
+class mx : public detail::lone_number<float> {
+ public:
+  using lone_number::lone_number;
+
+  using element_type = typename detail::mx_element<Element>::type;
+  using scale_type = e8m0;
+  using block_type = Block;
+  using round_policy = Round;
+  template <class OtherBlock, class OtherRound = Round> using with = mx<Element, OtherBlock, OtherRound>;
+  template <detail::side Side>
+  using partner = with<std::conditional_t<Side == detail::side::left, tile<1, 32>, tile<32, 1>>>;
+
+  static_assert(detail::mx_scalar<element_type>,
+                "narrow::mx<Element>: Element must be int8 or a narrow scalar of at most 8 bits");
+  static_assert(granularity<Block>,
+                "narrow::mx: Block must be per_tensor, per_row, per_column or tile<Rows, Cols>");
+  static_assert(rounding_policy<Round>, "narrow::mx: Round must be a rounding policy, see narrow::rounding");
+
+  using step = detail::mx_step<element_type>;
+  using statistic = detail::largest_or_nonfinite;
+  using write_statistic = statistic;
+  static constexpr float limit = static_cast<float>(std::numeric_limits<element_type>::max());
+
+  template <class R> static constexpr float scale_of(const statistic& s) {
+    return step::template reaching<R>(s.bits);
+  }
+};
+
+}  // namespace narrow
+
+NARROW_STRICT_END
