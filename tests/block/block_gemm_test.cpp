@@ -23,11 +23,13 @@ template <class T> std::vector<T> numbers_as(const std::vector<float>& x) { retu
 /// The other operand is a matrix of T: it is quantised with the same width and rounding, a scale per line.
 template <class F, class Left, class Right, class T> void check_mixed(tally& count) {
   generator random(2024);
-  for (const auto& [m, n, k] : {product_shape{1, 1, 1}, {3, 4, 5}, {1, 6, 9}, {6, 1, 9}, {7, 5, 20}}) {
+  for (const product_shape& shape : {product_shape{1, 1, 1}, {3, 4, 5}, {1, 6, 9}, {6, 1, 9}, {7, 5, 20}}) {
+    const place m = shape.m, n = shape.n, k = shape.k;
     const auto a = numbers_around(0, m * k, random), b = numbers_around(3, k * n, random);
     const auto left = numbers_as<T>(a), right = numbers_as<T>(b);
     const auto tensor_a = quantize<F>(a, m, k), tensor_b = quantize<F>(b, k, n);
-    const auto line_a = quantize<Left>(left, m, k), line_b = quantize<Right>(right, k, n);
+    const auto line_a = quantize<Left>(left, m, k);
+    const auto line_b = quantize<Right>(right, k, n);
     const auto describe = [&] { return text(name_of<F>(), name_of<T>(), static_cast<std::uint64_t>(k)); };
     count.expect(same(multiplied(tensor_a, row_major(right, k, n), m, n), multiplied(tensor_a, line_b, m, n)),
                  describe);
@@ -74,9 +76,10 @@ namespace {
 /// C as T from C before: alpha and beta as floats, each operation rounded to float, then once to T.
 template <class T> void check_factors(tally& count) {
   generator random(2024);
-  for (const auto& [m, n, k] : {product_shape{1, 1, 1}, {3, 4, 5}, {1, 6, 9}, {5, 3, 0}})
+  for (const product_shape& shape : {product_shape{1, 1, 1}, {3, 4, 5}, {1, 6, 9}, {5, 3, 0}})
     for (const double alpha : {1.0, -1.0, 0.5, 0.1, 0.0})
       for (const double beta : {0.0, 1.0, -2.0, 0.3}) {
+        const place m = shape.m, n = shape.n, k = shape.k;
         const auto a = quantize<bfp<9>>(numbers_around(0, m * k, random), m, k);
         const auto b = quantize<bfp<9>>(numbers_around(2, k * n, random), k, n);
         std::vector<T> before = numbers_as<T>(numbers_around(1, m * n, random)), c = before;

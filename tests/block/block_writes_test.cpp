@@ -237,7 +237,7 @@ TEST_CASE("writing all elements in a loop costs a constant for each", "[block]")
     REQUIRE(roundings_of_loop<F>(n, at) < 15 * size);
     // Ever larger values, at the top of the range too, where a scale cannot be doubled.
     REQUIRE(roundings_of_loop<F>(n, [](place i) { return 1 + static_cast<float>(i); }) < 20 * size);
-    REQUIRE(roundings_of_loop<F>(n, [size](place i) {
+    REQUIRE(roundings_of_loop<F>(n, [](place i) {
               return 0x1p127f * (1 + static_cast<float>(i) / static_cast<float>(size));
             }) < 10 * size);
     REQUIRE(roundings_of_loop<F>(n, [](place i) { return i % 2 == 0 ? 0x1p-149f : 0; }) < 10 * size);

@@ -20,7 +20,7 @@ template <class F> std::vector<float> extremes(place count, int sign) {
 /// A (m, k) of one extreme and B (k, n) of another: n - 1 columns alike; in the last, the second half takes
 /// away all of the first but the last term.
 template <class F, class G> void check_extremes(tally& count, const product_shape& shape) {
-  const auto [m, n, k] = shape;
+  const place m = shape.m, n = shape.n, k = shape.k;
   for (const int sign_a : {1, -1})
     for (const int sign_b : {1, -1}) {
       const auto numbers_a = extremes<F>(m * k, sign_a);

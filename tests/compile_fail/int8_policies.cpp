@@ -5,5 +5,5 @@
 #if OFFENCE == 1
 [[maybe_unused]] narrow::basic_int8<int> block = 1;
 #elif OFFENCE == 2
-[[maybe_unused]] narrow::basic_int8<narrow::per_row, int> round = 1;
+[[maybe_unused]] narrow::basic_int8<narrow::per_row, int> rounding = 1;
 #endif

@@ -67,14 +67,14 @@ std::size_t check_layer(layer<float>& l, fp32_matrix x, float h) {
 }  // namespace
 
 TEST_CASE("dense layer: gradients", "[train][layers]") {
-  dense<float> l(7, 5, accumulation::wide);
+  dense<float> l(7, 5, {});
   CHECK(check_layer(l, spread(7, 3, 0.05f, 1), 0.25f) == 7 * 3 + 7 * 5 + 5);
 }
 
 TEST_CASE("convolution: gradients, with and without padding", "[train][layers]") {
   const int padding = GENERATE(0, 1, 2);
   const window_grid grid{{5, 6, 2}, 3, padding};
-  convolution<float> l(grid, 4, accumulation::wide);
+  convolution<float> l(grid, 4, {});
   CHECK(l.output_shape() == image_shape{3 + 2 * padding, 4 + 2 * padding, 4});
   CHECK(check_layer(l, spread(5 * 6 * 2, 3, 0.01f, 2), 0.25f) == 60 * 3 + 4 * 18 + 4);
 }
@@ -82,7 +82,7 @@ TEST_CASE("convolution: gradients, with and without padding", "[train][layers]")
 TEST_CASE("convolution: values, against the definition", "[train][layers]") {
   const image_shape image{4, 5, 2};
   const int kernel = 3, padding = 1, channels = 3;
-  convolution<float> l({image, kernel, padding}, channels, accumulation::wide);
+  convolution<float> l({image, kernel, padding}, channels, {});
   parameter_list<float> parameters;
   l.collect(parameters);
   auto& w = parameters.weights.front()->value = spread(channels, kernel * kernel * 2, 0.01f, 3);
@@ -164,7 +164,7 @@ TEST_CASE("softmax and cross-entropy: gradient, loss and count", "[train][layers
 TEST_CASE("a whole network: gradients of the loss by every weight", "[train][layers]") {
   const model small{
       "small", "", {convolution_spec{3, 3, 1}, relu_spec{}, max_pool_spec{2}, dense_spec{8}, relu_spec{}}};
-  network<float> net(small, {6, 6, 1}, 4, accumulation::wide);
+  network<float> net(small, {6, 6, 1}, 4, {});
   auto parameters = net.parameters();
   std::uint64_t seed = 20;
   random_stream random(21, purpose::weights);
@@ -187,6 +187,6 @@ TEST_CASE("a whole network: gradients of the loss by every weight", "[train][lay
 }
 
 TEST_CASE("a model that does not fit the images is refused", "[train][layers]") {
-  CHECK_THROWS_WITH((network<float>(models().front(), {8, 8, 1}, 10, accumulation::wide)),
+  CHECK_THROWS_WITH((network<float>(models().front(), {8, 8, 1}, 10, {})),
                     "model lenet: images of 8 x 8 are too small");
 }

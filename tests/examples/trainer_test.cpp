@@ -53,7 +53,7 @@ TEST_CASE("every format trains, and twice the same", "[train][run]") {
     CHECK(watcher.epochs_ == 4);
     REQUIRE(first.curve.size() == 4);
     CHECK(first.curve.back().step == 4 * 38);
-    CHECK(first.curve.back().accuracy > 0.5);
+    CHECK(first.curve.back().accuracy > 0.3);  // hbfp4: 0.41, a guess: 0.1
     CHECK(first.curve.back().loss < first.curve.front().loss);
     training_settings shorter = settings;
     shorter.epochs = 1;
@@ -73,7 +73,7 @@ TEST_CASE("in fp32 a loss scale that is a power of two changes nothing", "[train
   const auto plain = train_network<float>(settings, data, 1, watcher);
   settings.loss_scale = "1024";
   CHECK(fingerprint(train_network<float>(settings, data, 1, watcher)) == fingerprint(plain));
-  settings.sums = accumulation::narrow;  // fp32 sums are as narrow as they get
+  settings.products.sums = accumulation::narrow;  // fp32 sums are as narrow as they get
   CHECK(fingerprint(train_network<float>(settings, data, 1, watcher)) == fingerprint(plain));
 }
 
@@ -97,7 +97,10 @@ TEST_CASE("options are read", "[train][options]") {
   std::string complaint;
   const auto plain = parse_line({}, exit_code, complaint);
   REQUIRE(plain.has_value());
-  CHECK(plain->formats.size() == formats().size());
+  std::string names;
+  for (const format* f : plain->formats) names += std::string(f->name) + ' ';
+  CHECK(names == "fp32 fp16 bf16 hbfp8 int8 ");
+  CHECK_FALSE(plain->training.block_formats.rounding.has_value());
   CHECK(plain->training.step.rate == optimizers().front().usual_rate);
   CHECK(plain->training.network->name == "lenet");
   CHECK(plain->data->name == "digits");
@@ -114,9 +117,28 @@ TEST_CASE("options are read", "[train][options]") {
   CHECK(o->training.optimizer->name == "adam");
   CHECK(o->training.step.rate == 0.5f);
   CHECK(o->training.master == master_copy::absent);
-  CHECK(o->training.sums == accumulation::narrow);
+  CHECK(o->training.products.sums == accumulation::narrow);
   CHECK(make_scaler(o->training.loss_scale).scale() == 128);
   CHECK(o->folder == "somewhere");
+}
+
+TEST_CASE("options of block formats are read", "[train][options]") {
+  int exit_code = 0;
+  std::string complaint;
+  const auto o =
+      parse_line({"--formats", "hbfp4,int8", "--rounding", "nearest", "--exponent", "avg", "--tile", "24"},
+                 exit_code, complaint);
+  REQUIRE(o.has_value());
+  const block_choices& choices = o->training.block_formats;
+  REQUIRE(o->formats[0]->blocks.has_value());
+  const block_recipe r = choices.applied_to(*o->formats[0]->blocks);
+  CHECK(r.mantissa == 4);
+  CHECK(r.weights == rounding_choice::nearest);
+  CHECK(r.activations == rounding_choice::nearest);
+  CHECK(r.gradients == rounding_choice::nearest);
+  CHECK(r.exponent == exponent_choice::avg);
+  CHECK(r.weight_scales == sharing::tile);
+  CHECK(r.sample_scales == sharing::column);
 }
 
 TEST_CASE("options that make no sense are refused in one line that names them", "[train][options]") {
@@ -128,7 +150,7 @@ TEST_CASE("options that make no sense are refused in one line that names them", 
       {"--loss-scale", "2x"},  {"--loss-weight", "0"},  {"--limit", "-3"},      {"--formats", "fp99"},
       {"--model", "resnet"},   {"--optimizer", "lion"}, {"--dataset", "mnist"}, {"--data", "folder"},
       {"--accumulate", "big"}, {"--seed", "1,x"},       {"--jobs", "0"},        {"--lr-decay", "1.5"},
-      {"--nonsense", "1"}};
+      {"--nonsense", "1"},     {"--rounding", "up"},    {"--exponent", "mean"}, {"--tile", "23"}};
   for (const auto& line : wrong) {
     int exit_code = 0;
     std::string complaint;
@@ -137,6 +159,21 @@ TEST_CASE("options that make no sense are refused in one line that names them", 
     CHECK(exit_code == 2);
     CHECK(complaint.find(line[0]) != std::string::npos);
     CHECK(complaint.find(line[1]) != std::string::npos);
+    CHECK(std::ranges::count(complaint, '\n') == 1);
+  }
+}
+
+TEST_CASE("options of formats that are not selected are refused", "[train][options]") {
+  const std::vector<std::vector<const char*>> wrong{{"--rounding", "nearest", "--formats", "fp32,fp16"},
+                                                    {"--tile", "24", "--formats", "bf16"},
+                                                    {"--exponent", "min", "--formats", "fp16,int8"}};
+  for (const auto& line : wrong) {
+    int exit_code = 0;
+    std::string complaint;
+    INFO(line[0] << ' ' << line[1]);
+    CHECK_FALSE(parse_line(line, exit_code, complaint).has_value());
+    CHECK(exit_code == 2);
+    CHECK(complaint.find(line[0]) != std::string::npos);
     CHECK(std::ranges::count(complaint, '\n') == 1);
   }
 }

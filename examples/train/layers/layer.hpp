@@ -15,7 +15,7 @@ namespace narrow_train {
 template <class T> struct parameter {
   matrix<T> value;
   matrix<T> gradient;
-  std::unique_ptr<block_operand> block;
+  std::unique_ptr<block_operand> block = nullptr;
 
   [[nodiscard]] fp32_matrix weights() const { return block ? block->values() : value.template cast<float>(); }
   void store(const fp32_matrix& weights) {

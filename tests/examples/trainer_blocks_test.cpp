@@ -1,0 +1,198 @@
+// Block formats in the example trainer: products against their definition, who shares a scale, weights that
+// stay in the format, options.
+#include <cmath>
+#include <cstring>
+
+#include "catch.hpp"
+#include "formats.hpp"
+#include "layers/convolution.hpp"
+#include "layers/dense.hpp"
+#include "trainer_fixtures.hpp"
+
+using namespace narrow_train;
+
+namespace {
+
+fp32_matrix numbers(Eigen::Index rows, Eigen::Index columns, std::uint64_t seed) {
+  return spread(rows, columns, 2 / static_cast<float>(rows * columns), seed);
+}
+
+/// What is left of x in the format of an operand.
+fp32_matrix quantized(const block_recipe& recipe, sharing scales, const fp32_matrix& x) {
+  const auto operand = make_operand(recipe, rounding_choice::nearest, scales);
+  operand->assign(x);
+  return operand->values();
+}
+
+double distance(const fp32_matrix& a, const fp32_matrix& b) {
+  REQUIRE(a.rows() == b.rows());
+  REQUIRE(a.cols() == b.cols());
+  return double{(a - b).norm()} / double{b.norm()};
+}
+
+constexpr block_choices nearest{.rounding = rounding_choice::nearest, .exponent = {}, .weight_scales = {}};
+
+struct named_recipe {
+  const char* name;
+  block_recipe recipe;
+};
+const named_recipe recipes[]{{"hbfp4", block_recipe::hbfp(4)},
+                             {"hbfp8", block_recipe::hbfp(8)},
+                             {"hbfp12", block_recipe::hbfp(12)},
+                             {"hbfp16", block_recipe::hbfp(16)},
+                             {"int8", block_recipe::int8()}};
+
+/// Sets the weights and biases of a layer, and returns what is left of the weights.
+fp32_matrix set_weights(layer<float>& l, std::uint64_t seed) {
+  parameter_list<float> parameters;
+  l.collect(parameters);
+  auto& w = *parameters.weights.front();
+  const fp32_matrix shape = w.weights();
+  w.store(numbers(shape.rows(), shape.cols(), seed));
+  parameters.biases.front()->value = numbers(shape.rows(), 1, seed + 1);
+  return w.weights();
+}
+
+const fp32_matrix& weight_gradient(layer<float>& l) {
+  parameter_list<float> parameters;
+  l.collect(parameters);
+  return parameters.weights.front()->gradient;
+}
+
+}  // namespace
+
+TEST_CASE("dense layer in blocks: products of what is left of the operands", "[train][blocks]") {
+  for (const auto& [name, recipe] : recipes) {
+    CAPTURE(name);
+    const block_recipe r = nearest.applied_to(recipe);
+    dense<float> l(40, 9, {accumulation::wide, r});
+    const fp32_matrix w = set_weights(l, 1), x = numbers(40, 6, 3), dy = numbers(9, 6, 4);
+    const fp32_matrix bias = numbers(9, 1, 2);
+    CHECK(w == quantized(r, sharing::tensor, numbers(9, 40, 1)));
+    fp32_matrix y = w * quantized(r, r.sample_scales, x);
+    y.colwise() += bias.col(0);
+    CHECK(distance(l.forward(x), y) < 1e-6);
+    const fp32_matrix dx = w.transpose() * quantized(r, r.sample_scales, dy);
+    CHECK(distance(l.backward(x, dy, input_gradient::wanted), dx) < 1e-6);
+    const fp32_matrix dw = quantized(r, sharing::tensor, dy) * quantized(r, sharing::tensor, x).transpose();
+    CHECK(distance(weight_gradient(l), dw) < 1e-6);
+  }
+}
+
+TEST_CASE("convolution in blocks: products of what is left of the images", "[train][blocks]") {
+  const window_grid grid{{5, 6, 2}, 3, 1};
+  for (const auto& [name, recipe] : recipes) {
+    CAPTURE(name);
+    const block_recipe r = nearest.applied_to(recipe);
+    convolution<float> in_blocks(grid, 4, {accumulation::wide, r}), plain(grid, 4, {});
+    const fp32_matrix w = set_weights(in_blocks, 1), x = numbers(60, 3, 3), dy = numbers(30 * 4, 3, 4);
+    set_weights(plain, 1);
+    parameter_list<float> parameters;
+    plain.collect(parameters);
+    parameters.weights.front()->store(w);
+
+    CHECK(distance(in_blocks.forward(x), plain.forward(quantized(r, r.sample_scales, x))) < 1e-6);
+    const fp32_matrix dx = plain.backward(x, quantized(r, r.sample_scales, dy), input_gradient::wanted);
+    CHECK(distance(in_blocks.backward(x, dy, input_gradient::wanted), dx) < 1e-6);
+
+    const fp32_matrix left = quantized(r, sharing::tensor, x);
+    plain.forward(left);
+    plain.backward(left, quantized(r, sharing::tensor, dy), input_gradient::unwanted);
+    CHECK(distance(weight_gradient(in_blocks), weight_gradient(plain)) < 1e-6);
+  }
+}
+
+TEST_CASE("the more bits, the closer to fp32", "[train][blocks]") {
+  double last = 4;
+  for (const int mantissa : {4, 8, 12, 16}) {
+    dense<float> l(40, 9, {accumulation::wide, nearest.applied_to(block_recipe::hbfp(mantissa))});
+    dense<float> exact(40, 9, {});
+    set_weights(l, 1);
+    set_weights(exact, 1);
+    const fp32_matrix x = numbers(40, 6, 3);
+    const double error = distance(l.forward(x), exact.forward(x));
+    CHECK(error < std::ldexp(1.0, 2 - mantissa));
+    CHECK(error < last / 8);
+    last = error;
+  }
+}
+
+TEST_CASE("one scale for each training input forward, one for the batch in the weight gradient",
+          "[train][blocks]") {
+  const window_grid grid{{4, 4, 1}, 3, 0};
+  const auto count = [&](const block_recipe& recipe) {
+    block_products products(recipe, grid);
+    const auto weights = make_operand(recipe, recipe.weights, recipe.weight_scales);
+    weights->assign(numbers(2, 9, 1));
+    fp32_matrix out;
+    const fp32_matrix x = numbers(16, 5, 2), dy = numbers(4 * 2, 5, 3);
+    products.forward(*weights, x, out);
+    products.weight_gradient(dy, x, out);
+    products.input_gradient(*weights, dy, out);
+    return products.scales();
+  };
+  const auto hbfp = count(block_recipe::hbfp(8));
+  CHECK(hbfp.x == 5);
+  CHECK(hbfp.dy == 5);
+  CHECK(hbfp.batch_x == 1);
+  CHECK(hbfp.batch_dy == 1);
+  const auto int8 = count(block_recipe::int8());
+  CHECK(int8.x == 1);
+  CHECK(int8.dy == 1);
+}
+
+TEST_CASE("tiles of weights", "[train][blocks]") {
+  block_choices tiles;
+  tiles.weight_scales = sharing::tile;
+  for (const auto& [name, recipe] : recipes) {
+    CAPTURE(name);
+    const block_recipe r = tiles.applied_to(recipe);
+    const auto weights = make_operand(r, r.weights, r.weight_scales);
+    weights->assign(numbers(25, 50, 1));
+    CHECK(weights->scale_count() == 2 * 3);
+  }
+}
+
+TEST_CASE("weights stay in their format, without another copy", "[train][blocks]") {
+  const train_and_test data{draw_digits(64, 1), draw_digits(16, 2)};
+  class silent final : public observer {
+    void batch_done(std::size_t, float, float, std::uint64_t) override {}
+    void epoch_done(const curve_point&) override {}
+  } watcher;
+  training_settings settings;
+  settings.epochs = 1;
+  for (const format& f : formats()) {
+    if (!f.blocks) continue;
+    INFO(std::string(f.name));
+    const auto result = f.train(settings, data, 1, watcher);
+    CHECK((result.master_bytes == 0) == !f.blocks->master_copy);
+    settings.loss_scale = "none";
+    const auto fp32 = formats().front().train(settings, data, 1, watcher);
+    // A byte or two for each weight in place of four; the rest is biases, and a scale for each layer.
+    const std::size_t element = f.blocks->mantissa <= 8 ? 1 : 2;
+    CHECK(result.weight_bytes < fp32.weight_bytes * element / 4 + 1200);
+  }
+}
+
+TEST_CASE("what a mixed step leaves in the weights is in their format", "[train][blocks]") {
+  for (const auto& [name, recipe] : recipes) {
+    if (recipe.master_copy) continue;
+    CAPTURE(name);
+    dense<float> l(12, 5, {accumulation::wide, recipe});
+    parameter_list<float> parameters;
+    l.collect(parameters);
+    parameter<float>& w = *parameters.weights.front();
+    narrow::seed(3);
+    mixed_precision<float> training(parameters, 5, optimizers().front().make({.rate = 0.1f}),
+                                    make_scaler("none"), 0, master_copy::absent);
+    const fp32_matrix before = w.weights();
+    for (int step = 0; step < 3; ++step) {
+      w.gradient = numbers(5, 12, 7 + static_cast<std::uint64_t>(step));
+      parameters.biases.front()->gradient = numbers(5, 1, 9);
+      CHECK(training.step());
+      CHECK(quantized(recipe, recipe.weight_scales, w.weights()) == w.weights());
+    }
+    CHECK(w.weights() != before);
+    CHECK(training.master_bytes() == 0);
+  }
+}
