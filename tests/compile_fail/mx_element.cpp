@@ -8,5 +8,5 @@
 #elif OFFENCE == 2
 [[maybe_unused]] narrow::mx<float> built_in = 1;
 #elif OFFENCE == 3
-[[maybe_unused]] narrow::mx<narrow::fixed<12, 4>> wide_fixed = 1;
+[[maybe_unused]] narrow::mx<narrow::fixed<12, 4> > wide_fixed = 1;
 #endif
