@@ -9,6 +9,7 @@
 #include "format/limits.hpp"
 #include "io.hpp"
 #include "kernel/convert.hpp"
+#include "kernel/isa.hpp"
 #include "math.hpp"
 #include "product.hpp"
 #include "train/exponent_histogram.hpp"

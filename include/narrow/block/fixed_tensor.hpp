@@ -260,9 +260,12 @@ class fixed_tensor {
     };
     // Mantissas of different widths meet in the wider one: a copy is cheaper than a kernel for every pair.
     const std::size_t width = std::max(a.element_size(), b.element_size());
+    const kernel::magnitudes largest{std::int64_t{1} << (a.format().wl - 1),
+                                     std::int64_t{1} << (b.format().wl - 1)};
     const auto run = [&](auto element) {
       using T = decltype(element);
-      kernel::integer_product<T, T>(elements_of<T>(a).view(), elements_of<T>(b).view(), unpacked_sum);
+      kernel::integer_product<T, T>(elements_of<T>(a).view(), elements_of<T>(b).view(), largest,
+                                    unpacked_sum);
     };
     if (width == 1)
       run(std::int8_t{});

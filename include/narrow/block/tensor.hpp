@@ -195,7 +195,10 @@ template <block_format Format> class block_tensor {
     return {elements(mantissas_),
             {scales_.data(), grid_.block_rows(), blocks, blocks, 1},
             grid_.tile_rows,
-            grid_.tile_cols};
+            grid_.tile_cols,
+            0,
+            0,
+            largest};
   }
 
   /// How many NaNs and infinities were written since the last whole assignment, that one included.
@@ -355,6 +358,10 @@ template <block_format Format> class block_tensor {
     scales_[static_cast<std::size_t>(block)] = scale_type(grown);
   }
 
+  /// Of integer elements: what a product of them needs room for.
+  static constexpr std::int64_t largest = std::signed_integral<element_type>
+                                              ? std::int64_t{Format::limit}
+                                              : detail::largest_element<element_type>();
   static constexpr kernel::element_range range{-Format::limit, Format::limit};
 
   detail::block_grid grid_{0, 0, 1, 1};

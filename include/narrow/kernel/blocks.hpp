@@ -1,12 +1,24 @@
-// Products of matrices whose elements share scales in blocks: sums of products of elements, then the scales.
+// Matrices whose elements share scales in blocks, and what their products are made of.
 #pragma once
 
 #include <vector>
 
-#include "portable.hpp"
+#include "accumulator.hpp"
 #include "quantize.hpp"
 
 namespace narrow {
+
+namespace detail {
+/// The largest magnitude of an integer or fixed-point element, in units of its last bit; else 0.
+template <class T> constexpr std::int64_t largest_element() {
+  if constexpr (narrow_fixed<T>)
+    return std::int64_t{1} << (T::word_length - 1);
+  else if constexpr (std::signed_integral<T>)
+    return -std::int64_t{std::numeric_limits<T>::min()};
+  else
+    return 0;
+}
+}  // namespace detail
 
 /// A matrix of elements that share scales in blocks of tile_rows x tile_cols, the first of which begins
 /// first_row rows above and first_col columns left of the view. Nothing is owned and nothing is checked.
@@ -17,6 +29,7 @@ template <class Element, class Scale> struct block_view {
   matrix_view<const Scale> scales;
   std::ptrdiff_t tile_rows = 1, tile_cols = 1;
   std::ptrdiff_t first_row = 0, first_col = 0;
+  std::int64_t largest = detail::largest_element<Element>();  // magnitude of an integer element
 
   constexpr std::ptrdiff_t rows() const { return elements.rows; }
   constexpr std::ptrdiff_t cols() const { return elements.cols; }
@@ -25,11 +38,17 @@ template <class Element, class Scale> struct block_view {
   }
   constexpr const block_view& view() const { return *this; }
   constexpr block_view transposed() const {
-    return {elements.transposed(), scales.transposed(), tile_cols, tile_rows, first_col, first_row};
+    return {elements.transposed(), scales.transposed(), tile_cols, tile_rows, first_col, first_row, largest};
   }
   constexpr block_view block(std::ptrdiff_t i, std::ptrdiff_t j, std::ptrdiff_t height,
                              std::ptrdiff_t width) const {
-    return {elements.block(i, j, height, width), scales, tile_rows, tile_cols, first_row + i, first_col + j};
+    return {elements.block(i, j, height, width),
+            scales,
+            tile_rows,
+            tile_cols,
+            first_row + i,
+            first_col + j,
+            largest};
   }
 
   /// Columns from j on over which no element changes its scale.
@@ -68,7 +87,7 @@ template <std::signed_integral A, std::signed_integral B> struct element_meeting
 
 NARROW_STRICT_BEGIN
 
-namespace narrow::kernel::portable {
+namespace narrow::kernel {
 
 /// The product of two scales with the precision of a float and the range of a double: as if floats had more
 /// exponents, so that neither a zero sum times an infinite scale nor a lost one can happen.
@@ -78,6 +97,23 @@ inline double scale_product(double a, double b) {
   int up_a = 0, up_b = 0;
   const double mantissa = std::frexp(a, &up_a) * std::frexp(b, &up_b);
   return std::ldexp(static_cast<double>(static_cast<float>(mantissa)), up_a + up_b);
+}
+
+/// values[j] = float(sums[j]) * (row_scale * col_scales[j]), each operation rounded to float.
+template <class Meeting>
+void scale_row(const typename Meeting::sum* sums, double row_scale, const double* col_scales, float* values,
+               index n) {
+  const auto scaled = [&](index j, double scale) {
+    return static_cast<float>(double{static_cast<float>(typename Meeting::result(sums[j]))} * scale);
+  };
+  bool plain = true;  // no product of scales beyond the normal floats
+  for (index j = 0; j < n; ++j) {
+    const double exact = row_scale * col_scales[j];
+    plain &= exact >= 0x1p-126 && exact <= 0x1p127;
+    values[j] = scaled(j, double{static_cast<float>(exact)});
+  }
+  if (plain) return;
+  for (index j = 0; j < n; ++j) values[j] = scaled(j, scale_product(row_scale, col_scales[j]));
 }
 
 /// All elements as floats, row by row.
@@ -90,51 +126,6 @@ template <class E, class S> NARROW_KERNEL std::vector<float> dequantized(const b
   return values;
 }
 
-/// C = alpha A B + beta C. Where no scale changes along the summed dimension, a coefficient of A B is
-/// float(sum of products of elements) * (scale of the row * scale of the column), each operation rounded to
-/// float; else such pieces are added in float, in ascending order.
-template <class A, class B, class C, class Round>
-NARROW_KERNEL void gemm(const A& a, const B& b, matrix_view<C> c, double alpha, double beta,
-                        const Round& round) {
-  using left = typename A::element_type;
-  using right = typename B::element_type;
-  using meeting = detail::element_meeting<left, right>;
-  const index depth = a.cols();
-  const auto store = [&](index i, index j, float value) {
-    finish<detail::float_sum>(value, alpha, beta, c(i, j),
-                              at_element(round, detail::element_index(i, j, c.cols)));
-  };
-  const auto b_transposed = b.transposed();
-  const auto piece = [&](index first) {
-    return std::min(a.constant_cols(first), b_transposed.constant_cols(first));
-  };
-
-  std::vector<float> pieces;  // sums of the pieces so far, where there is more than one
-  if (depth > 0 && piece(0) < depth) pieces.assign(static_cast<std::size_t>(c.rows * c.cols), 0.0f);
-  std::vector<double> row_scales(static_cast<std::size_t>(c.rows)),
-      col_scales(static_cast<std::size_t>(c.cols));
-  for (index first = 0, length; first < depth; first += length) {
-    length = piece(first);
-    for (index i = 0; i < c.rows; ++i) row_scales[static_cast<std::size_t>(i)] = a.scale(i, first);
-    for (index j = 0; j < c.cols; ++j) col_scales[static_cast<std::size_t>(j)] = b.scale(first, j);
-    product<meeting>(a.elements.block(0, first, c.rows, length), b.elements.block(first, 0, length, c.cols),
-                     [&](index i, index j, const typename meeting::sum& sum) {
-                       const double scale = scale_product(row_scales[static_cast<std::size_t>(i)],
-                                                          col_scales[static_cast<std::size_t>(j)]);
-                       const auto exact = static_cast<float>(typename meeting::result(sum));
-                       const auto value = static_cast<float>(static_cast<double>(exact) * scale);
-                       if (length == depth)
-                         store(i, j, value);
-                       else
-                         pieces[static_cast<std::size_t>(i * c.cols + j)] += value;
-                     });
-  }
-  if (depth == 0 || !pieces.empty())
-    for (index i = 0; i < c.rows; ++i)
-      for (index j = 0; j < c.cols; ++j)
-        store(i, j, depth == 0 ? 0.0f : pieces[static_cast<std::size_t>(i * c.cols + j)]);
-}
-
-}  // namespace narrow::kernel::portable
+}  // namespace narrow::kernel
 
 NARROW_STRICT_END

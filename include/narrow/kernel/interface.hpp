@@ -2,8 +2,7 @@
 // kernels are chosen behind it.
 #pragma once
 
-#include "blocks.hpp"
-#include "portable.hpp"
+#include "gemm.hpp"
 #include "quantize.hpp"
 
 namespace narrow::detail {
@@ -18,8 +17,6 @@ template <class A, class Sum> auto sum_of(Sum sum) {
 
 namespace narrow::kernel {
 
-using index = std::ptrdiff_t;
-
 /// C = alpha A B + beta C. Shapes: A (m, k), B (k, n), C (m, n), any strides; C overlaps neither A nor B and
 /// is not read where beta is 0. Sums are wide (`accumulator_t`); each coefficient is rounded once by `round`,
 /// under its row-major element index.
@@ -27,7 +24,7 @@ template <class A, class B, class C, class Round>
 void gemm(matrix_view<A> a, matrix_view<B> b, matrix_view<C> c, double alpha, double beta,
           const Round& round) {
   const detail::float_environment guard;
-  portable::gemm<std::remove_const_t<A>, std::remove_const_t<B>>(a, b, c, alpha, beta, round);
+  multiply<std::remove_const_t<A>, std::remove_const_t<B>>(a, b, c, alpha, beta, round);
 }
 
 /// sum over i of a[i stride_a] b[i stride_b], in the accumulator of the pair of types.
@@ -91,11 +88,14 @@ void quantize_fixed(matrix_view<const T> x, matrix_view<Element> q, int fraction
   portable::quantize(x, q, portable::exact_quotient(scale), range, round, order);
 }
 
-/// The exact sums of products of integers A B, handed to store(i, j, sum).
+/// The exact sums of products of integers A B of at most these magnitudes, handed to store(i, j, sum).
 template <class A, class B, class Store>
-void integer_product(matrix_view<const A> a, matrix_view<const B> b, const Store& store) {
+void integer_product(matrix_view<const A> a, matrix_view<const B> b, magnitudes largest, const Store& store) {
   const detail::float_environment guard;
-  portable::product<detail::element_meeting<A, B>>(a, b, store);
+  products<detail::element_meeting<A, B>>(a, b, largest,
+                                          [&](index i, index j, index count, const auto* sums) {
+                                            for (index l = 0; l < count; ++l) store(i, j + l, sums[l]);
+                                          });
 }
 
 /// x = q scale, rounded to float.
@@ -118,12 +118,12 @@ void gemm(const block_view<E, S>& a, const block_view<F, T>& b, matrix_view<C> c
           const Round& round) {
   const detail::float_environment guard;
   if (a.cols() > 1 && (a.tile_cols == 1 || b.tile_rows == 1)) {
-    const std::vector<float> left = portable::dequantized(a), right = portable::dequantized(b);
-    portable::gemm<float, float>(matrix_view{left.data(), a.rows(), a.cols(), a.cols(), index{1}},
-                                 matrix_view{right.data(), b.rows(), b.cols(), b.cols(), index{1}}, c, alpha,
-                                 beta, round);
+    const std::vector<float> left = dequantized(a), right = dequantized(b);
+    multiply<float, float>(matrix_view{left.data(), a.rows(), a.cols(), a.cols(), index{1}},
+                           matrix_view{right.data(), b.rows(), b.cols(), b.cols(), index{1}}, c, alpha, beta,
+                           round);
   } else {
-    portable::gemm(a, b, c, alpha, beta, round);
+    multiply_blocks(a, b, c, alpha, beta, round);
   }
 }
 

@@ -14,12 +14,11 @@
 #include "accumulator.hpp"
 #include "environment.hpp"
 #include "matrix_view.hpp"
+#include "table.hpp"
 
 NARROW_STRICT_BEGIN
 
 namespace narrow::kernel::portable {
-
-using index = std::ptrdiff_t;
 
 /// n elements of T, uninitialised: on the stack where they are few.
 template <class T> class scratch {
@@ -130,7 +129,7 @@ void multiply_panels(const Lane* a, const Lane* b, index depth, Lane (&result)[R
   }
 }
 
-/// The sums of A B in tiles of Rows x tile_cols, handed to store(i, j, sum).
+/// The sums of A B in tiles of Rows x tile_cols, handed to store(i, j, count, sums) in pieces of rows.
 template <int Rows, class Meeting, class A, class B, class Store>
 void product_tiles(matrix_view<const A> a, matrix_view<const B> b, const Store& store) {
   using lane = typename Meeting::lane;
@@ -159,8 +158,7 @@ void product_tiles(matrix_view<const A> a, matrix_view<const B> b, const Store& 
             for (int l = 0; l < cols; ++l) total[i][l] += static_cast<sum>(partial[i][l]);
         }
         for (index i = i0; i < std::min(i0 + Rows, a.rows); ++i)
-          for (index l = j0 + j; l < std::min(j0 + j + cols, j0 + width); ++l)
-            store(i, l, total[i - i0][l - j0 - j]);
+          store(i, j0 + j, std::min<index>(cols, width - j), total[i - i0]);
       }
     }
   }
@@ -193,10 +191,12 @@ NARROW_KERNEL typename detail::meeting<A, B>::sum dot(const A* a, index stride_a
   });
 }
 
-/// The sums of A B, handed to store(i, j, sum).
+/// The sums of A B, handed to store(i, j, count, sums) in pieces of rows.
 template <class Meeting, class A, class B, class Store>
 void product(matrix_view<const A> a, matrix_view<const B> b, const Store& store) {
-  const auto transposed = [&](index i, index j, const auto& sum) { store(j, i, sum); };
+  const auto transposed = [&](index i, index j, index count, const auto* sums) {
+    for (index l = 0; l < count; ++l) store(j + l, i, 1, sums + l);
+  };
   if (a.rows == 1)
     product_tiles<1, Meeting>(a, b, store);
   else if (b.cols == 1)
@@ -205,20 +205,6 @@ void product(matrix_view<const A> a, matrix_view<const B> b, const Store& store)
     product_tiles<4, Meeting>(b.transposed(), a.transposed(), transposed);
   else
     product_tiles<4, Meeting>(a, b, store);
-}
-
-/// C = alpha A B + beta C. C overlaps neither A nor B.
-template <class A, class B, class C, class Round>
-NARROW_KERNEL void gemm(matrix_view<const A> a, matrix_view<const B> b, matrix_view<C> c, double alpha,
-                        double beta, const Round& round) {
-  using meeting = detail::meeting<A, B>;
-  const auto store = [&](index i, index j, const typename meeting::sum& sum) {
-    finish<meeting>(sum, alpha, beta, c(i, j), at_element(round, detail::element_index(i, j, c.cols)));
-  };
-  if (c.rows == 1 && c.cols == 1)
-    store(0, 0, dot(a.data, a.col_stride, b.data, b.row_stride, a.cols));
-  else
-    product<meeting>(a, b, store);
 }
 
 template <class A> NARROW_KERNEL auto sum(const A* a, index stride, index n) {

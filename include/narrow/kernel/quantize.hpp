@@ -7,12 +7,11 @@
 #include "../format/operators.hpp"
 #include "environment.hpp"
 #include "matrix_view.hpp"
+#include "table.hpp"
 
 NARROW_STRICT_BEGIN
 
 namespace narrow::kernel::portable {
-
-using index = std::ptrdiff_t;
 
 /// The logical index of element (i, j) of a view: what a policy that draws random numbers tells elements by.
 struct element_order {

@@ -1,0 +1,108 @@
+// C = alpha A B + beta C, of matrices of numbers and of matrices in blocks: with the instruction set in use,
+// or in plain C++.
+#pragma once
+
+#include <vector>
+
+#include "blocks.hpp"
+#include "panel_product.hpp"
+#include "portable.hpp"
+
+NARROW_STRICT_BEGIN
+
+namespace narrow::kernel {
+
+/// The sums of A B, handed to store(i, j, count, sums) in pieces of rows.
+template <class Meeting, class A, class B, class Store>
+void products(matrix_view<const A> a, matrix_view<const B> b, magnitudes largest, const Store& store) {
+  if (!try_panel_product<Meeting>(a, b, largest, store)) portable::product<Meeting>(a, b, store);
+}
+
+/// c(0, j) = alpha sums[j] + beta c(0, j), rounded once under index first + j.
+template <class Meeting, class C, class Round>
+void finish_row(const typename Meeting::sum* sums, double alpha, double beta, matrix_view<C> c,
+                const Round& round, std::uint64_t first) {
+  if constexpr (std::same_as<typename Meeting::sum, float>) {
+    if (alpha == 1 && beta == 0 && c.col_stride == 1) {
+      if constexpr (std::same_as<C, float>) {
+        std::copy(sums, sums + c.cols, c.data);
+        return;
+      } else if constexpr (coded_as_fp16<C> && std::same_as<Round, rounding::nearest_even> &&
+                           std::same_as<typename C::overflow_policy, overflow::ieee>) {
+        if (const auto narrow = dispatch::instance().kernels().float_to_fp16)
+          return narrow(sums, c.data, c.cols);
+      }
+    }
+  }
+  for (index j = 0; j < c.cols; ++j)
+    portable::finish<Meeting>(sums[j], alpha, beta, c(0, j),
+                              at_element(round, first + static_cast<std::uint64_t>(j)));
+}
+
+/// C = alpha A B + beta C. C overlaps neither A nor B.
+template <class A, class B, class C, class Round>
+NARROW_KERNEL void multiply(matrix_view<const A> a, matrix_view<const B> b, matrix_view<C> c, double alpha,
+                            double beta, const Round& round) {
+  using meeting = detail::meeting<A, B>;
+  const auto store = [&](index i, index j, index count, const typename meeting::sum* sums) {
+    finish_row<meeting>(sums, alpha, beta, c.block(i, j, 1, count), round,
+                        detail::element_index(i, j, c.cols));
+  };
+  if (c.rows == 1 && c.cols == 1) {
+    const typename meeting::sum sum = portable::dot(a.data, a.col_stride, b.data, b.row_stride, a.cols);
+    store(0, 0, 1, &sum);
+  } else {
+    products<meeting>(a, b, {detail::largest_element<A>(), detail::largest_element<B>()}, store);
+  }
+}
+
+/// C = alpha A B + beta C for matrices in blocks. Where no scale changes along the summed dimension, a
+/// coefficient of A B is float(sum of products of elements) * (scale of the row * scale of the column), each
+/// operation rounded to float; else such pieces are added in float, in ascending order.
+template <class A, class B, class C, class Round>
+NARROW_KERNEL void multiply_blocks(const A& a, const B& b, matrix_view<C> c, double alpha, double beta,
+                                   const Round& round) {
+  using meeting = detail::element_meeting<typename A::element_type, typename B::element_type>;
+  constexpr index longest = 1024;
+  const index depth = a.cols();
+  const auto store = [&](index i, index j, index count, const float* values) {
+    finish_row<detail::float_sum>(values, alpha, beta, c.block(i, j, 1, count), round,
+                                  detail::element_index(i, j, c.cols));
+  };
+  const auto b_transposed = b.transposed();
+  const auto piece = [&](index first) {
+    return std::min(a.constant_cols(first), b_transposed.constant_cols(first));
+  };
+
+  std::vector<float> pieces;  // sums of the pieces so far, where there is more than one
+  if (depth == 0 || piece(0) < depth) pieces.assign(static_cast<std::size_t>(c.rows * c.cols), 0.0f);
+  std::vector<double> row_scales(static_cast<std::size_t>(c.rows)),
+      col_scales(static_cast<std::size_t>(c.cols));
+  for (index first = 0, length; first < depth; first += length) {
+    length = piece(first);
+    for (index i = 0; i < c.rows; ++i) row_scales[static_cast<std::size_t>(i)] = a.scale(i, first);
+    for (index j = 0; j < c.cols; ++j) col_scales[static_cast<std::size_t>(j)] = b.scale(first, j);
+    products<meeting>(a.elements.block(0, first, c.rows, length), b.elements.block(first, 0, length, c.cols),
+                      {a.largest, b.largest},
+                      [&](index i, index j, index count, const typename meeting::sum* sums) {
+                        float values[longest];
+                        for (; count > 0; j += longest, sums += longest, count -= longest) {
+                          const index n = std::min(count, longest);
+                          scale_row<meeting>(sums, row_scales[static_cast<std::size_t>(i)],
+                                             col_scales.data() + j, values, n);
+                          if (length == depth) {
+                            store(i, j, n, values);
+                          } else {
+                            float* const row = pieces.data() + i * c.cols + j;
+                            for (index l = 0; l < n; ++l) row[l] += values[l];
+                          }
+                        }
+                      });
+  }
+  if (!pieces.empty())
+    for (index i = 0; i < c.rows; ++i) store(i, 0, c.cols, pieces.data() + i * c.cols);
+}
+
+}  // namespace narrow::kernel
+
+NARROW_STRICT_END

@@ -1,0 +1,46 @@
+// What an instruction set offers: a table of kernels, written over pointers, so that it can be compiled for a
+// processor that the rest of the program is not compiled for.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace narrow::kernel {
+
+using index = std::ptrdiff_t;
+
+/// Four bytes: one float, two bf16 or int16, four int8; neighbours along the summed dimension of a product.
+using word = std::uint32_t;
+
+/// tile[i * cols + l] = sum over p < groups of a[p * rows + i] . b[p * cols + l], where . multiplies the
+/// elements of two words and adds the products.
+template <class Lane> struct panel_kernel {
+  int rows = 0, cols = 0;
+  void (*multiply)(const word* a, const word* b, index groups, Lane* tile) = nullptr;
+};
+
+/// What one instruction set adds to those before it in the list; a kernel that it has not is null.
+struct kernel_table {
+  panel_kernel<float> fp32;          // a float each
+  panel_kernel<float> bf16;          // two bf16 each; subnormals count as zeros
+  panel_kernel<std::int32_t> int16;  // two int16 each; wraps
+  panel_kernel<std::int32_t> int8;   // four each, int8 in a and uint8 in b; wraps
+  /// sums[i] = sum of the int8 elements of row i of a panel of int8.rows rows, i < 16; reads to the 16th word
+  /// of the last group.
+  void (*int8_row_sums)(const word* a, index groups, std::int32_t* sums) = nullptr;
+
+  void (*fp16_to_float)(const void* from, float* to, index n) = nullptr;
+  void (*float_to_fp16)(const float* from, void* to, index n) = nullptr;  // to nearest even, IEEE overflow
+};
+
+/// What the processor and the operating system let a program use.
+struct processor;
+
+struct instruction_set {
+  std::string_view name;
+  bool (*supported)(const processor&);
+  kernel_table kernels;
+};
+
+}  // namespace narrow::kernel

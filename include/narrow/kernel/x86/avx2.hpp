@@ -1,0 +1,71 @@
+// AVX2 with FMA and F16C: vectors of 256 bits.
+#pragma once
+
+#include <immintrin.h>
+
+#include "../region.hpp"
+#include "processor.hpp"
+
+NARROW_TARGET_BEGIN("avx2,fma,f16c")
+
+namespace narrow::kernel::avx2 {
+
+#include "../panels.inl"
+
+struct floats {
+  using vector = __m256;
+  using lane = float;
+  static constexpr int lanes = 8;
+  static vector zero() { return _mm256_setzero_ps(); }
+  static vector load(const word* from) { return _mm256_loadu_ps(reinterpret_cast<const float*>(from)); }
+  static void store(lane* to, vector x) { _mm256_storeu_ps(to, x); }
+  static vector step(vector acc, word a, vector b) {
+    return _mm256_fmadd_ps(_mm256_castsi256_ps(_mm256_set1_epi32(static_cast<int>(a))), b, acc);
+  }
+};
+
+struct int16_pairs {
+  using vector = __m256i;
+  using lane = std::int32_t;
+  static constexpr int lanes = 8;
+  static vector zero() { return _mm256_setzero_si256(); }
+  static vector load(const word* from) { return _mm256_loadu_si256(reinterpret_cast<const vector*>(from)); }
+  static void store(lane* to, vector x) { _mm256_storeu_si256(reinterpret_cast<vector*>(to), x); }
+  static vector step(vector acc, word a, vector b) {
+    return _mm256_add_epi32(acc, _mm256_madd_epi16(b, _mm256_set1_epi32(static_cast<int>(a))));
+  }
+};
+
+NARROW_KERNEL inline void fp16_to_float(const void* from, float* to, index n) {
+  const auto* halves = static_cast<const std::uint8_t*>(from);
+  for (; n >= 8; n -= 8, halves += 16, to += 8)
+    _mm256_storeu_ps(to, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(halves))));
+  for (; n > 0; --n, halves += 2, ++to) {
+    std::uint16_t half;
+    std::memcpy(&half, halves, sizeof half);
+    *to = _mm_cvtss_f32(_mm_cvtph_ps(_mm_cvtsi32_si128(half)));
+  }
+}
+
+NARROW_KERNEL inline void float_to_fp16(const float* from, void* to, index n) {
+  auto* halves = static_cast<std::uint8_t*>(to);
+  for (; n >= 8; n -= 8, from += 8, halves += 16)
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(halves),
+                     _mm256_cvtps_ph(_mm256_loadu_ps(from), _MM_FROUND_TO_NEAREST_INT));
+  for (; n > 0; --n, ++from, halves += 2) {
+    const auto half = static_cast<std::uint16_t>(
+        _mm_cvtsi128_si32(_mm_cvtps_ph(_mm_set_ss(*from), _MM_FROUND_TO_NEAREST_INT)));
+    std::memcpy(halves, &half, sizeof half);
+  }
+}
+
+inline constexpr kernel_table kernels{.fp32 = panels<floats, 6, 2>(),
+                                      .bf16 = {},
+                                      .int16 = panels<int16_pairs, 6, 2>(),
+                                      .int8 = {},
+                                      .fp16_to_float = fp16_to_float,
+                                      .float_to_fp16 = float_to_fp16};
+
+}  // namespace narrow::kernel::avx2
+
+NARROW_TARGET_END

@@ -1,0 +1,115 @@
+// AVX-512 (F, BW, VL, DQ), and what VNNI and BF16 add to it: vectors of 512 bits.
+#pragma once
+
+#include "avx2.hpp"
+
+NARROW_TARGET_BEGIN("avx2,fma,f16c,avx512f,avx512bw,avx512vl,avx512dq")
+
+namespace narrow::kernel::avx512 {
+
+#include "../panels.inl"
+
+struct floats {
+  using vector = __m512;
+  using lane = float;
+  static constexpr int lanes = 16;
+  static vector zero() { return _mm512_setzero_ps(); }
+  static vector load(const word* from) { return _mm512_loadu_ps(from); }
+  static void store(lane* to, vector x) { _mm512_storeu_ps(to, x); }
+  static vector broadcast(word a) { return _mm512_castsi512_ps(_mm512_set1_epi32(static_cast<int>(a))); }
+  static vector step(vector acc, word a, vector b) { return _mm512_fmadd_ps(broadcast(a), b, acc); }
+};
+
+struct integers {
+  using vector = __m512i;
+  using lane = std::int32_t;
+  static constexpr int lanes = 16;
+  static vector zero() { return _mm512_setzero_si512(); }
+  static vector load(const word* from) { return _mm512_loadu_si512(from); }
+  static void store(lane* to, vector x) { _mm512_storeu_si512(to, x); }
+  static vector broadcast(word a) { return _mm512_set1_epi32(static_cast<int>(a)); }
+};
+
+struct int16_pairs : integers {
+  static vector step(vector acc, word a, vector b) {
+    return _mm512_add_epi32(acc, _mm512_madd_epi16(b, broadcast(a)));
+  }
+};
+
+NARROW_KERNEL inline void fp16_to_float(const void* from, float* to, index n) {
+  const auto* halves = static_cast<const std::uint8_t*>(from);
+  for (; n >= 16; n -= 16, halves += 32, to += 16)
+    _mm512_storeu_ps(to, _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(halves))));
+  avx2::fp16_to_float(halves, to, n);
+}
+
+NARROW_KERNEL inline void float_to_fp16(const float* from, void* to, index n) {
+  auto* halves = static_cast<std::uint8_t*>(to);
+  for (; n >= 16; n -= 16, from += 16, halves += 32)
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(halves),
+                        _mm512_cvtps_ph(_mm512_loadu_ps(from), _MM_FROUND_TO_NEAREST_INT));
+  avx2::float_to_fp16(from, halves, n);
+}
+
+inline constexpr kernel_table kernels{.fp32 = panels<floats, 14, 2>(),
+                                      .bf16 = {},
+                                      .int16 = panels<int16_pairs, 12, 2>(),
+                                      .int8 = {},
+                                      .fp16_to_float = fp16_to_float,
+                                      .float_to_fp16 = float_to_fp16};
+
+}  // namespace narrow::kernel::avx512
+
+NARROW_TARGET_END
+
+NARROW_TARGET_BEGIN("avx2,fma,f16c,avx512f,avx512bw,avx512vl,avx512dq,avx512vnni")
+
+namespace narrow::kernel::avx512_vnni {
+
+#include "../panels.inl"
+
+struct int16_pairs : avx512::integers {
+  static vector step(vector acc, word a, vector b) { return _mm512_dpwssd_epi32(acc, b, broadcast(a)); }
+};
+
+struct int8_quads : avx512::integers {
+  static vector step(vector acc, word a, vector b) { return _mm512_dpbusd_epi32(acc, b, broadcast(a)); }
+};
+
+inline constexpr int int8_rows = 14;
+
+NARROW_KERNEL inline void int8_row_sums(const word* a, index groups, std::int32_t* sums) {
+  __m512i acc = _mm512_setzero_si512();
+  for (index p = 0; p < groups; ++p, a += int8_rows)
+    acc = _mm512_dpbusd_epi32(acc, _mm512_set1_epi8(1), _mm512_loadu_si512(a));
+  _mm512_storeu_si512(sums, acc);
+}
+
+inline constexpr kernel_table kernels{.fp32 = {},
+                                      .bf16 = {},
+                                      .int16 = panels<int16_pairs, 14, 2>(),
+                                      .int8 = panels<int8_quads, int8_rows, 2>(),
+                                      .int8_row_sums = int8_row_sums};
+
+}  // namespace narrow::kernel::avx512_vnni
+
+NARROW_TARGET_END
+
+NARROW_TARGET_BEGIN("avx2,fma,f16c,avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx512bf16")
+
+namespace narrow::kernel::avx512_bf16 {
+
+#include "../panels.inl"
+
+struct bf16_pairs : avx512::floats {
+  static vector step(vector acc, word a, vector b) {
+    return _mm512_dpbf16_ps(acc, reinterpret_cast<__m512bh>(b), reinterpret_cast<__m512bh>(broadcast(a)));
+  }
+};
+
+inline constexpr kernel_table kernels{
+    .fp32 = {}, .bf16 = panels<bf16_pairs, 14, 2>(), .int16 = {}, .int8 = {}};
+
+}  // namespace narrow::kernel::avx512_bf16
+
+NARROW_TARGET_END
