@@ -73,6 +73,9 @@ class dispatch {
     if (own.int16.multiply) below.int16 = own.int16;
     if (own.int8.multiply) below.int8 = own.int8;
     if (own.int8_row_sums) below.int8_row_sums = own.int8_row_sums;
+    if (own.quantize_int8.nearest_even) below.quantize_int8 = own.quantize_int8;
+    if (own.quantize_int16.nearest_even) below.quantize_int16 = own.quantize_int16;
+    if (own.survey) below.survey = own.survey;
     if (own.fp16_to_float) below.fp16_to_float = own.fp16_to_float;
     if (own.float_to_fp16) below.float_to_fp16 = own.float_to_fp16;
     return below;

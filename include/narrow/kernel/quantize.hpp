@@ -6,6 +6,7 @@
 
 #include "../format/operators.hpp"
 #include "environment.hpp"
+#include "isa.hpp"
 #include "matrix_view.hpp"
 #include "table.hpp"
 
@@ -37,6 +38,13 @@ NARROW_KERNEL std::size_t survey(matrix_view<const T> x, Statistic& statistic) {
   Statistic local = statistic;
   std::size_t nonfinite = 0;
   for (index j = 0; j < x.cols; ++j) {
+    if constexpr (std::same_as<T, float> && requires { Statistic::largest_suffices; })
+      if (const auto kernel = dispatch::instance().kernels().survey; kernel && x.row_stride == 1) {
+        std::uint32_t largest = 0;
+        nonfinite += kernel(x.col(j).data, x.rows, &largest);
+        local.add(largest);
+        continue;
+      }
     std::uint32_t count = 0;
     const auto line = [&](index stride) {
       const T* from = x.col(j).data;
@@ -64,6 +72,7 @@ template <std::floating_point T> double number_or_zero(T x) {
 
 /// By a power of two: exact. By NaN: whatever, but the same everywhere.
 struct exact_quotient {
+  static constexpr bool snaps = false;
   double inverse;
   explicit exact_quotient(double scale) : inverse(scale > 0 ? 1 / scale : 0) {}
   template <class T> double operator()(T x) const { return number_or_zero(x) * inverse; }
@@ -73,6 +82,7 @@ struct exact_quotient {
 /// half an integer, or further than 2^-27 from it; so integers and ties are met, and nothing else is. Near 0,
 /// where that is not so, it is left alone.
 struct real_quotient {
+  static constexpr bool snaps = true;
   double inverse;
   explicit real_quotient(double scale) : inverse(1 / scale) {}
   double operator()(float x) const {
@@ -127,6 +137,7 @@ Element to_element(double quotient, const element_range& range, const Round& rou
 template <class Round> struct line_rounding {
   const Round& round;
   line_rounding(const Round& policy, std::uint64_t, std::uint64_t, index) : round(policy) {}
+  bool describe(quantization&) const { return true; }
   template <class Element> Element element(double quotient, const element_range& range, index) const {
     return to_element<Element>(quotient, range, round);
   }
@@ -159,6 +170,14 @@ template <> struct line_rounding<rounding::stochastic> {
         key(policy.seed(), first),
         one_key((first >> 32) == ((first + static_cast<std::uint64_t>(n) * step) >> 32)) {}
 
+  /// For a kernel; false if the line has more than one key.
+  bool describe(quantization& how) const {
+    how.key = key;
+    how.first = static_cast<std::uint32_t>(first);
+    how.step = static_cast<std::uint32_t>(step);
+    return one_key;
+  }
+
   template <class Element> Element element(double quotient, const element_range& range, index i) const {
     const std::uint64_t at = first + static_cast<std::uint64_t>(i) * step;
     if constexpr (std::signed_integral<Element>) {
@@ -175,6 +194,24 @@ template <> struct line_rounding<rounding::stochastic> {
   }
 };
 
+/// The kernel of the instruction set in use for lines of Elements rounded by Round; null if there is none.
+template <class Element, class Round> auto line_kernel() {
+  using kernel = typename quantize_kernels<Element>::kernel;
+  if constexpr (std::same_as<Element, std::int8_t> || std::same_as<Element, std::int16_t>) {
+    const kernel_table& t = dispatch::instance().kernels();
+    const auto& kernels = [&]() -> const quantize_kernels<Element>& {
+      if constexpr (sizeof(Element) == 1)
+        return t.quantize_int8;
+      else
+        return t.quantize_int16;
+    }();
+    if constexpr (std::same_as<Round, rounding::nearest_even>) return kernels.nearest_even;
+    if constexpr (std::same_as<Round, rounding::toward_zero>) return kernels.toward_zero;
+    if constexpr (std::same_as<Round, rounding::stochastic>) return kernels.stochastic;
+  }
+  return kernel{};
+}
+
 /// q(i, j) from x(i, j) over one scale, rounded under the index order(i, j).
 template <class T, class Element, class Quotient, class Round>
 NARROW_KERNEL void quantize(matrix_view<const T> x, matrix_view<Element> q, const Quotient& quotient,
@@ -184,16 +221,24 @@ NARROW_KERNEL void quantize(matrix_view<const T> x, matrix_view<Element> q, cons
     q = q.transposed();
     order = order.transposed();
   }
+  const bool contiguous = x.row_stride == 1 && q.row_stride == 1;
+  [[maybe_unused]] const auto kernel = line_kernel<Element, Round>();
+  [[maybe_unused]] quantization how{quotient.inverse, range.lowest, range.highest, Quotient::snaps};
   for (index j = 0; j < q.cols; ++j) {
     const line_rounding<Round> line(round, order(0, j), order.row_step, q.rows);
+    if constexpr (std::same_as<T, float>)
+      if (kernel && contiguous && line.describe(how)) {
+        kernel(x.col(j).data, q.col(j).data, q.rows, how);
+        continue;
+      }
     const T* from = x.col(j).data;
     Element* to = q.col(j).data;
-    const auto run = [&, from_stride = x.row_stride, to_stride = q.row_stride](auto contiguous) {
-      const index a = contiguous ? 1 : from_stride, b = contiguous ? 1 : to_stride;
+    const auto run = [&, from_stride = x.row_stride, to_stride = q.row_stride](auto side_by_side) {
+      const index a = side_by_side ? 1 : from_stride, b = side_by_side ? 1 : to_stride;
       for (index i = 0; i < q.rows; ++i)
         to[i * b] = line.template element<Element>(quotient(from[i * a]), range, i);
     };
-    if (x.row_stride == 1 && q.row_stride == 1)
+    if (contiguous)
       run(std::true_type{});
     else
       run(std::false_type{});

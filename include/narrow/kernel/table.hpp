@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "../round/random.hpp"
+
 namespace narrow::kernel {
 
 using index = std::ptrdiff_t;
@@ -20,6 +22,19 @@ template <class Lane> struct panel_kernel {
   void (*multiply)(const word* a, const word* b, index groups, Lane* tile) = nullptr;
 };
 
+/// How a line of floats becomes integers: x * inverse, to the nearest multiple of 2^-30 if `snaps`, held to
+/// the range, rounded; stochastically under the indices first, first + step, ...
+struct quantization {
+  double inverse = 1, lowest = 0, highest = 0;
+  bool snaps = false;
+  detail::random_key key{0, 0};
+  std::uint32_t first = 0, step = 1;
+};
+template <class Element> struct quantize_kernels {
+  using kernel = void (*)(const float* from, Element* to, index n, const quantization&);
+  kernel nearest_even = nullptr, toward_zero = nullptr, stochastic = nullptr;
+};
+
 /// What one instruction set adds to those before it in the list; a kernel that it has not is null.
 struct kernel_table {
   panel_kernel<float> fp32;          // a float each
@@ -29,6 +44,11 @@ struct kernel_table {
   /// sums[i] = sum of the int8 elements of row i of a panel of int8.rows rows, i < 16; reads to the 16th word
   /// of the last group.
   void (*int8_row_sums)(const word* a, index groups, std::int32_t* sums) = nullptr;
+
+  quantize_kernels<std::int8_t> quantize_int8 = {};
+  quantize_kernels<std::int16_t> quantize_int16 = {};
+  /// Raises `largest` to the bits of the largest finite magnitude; returns how many numbers are not finite.
+  std::size_t (*survey)(const float* from, index n, std::uint32_t* largest) = nullptr;
 
   void (*fp16_to_float)(const void* from, float* to, index n) = nullptr;
   void (*float_to_fp16)(const float* from, void* to, index n) = nullptr;  // to nearest even, IEEE overflow

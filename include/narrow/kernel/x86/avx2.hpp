@@ -3,6 +3,9 @@
 
 #include <immintrin.h>
 
+#include <algorithm>
+#include <cstring>
+
 #include "../region.hpp"
 #include "processor.hpp"
 
@@ -10,7 +13,10 @@ NARROW_TARGET_BEGIN("avx2,fma,f16c")
 
 namespace narrow::kernel::avx2 {
 
+inline constexpr int vector_bytes = 32;
+
 #include "../panels.inl"
+#include "../quantize.inl"
 
 struct floats {
   using vector = __m256;
@@ -63,6 +69,9 @@ inline constexpr kernel_table kernels{.fp32 = panels<floats, 6, 2>(),
                                       .bf16 = {},
                                       .int16 = panels<int16_pairs, 6, 2>(),
                                       .int8 = {},
+                                      .quantize_int8 = quantizers<std::int8_t>(),
+                                      .quantize_int16 = quantizers<std::int16_t>(),
+                                      .survey = survey_line,
                                       .fp16_to_float = fp16_to_float,
                                       .float_to_fp16 = float_to_fp16};
 

@@ -7,7 +7,10 @@ NARROW_TARGET_BEGIN("avx2,fma,f16c,avx512f,avx512bw,avx512vl,avx512dq")
 
 namespace narrow::kernel::avx512 {
 
+inline constexpr int vector_bytes = 64;
+
 #include "../panels.inl"
+#include "../quantize.inl"
 
 struct floats {
   using vector = __m512;
@@ -55,6 +58,9 @@ inline constexpr kernel_table kernels{.fp32 = panels<floats, 14, 2>(),
                                       .bf16 = {},
                                       .int16 = panels<int16_pairs, 12, 2>(),
                                       .int8 = {},
+                                      .quantize_int8 = quantizers<std::int8_t>(),
+                                      .quantize_int16 = quantizers<std::int16_t>(),
+                                      .survey = survey_line,
                                       .fp16_to_float = fp16_to_float,
                                       .float_to_fp16 = float_to_fp16};
 
