@@ -228,7 +228,7 @@ template <class F, class Value> std::uint64_t roundings_of_loop(place n, Value v
 }  // namespace
 
 TEST_CASE("writing all elements in a loop costs a constant for each", "[block]") {
-  constexpr place n = 40, size = n * n;
+  static constexpr place n = 40, size = n * n;
   const auto check = [&]<class F>() {
     INFO(name_of<F>());
     generator random(2024);
