@@ -1,0 +1,252 @@
+// The kernels of every instruction set that this processor has, against exact sums and against the portable
+// ones.
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <limits>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include <narrow/narrow.hpp>
+
+#include "catch.hpp"
+#include "tally.hpp"
+
+using namespace test;
+using namespace narrow;
+
+namespace {
+
+using place = std::ptrdiff_t;
+constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float nan_value = std::numeric_limits<float>::quiet_NaN();
+
+/// check(name) with each instruction set in use; afterwards the one before is.
+template <class Check> void for_each_isa(Check check) {
+  const std::string before(isa_name());
+  for (std::size_t i = 0; i < kernel::dispatch::instance().available(); ++i) {
+    use_isa(kernel::instruction_sets[i].name);
+    check(std::string(isa_name()));
+  }
+  use_isa(before);
+}
+
+/// Shapes around the edges of panels, groups and blocks of every kernel.
+struct shape {
+  place m, n, k;
+};
+std::vector<shape> shapes() {
+  std::vector<shape> result{{130, 70, 300}, {3, 1000, 70}, {1000, 3, 70}, {40, 2100, 129}, {20, 20, 5000}};
+  const place depths[] = {63, 64, 65, 66, 67, 255, 1, 2, 3};
+  std::size_t depth = 0;
+  for (const place m : {2, 5, 6, 7, 12, 13, 14, 15, 29})
+    for (const place n : {2, 15, 16, 17, 31, 32, 33, 65})
+      result.push_back({m, n, depths[depth++ % std::size(depths)]});
+  return result;
+}
+
+/// A matrix in memory of its own, so that a sanitizer sees every read beyond it. Layouts: by rows, by
+/// columns, by columns with gaps, every other element of a row.
+template <class T> struct matrix {
+  matrix_view<T> view;
+  std::unique_ptr<T[]> memory;
+
+  matrix(place rows, place cols, unsigned layout) {
+    const place gap = layout == 2 ? 3 : 0, step = layout == 3 ? 2 : 1;
+    const bool by_rows = layout == 0 || layout == 3;
+    const place length = by_rows ? cols : rows, lines = by_rows ? rows : cols, leading = length * step + gap;
+    memory = std::make_unique<T[]>(static_cast<std::size_t>(std::max<place>(lines * leading, 1)));
+    view = by_rows ? matrix_view<T>{memory.get(), rows, cols, leading, step}
+                   : matrix_view<T>{memory.get(), rows, cols, step, leading};
+  }
+  template <class Next>
+  matrix(place rows, place cols, unsigned layout, Next next) : matrix(rows, cols, layout) {
+    for (place i = 0; i < rows; ++i)
+      for (place j = 0; j < cols; ++j) view(i, j) = next();
+  }
+};
+template <class T> matrix_view<const T> in(const matrix<T>& m) { return m.view; }
+
+template <class T> T random_code(std::mt19937& random) {
+  return T::from_bits(static_cast<typename T::bits_type>(random()));
+}
+
+/// A finite number of T, of a few magnitudes.
+template <class T> T some_number(std::mt19937& random) {
+  return T(std::ldexp(static_cast<float>(static_cast<std::int32_t>(random())),
+                      -31 - static_cast<int>(random() % 4)));
+}
+
+template <class A, class B> void check_floats(tally& count) {
+  for_each_isa([&](const std::string& isa) {
+    std::mt19937 random(1);
+    unsigned layout = 0;
+    for (const auto& [m, n, k] : shapes()) {
+      const matrix<A> a(m, k, layout % 4, [&] { return some_number<A>(random); });
+      const matrix<B> b(k, n, layout / 4 % 4, [&] { return some_number<B>(random); });
+      matrix<float> c(m, n, layout++ / 16 % 2, [] { return nan_value; });
+      gemm(in(a), in(b), c.view);
+      for (place i = 0; i < m; ++i)
+        for (place j = 0; j < n; ++j) {
+          double sum = 0, magnitude = 0;  // products have at most 48 bits
+          for (place p = 0; p < k; ++p) {
+            const double term =
+                double{static_cast<float>(a.view(i, p))} * double{static_cast<float>(b.view(p, j))};
+            sum += term;
+            magnitude += std::abs(term);
+          }
+          const float got = c.view(i, j);
+          count.expect(std::abs(double{got} - sum) <= static_cast<double>(k) * 0x1.01p-24 * magnitude,
+                       [&] { return text(isa, name_of<A>(), "sum", sum, "got", got); });
+        }
+    }
+  });
+}
+
+/// Every coefficient as the portable kernels give it: fixed point is exact.
+template <class T, class C> void check_fixed(tally& count) {
+  std::vector<std::vector<C>> expected;
+  for_each_isa([&](const std::string& isa) {
+    std::mt19937 random(2);
+    unsigned layout = 0;
+    std::size_t number = 0;
+    for (const auto& [m, n, k] : shapes()) {
+      // Both ends of the range often, the low end most of all.
+      const auto next = [&] {
+        const auto kind = random() % 4;
+        if (kind == 0) return random_code<T>(random);
+        return kind == 1 ? std::numeric_limits<T>::max() : std::numeric_limits<T>::lowest();
+      };
+      const matrix<T> a(m, k, layout % 4, next), b(k, n, layout / 4 % 4, next);
+      ++layout;
+      std::vector<C> c(static_cast<std::size_t>(m * n));
+      gemm(in(a), in(b), row_major(c, m, n), 0.5);
+      if (isa == "portable") expected.push_back(c);
+      for (std::size_t e = 0; e < c.size(); ++e)
+        count.expect(c[e] == expected[number][e],
+                     [&] { return text(isa, name_of<T>(), static_cast<double>(c[e]), "at", e); });
+      ++number;
+    }
+  });
+}
+
+}  // namespace
+
+TEST_CASE("instruction sets have names, and an order", "[kernel][isa]") {
+  REQUIRE(kernel::instruction_sets[0].name == "portable");
+  std::string names;
+  for_each_isa([&](const std::string& name) { names += ' ' + name; });
+  std::cout << "instruction sets of this processor:" << names << '\n';
+  REQUIRE(names.starts_with(" portable"));
+  if (const char* wanted = std::getenv("NARROW_ISA")) REQUIRE(isa_name() == wanted);
+}
+
+TEST_CASE("an instruction set that is none is refused", "[kernel][isa]") {
+  const std::string before(isa_name());
+  for (const char* name : {"avx3", "", "AVX2"})
+    REQUIRE_THROWS_WITH(use_isa(name), Catch::Contains("narrow::use_isa") &&
+                                           Catch::Contains("one of portable") &&
+                                           Catch::Contains('"' + std::string(name) + '"'));
+  REQUIRE(isa_name() == before);
+}
+
+TEST_CASE("products of floating formats on every instruction set", "[kernel][isa]") {
+  tally count;
+  check_floats<fp16, fp16>(count);
+  check_floats<bf16, bf16>(count);
+  check_floats<fp8_e4m3fn, fp8_e4m3fn>(count);
+  check_floats<fp8_e5m2, fp8_e4m3fn>(count);
+  check_floats<fp4_e2m1, bf16>(count);
+  check_floats<float, fp16>(count);
+  count.require_at_least(6 * 100'000);
+}
+
+TEST_CASE("products of fixed point on every instruction set, at the ends of the range", "[kernel][isa]") {
+  tally count;
+  check_fixed<fixed<8, 4>, fixed<8, 4>>(count);
+  check_fixed<fixed<8, 4>, fixed<32, 8>>(count);
+  check_fixed<fixed<12, 6>, fixed<32, 12>>(count);
+  check_fixed<fixed<16, 8>, fixed<32, 0>>(count);
+  check_fixed<fixed<20, 8>, fixed<32, 0>>(count);
+  count.require_at_least(5 * 100'000);
+}
+
+TEST_CASE("infinities and NaN in every place of a panel", "[kernel][isa]") {
+  tally count;
+  const auto check = [&]<class T>(std::type_identity<T>) {
+    for_each_isa([&](const std::string& isa) {
+      constexpr place m = 15, n = 33, k = 10;
+      for (place at = 0; at < m * k; ++at) {
+        matrix<T> a(m, k, 0, [] { return T(1); });
+        const matrix<T> b(k, n, 1, [] { return T(1); });
+        const float special = at % 2 == 0 ? infinity : nan_value;
+        a.view(at / k, at % k) = T(special);
+        std::vector<float> c(m * n);
+        gemm(in(a), in(b), row_major(c, m, n));
+        for (place e = 0; e < m * n; ++e) {
+          const float got = c[static_cast<std::size_t>(e)];
+          const bool right = e / n != at / k ? got == static_cast<float>(k)
+                             : at % 2 == 0   ? got == infinity
+                                             : std::isnan(got);
+          count.expect(right, [&] { return text(isa, name_of<T>(), "at", at, "got", got); });
+        }
+      }
+    });
+  };
+  check(std::type_identity<fp16>{});
+  check(std::type_identity<bf16>{});
+  check(std::type_identity<fp8_e5m2>{});
+  count.require(3 * kernel::dispatch::instance().available() * 15 * 10 * 15 * 33);
+}
+
+TEST_CASE("subnormals take part in products of fp16, and of bf16 within 2^-126 a term", "[kernel][isa]") {
+  for_each_isa([](const std::string& isa) {
+    CAPTURE(isa);
+    constexpr place m = 16, n = 32, k = 12;
+    std::vector<fp16> a(m * k, fp16::from_bits(1)), b(k * n, fp16(1));
+    std::vector<float> c(m * n);
+    gemm(row_major(a, m, k), row_major(b, k, n), row_major(c, m, n));
+    for (const float x : c) REQUIRE(x == k * 0x1p-24f);
+    std::vector<bf16> tiny(m * k, bf16::from_bits(1)), one(k * n, bf16(1));
+    gemm(row_major(tiny, m, k), row_major(one, k, n), row_major(c, m, n));
+    for (const float x : c) REQUIRE(std::abs(x - k * 0x1p-133f) <= k * 0x1p-126f);
+  });
+}
+
+TEST_CASE("quantised lines are the same bits on every instruction set", "[kernel][isa]") {
+  tally count;
+  const auto check = [&]<class F>(std::type_identity<F>) {
+    std::vector<std::vector<typename F::element_type>> expected;
+    for_each_isa([&](const std::string& isa) {
+      std::mt19937 random(3);
+      seed(4);
+      std::size_t number = 0;
+      for (place length = 0; length <= 67; ++length)
+        for (int kind = 0; kind < 4; ++kind) {
+          std::vector<float> values(static_cast<std::size_t>(length) + 1);  // misaligned by one
+          for (float& x : values) {
+            const auto bits = static_cast<std::uint32_t>(random());
+            x = kind == 0   ? std::bit_cast<float>(bits)  // NaN and infinity among them
+                : kind == 1 ? static_cast<float>(static_cast<std::int32_t>(bits % 4001) - 2000) / 8
+                : kind == 2 ? std::bit_cast<float>(bits & 0x807f'ffff)
+                            : std::ldexp(static_cast<float>(static_cast<std::int32_t>(bits)), -31);
+          }
+          const auto t = quantize<F>(std::span(values).subspan(1), 1, length);
+          const std::vector<typename F::element_type> got(t.mantissas().begin(), t.mantissas().end());
+          if (isa == "portable") expected.push_back(got);
+          count.expect(got == expected[number++],
+                       [&] { return text(isa, name_of<F>(), "length", length, kind); });
+        }
+    });
+  };
+  check(std::type_identity<bfp<8>>{});
+  check(std::type_identity<bfp<4, per_tensor, rounding::stochastic>>{});
+  check(std::type_identity<bfp<16, per_tensor, rounding::stochastic>>{});
+  check(std::type_identity<bfp<12, per_tensor, rounding::toward_zero, exponent::min<>>>{});
+  check(std::type_identity<bfp<10, per_tensor, rounding::stochastic, exponent::min<>>>{});
+  check(std::type_identity<int8>{});
+  check(std::type_identity<basic_int8<per_tensor, rounding::stochastic>>{});
+  count.require(7 * kernel::dispatch::instance().available() * 68 * 4);
+}
