@@ -9,7 +9,10 @@ namespace {
 constexpr float nan_value = std::numeric_limits<float>::quiet_NaN();
 
 bool same(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+  const auto equal = [](float x, float y) {
+    return std::bit_cast<std::uint32_t>(x) == std::bit_cast<std::uint32_t>(y);
+  };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), equal);
 }
 
 template <class A, class B> std::vector<float> multiplied(const A& a, const B& b, place m, place n) {

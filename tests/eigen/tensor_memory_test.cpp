@@ -1,49 +1,15 @@
 // What a matrix in a block format takes in memory, and what assigning to it takes beside that.
-#include <cstdlib>
-#include <new>
 #include <stdexcept>
 
 #define EIGEN_RUNTIME_NO_MALLOC  // Eigen asks before each allocation of its own
 #define eigen_assert(condition) \
   ((condition) ? static_cast<void>(0) : throw std::logic_error("eigen_assert: " #condition))
+#include "allocation_counter.hpp"
 #include "tensor_formats.hpp"
 
-namespace {
-
-std::size_t held = 0, peak = 0;  // bytes from operator new: vectors, and nothing of Eigen
-
-}  // namespace
-
-void* operator new(std::size_t size) {
-  auto* block = static_cast<std::size_t*>(std::malloc(size + 2 * sizeof(std::size_t)));
-  if (block == nullptr) throw std::bad_alloc();
-  *block = size;
-  held += size;
-  peak = std::max(peak, held);
-  return block + 2;
-}
-void operator delete(void* p) noexcept {
-  if (p == nullptr) return;
-  auto* block = static_cast<std::size_t*>(p) - 2;
-  held -= *block;
-  std::free(block);
-}
-void operator delete(void* p, std::size_t) noexcept { operator delete(p); }
+using test::usage;
 
 namespace {
-
-/// Bytes that `make` leaves allocated, and the most that it needed.
-struct usage {
-  std::size_t kept, most;
-
-  template <class Make> explicit usage(Make make) : kept(0), most(0) {
-    const std::size_t before = held;
-    peak = held;
-    [[maybe_unused]] const auto result = make();
-    kept = held - before;
-    most = peak - before;
-  }
-};
 
 /// Runs `action` while Eigen may not allocate.
 template <class Action> void without_allocations_of_eigen(Action action) {

@@ -24,15 +24,17 @@ template <class T> struct matrix_view {
   }
   constexpr matrix_view transposed() const { return {data, cols, rows, col_stride, row_stride}; }
   constexpr matrix_view row(std::ptrdiff_t i) const {
-    return {data + i * row_stride, 1, cols, row_stride, col_stride};
+    return {moved(i * row_stride), 1, cols, row_stride, col_stride};
   }
   constexpr matrix_view col(std::ptrdiff_t j) const {
-    return {data + j * col_stride, rows, 1, row_stride, col_stride};
+    return {moved(j * col_stride), rows, 1, row_stride, col_stride};
   }
   constexpr matrix_view block(std::ptrdiff_t i, std::ptrdiff_t j, std::ptrdiff_t height,
                               std::ptrdiff_t width) const {
-    return {data + i * row_stride + j * col_stride, height, width, row_stride, col_stride};
+    return {moved(i * row_stride + j * col_stride), height, width, row_stride, col_stride};
   }
+  /// Of a matrix without elements there may be no memory.
+  constexpr T* moved(std::ptrdiff_t offset) const { return data == nullptr ? data : data + offset; }
   constexpr operator matrix_view<const T>() const requires(!std::is_const_v<T>) {
     return {data, rows, cols, row_stride, col_stride};
   }
