@@ -3,6 +3,7 @@
 
 #include "../format/operators.hpp"
 #include "environment.hpp"
+#include "lines.hpp"
 #include "matrix_view.hpp"
 
 namespace narrow {
@@ -15,13 +16,30 @@ template <narrow_scalar T> struct policy_of<T> { using type = typename T::round_
 
 template <class From, narrow_scalar To, rounding_policy Round>
 void convert(const From* from, To* to, std::size_t n, const Round& round) {
-  for (std::size_t i = 0; i < n; ++i) to[i] = narrow_cast<To>(from[i], at_element(round, i));
+  const auto one_by_one = [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) to[i] = narrow_cast<To>(from[i], at_element(round, i));
+  };
+  if constexpr (std::same_as<From, float> && std::same_as<Round, rounding::nearest_even>) {
+    const float_environment guard;
+    constexpr std::size_t piece = 1024;  // what is done again where there is a NaN
+    for (std::size_t i = 0; i < n; i += piece) {
+      const std::size_t count = std::min(piece, n - i);
+      if (!kernel::encode<To, typename To::overflow_policy>(from + i, to + i,
+                                                            static_cast<std::ptrdiff_t>(count)))
+        one_by_one(i, i + count);
+    }
+  } else {
+    one_by_one(0, n);
+  }
 }
 /// Floating-point arithmetic, unlike the conversion into a narrow format: in an environment of its own.
 template <class From, builtin_arithmetic To, rounding_policy Round>
 void convert(const From* from, To* to, std::size_t n, const Round&) {
   const float_environment guard;
-  for (std::size_t i = 0; i < n; ++i) to[i] = static_cast<To>(from[i]);
+  if constexpr (std::same_as<To, float>)
+    kernel::decode(kernel::dispatch::instance().kernels(), from, 1, to, static_cast<std::ptrdiff_t>(n));
+  else
+    for (std::size_t i = 0; i < n; ++i) to[i] = static_cast<To>(from[i]);
 }
 
 template <class R> using element_t = std::remove_cv_t<std::ranges::range_value_t<R>>;

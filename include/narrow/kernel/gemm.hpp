@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "blocks.hpp"
+#include "lines.hpp"
 #include "panel_product.hpp"
 #include "portable.hpp"
 
@@ -27,12 +28,26 @@ void finish_row(const typename Meeting::sum* sums, double alpha, double beta, ma
       if constexpr (std::same_as<C, float>) {
         std::copy(sums, sums + c.cols, c.data);
         return;
-      } else if constexpr (coded_as_fp16<C> && std::same_as<Round, rounding::nearest_even> &&
-                           std::same_as<typename C::overflow_policy, overflow::ieee>) {
-        if (const auto narrow = dispatch::instance().kernels().float_to_fp16)
-          return narrow(sums, c.data, c.cols);
+      } else if constexpr (narrow_float<C> && std::same_as<Round, rounding::nearest_even>) {
+        if (encode<C, typename C::overflow_policy>(sums, c.data, c.cols)) return;
       }
     }
+  }
+  if constexpr (narrow_fixed<C> && std::same_as<typename Meeting::sum, std::int64_t>) {
+    using result = typename Meeting::result;
+    constexpr int dropped = result::fraction_length - C::fraction_length;
+    if constexpr (0 < dropped && dropped <= 32 && std::same_as<Round, rounding::nearest_even> &&
+                  std::same_as<typename C::overflow_policy, overflow::saturate>)
+      if (alpha == 1 && beta == 0) {
+        // The sums are far from the ends of 64 bits, see fixed_sum.
+        constexpr std::int64_t half = std::int64_t{1} << (dropped - 1);
+        constexpr std::int64_t highest = std::numeric_limits<C>::max().bits(), lowest = -highest - 1;
+        for (index j = 0; j < c.cols; ++j) {
+          const std::int64_t rounded = (sums[j] + (half - 1) + (sums[j] >> dropped & 1)) >> dropped;
+          c(0, j) = C::from_bits(static_cast<typename C::bits_type>(std::clamp(rounded, lowest, highest)));
+        }
+        return;
+      }
   }
   for (index j = 0; j < c.cols; ++j)
     portable::finish<Meeting>(sums[j], alpha, beta, c(0, j),

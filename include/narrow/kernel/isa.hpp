@@ -76,6 +76,8 @@ class dispatch {
     if (own.quantize_int8.nearest_even) below.quantize_int8 = own.quantize_int8;
     if (own.quantize_int16.nearest_even) below.quantize_int16 = own.quantize_int16;
     if (own.survey) below.survey = own.survey;
+    if (own.encode8) below.encode8 = own.encode8;
+    if (own.encode16) below.encode16 = own.encode16;
     if (own.fp16_to_float) below.fp16_to_float = own.fp16_to_float;
     if (own.float_to_fp16) below.float_to_fp16 = own.float_to_fp16;
     return below;

@@ -83,9 +83,11 @@ template <class T> void decode(const kernel_table& t, const T* from, index strid
   if constexpr (coded_as_fp16<T>)
     if (stride == 1 && t.fp16_to_float) return t.fp16_to_float(from, to, n);
   for (index i = 0; i < n; ++i) {
-    if constexpr (coded_as_bf16<T>)
-      to[i] = std::bit_cast<float>(std::uint32_t{from[i * stride].bits()} << 16);
-    else if constexpr (narrow_float<T> && sizeof(T) == 1)
+    if constexpr (coded_as_bf16<T>) {
+      const std::uint32_t bits = std::uint32_t{from[i * stride].bits()} << 16;
+      const bool nan = (bits & detail::binary32::magnitude_mask) > detail::binary32::infinity;
+      to[i] = std::bit_cast<float>(bits | (nan ? detail::binary32::quiet_bit : 0));
+    } else if constexpr (narrow_float<T> && sizeof(T) == 1)
       to[i] = decoded<T>[from[i * stride].bits()];
     else
       to[i] = static_cast<float>(from[i * stride]);

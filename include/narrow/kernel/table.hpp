@@ -35,6 +35,19 @@ template <class Element> struct quantize_kernels {
   kernel nearest_even = nullptr, toward_zero = nullptr, stochastic = nullptr;
 };
 
+/// A floating-point format, as the conversion from float sees it.
+struct encoding {
+  int dropped_bits;             // of float's mantissa
+  std::uint32_t half;           // the first of them
+  std::uint32_t rebias;         // between the exponents, in units of the code
+  std::uint32_t min_normal;     // as a float's bits
+  float magic;                  // what is added to smaller ones
+  std::uint32_t max_code;       // of a finite number
+  std::uint32_t overflow_code;  // of what is beyond
+  int sign_shift;
+  std::uint32_t zero_sign;  // the code of -0
+};
+
 /// What one instruction set adds to those before it in the list; a kernel that it has not is null.
 struct kernel_table {
   panel_kernel<float> fp32;          // a float each
@@ -49,6 +62,10 @@ struct kernel_table {
   quantize_kernels<std::int16_t> quantize_int16 = {};
   /// Raises `largest` to the bits of the largest finite magnitude; returns how many numbers are not finite.
   std::size_t (*survey)(const float* from, index n, std::uint32_t* largest) = nullptr;
+
+  // False if something was NaN, whose code then means nothing.
+  bool (*encode8)(const float* from, void* to, index n, const encoding&) = nullptr;
+  bool (*encode16)(const float* from, void* to, index n, const encoding&) = nullptr;
 
   void (*fp16_to_float)(const void* from, float* to, index n) = nullptr;
   void (*float_to_fp16)(const float* from, void* to, index n) = nullptr;  // to nearest even, IEEE overflow

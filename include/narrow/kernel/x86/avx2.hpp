@@ -15,6 +15,7 @@ namespace narrow::kernel::avx2 {
 
 inline constexpr int vector_bytes = 32;
 
+#include "../encode.inl"
 #include "../panels.inl"
 #include "../quantize.inl"
 
@@ -72,6 +73,8 @@ inline constexpr kernel_table kernels{.fp32 = panels<floats, 6, 2>(),
                                       .quantize_int8 = quantizers<std::int8_t>(),
                                       .quantize_int16 = quantizers<std::int16_t>(),
                                       .survey = survey_line,
+                                      .encode8 = encode_line<std::uint8_t>,
+                                      .encode16 = encode_line<std::uint16_t>,
                                       .fp16_to_float = fp16_to_float,
                                       .float_to_fp16 = float_to_fp16};
 

@@ -1,0 +1,48 @@
+// Lines of floats to codes of floating<E, M, ...>, to nearest even, included once in the namespace of each instruction
+// set, inside its target region, after `vector_bytes`. No include guard, on purpose.
+
+inline constexpr int encode_lanes = vector_bytes / 4;
+using code_lanes [[gnu::vector_size(vector_bytes)]] = std::uint32_t;
+using value_lanes [[gnu::vector_size(vector_bytes)]] = float;
+
+/// Sets `nan` where a number is none; its code then means nothing.
+template <class Code> inline void encode_some(const float* from, void* to, const encoding& e, code_lanes& nan) {
+  code_lanes bits;
+  std::memcpy(&bits, from, sizeof bits);
+  const code_lanes magnitude = bits & 0x7fff'ffffu, negative = bits >> 31;
+  nan |= magnitude > 0x7f80'0000u;
+  const code_lanes tie = magnitude >> e.dropped_bits & 1u;
+  code_lanes code = ((magnitude + (e.half - 1) + tie) >> e.dropped_bits) - e.rebias;
+  // Below the normal numbers an addition rounds to multiples of the smallest one.
+  value_lanes value;
+  std::memcpy(&value, &magnitude, sizeof value);
+  value += e.magic;
+  code_lanes subnormal;
+  std::memcpy(&subnormal, &value, sizeof subnormal);
+  std::uint32_t magic;
+  std::memcpy(&magic, &e.magic, sizeof magic);
+  code = magnitude < e.min_normal ? subnormal - magic : code;
+  code = code > e.max_code ? e.overflow_code : code;
+  const code_lanes signs = negative << e.sign_shift;
+  code |= code != 0 ? signs : signs & e.zero_sign;
+  using codes [[gnu::vector_size(encode_lanes * sizeof(Code))]] = Code;
+  const codes result = __builtin_convertvector(code, codes);
+  std::memcpy(to, &result, sizeof result);
+}
+
+template <class Code> NARROW_KERNEL bool encode_line(const float* from, void* to, index n, const encoding& e) {
+  auto* next = static_cast<unsigned char*>(to);
+  code_lanes nan = {};
+  for (; n >= encode_lanes; n -= encode_lanes, from += encode_lanes, next += encode_lanes * sizeof(Code))
+    encode_some<Code>(from, next, e, nan);
+  if (n > 0) {
+    float rest[encode_lanes] = {};
+    Code results[encode_lanes];
+    std::memcpy(rest, from, static_cast<std::size_t>(n) * sizeof(float));
+    encode_some<Code>(rest, results, e, nan);
+    std::memcpy(next, results, static_cast<std::size_t>(n) * sizeof(Code));
+  }
+  std::uint32_t any = 0;
+  for (int l = 0; l < encode_lanes; ++l) any |= nan[l];
+  return any == 0;
+}
