@@ -12,6 +12,7 @@
 #include <narrow/narrow.hpp>
 
 #include "catch.hpp"
+#include "policies.hpp"
 #include "tally.hpp"
 
 using namespace test;
@@ -249,4 +250,103 @@ TEST_CASE("quantised lines are the same bits on every instruction set", "[kernel
   check(std::type_identity<int8>{});
   check(std::type_identity<basic_int8<per_tensor, rounding::stochastic>>{});
   count.require(7 * kernel::dispatch::instance().available() * 68 * 4);
+}
+
+TEST_CASE("dot products on every instruction set, whatever the stride", "[kernel][isa]") {
+  tally count;
+  const auto floats = [&]<class T>(std::type_identity<T>) {
+    for_each_isa([&](const std::string& isa) {
+      std::mt19937 random(6);
+      for (const place n :
+           {1, 2, 7, 8, 15, 16, 17, 31, 33, 127, 128, 129, 255, 300, 1023, 1024, 1025, 5000}) {
+        const matrix<T> a(1, n, 0, [&] { return some_number<T>(random); });
+        const matrix<T> b(n, 1, 1, [&] { return some_number<T>(random); });
+        matrix<T> spread(n, 1, 0), turned(1, n, 3);
+        double sum = 0, magnitude = 0;
+        for (place p = 0; p < n; ++p) {
+          spread.view(p, 0) = b.view(p, 0);
+          turned.view(0, p) = a.view(0, p);
+          const double term =
+              double{static_cast<float>(a.view(0, p))} * double{static_cast<float>(b.view(p, 0))};
+          sum += term;
+          magnitude += std::abs(term);
+        }
+        const auto length = static_cast<std::size_t>(n);
+        const float got = dot(std::span(a.view.data, length), std::span(b.view.data, length));
+        count.expect(std::abs(double{got} - sum) <= static_cast<double>(n) * 0x1.01p-24 * magnitude,
+                     [&] { return text(isa, name_of<T>(), "length", n, "sum", sum, "got", got); });
+        float strided = 0;
+        gemm(in(turned), in(spread), matrix_view<float>{&strided, 1, 1, 1, 1});
+        count.expect(std::bit_cast<std::uint32_t>(strided) == std::bit_cast<std::uint32_t>(got),
+                     [&] { return text(isa, name_of<T>(), "length", n, strided, "against", got); });
+      }
+    });
+  };
+  floats(std::type_identity<fp16>{});
+  floats(std::type_identity<bf16>{});
+  floats(std::type_identity<fp8_e4m3fn>{});
+  floats(std::type_identity<fp8_e5m2fnuz>{});
+  const auto fixed_point = [&]<class T>(std::type_identity<T>) {
+    for_each_isa([&](const std::string& isa) {
+      std::mt19937 random(7);
+      for (const place n : {1, 31, 33, 1023, 1025, 5000, 300'000}) {
+        std::vector<T> a(static_cast<std::size_t>(n)), b = a;
+        std::int64_t sum = 0;
+        for (std::size_t p = 0; p < a.size(); ++p) {
+          a[p] = random() % 2 == 0 ? random_code<T>(random) : std::numeric_limits<T>::lowest();
+          b[p] = random() % 4 == 0 ? random_code<T>(random) : std::numeric_limits<T>::lowest();
+          sum += std::int64_t{a[p].bits()} * b[p].bits();
+        }
+        count.expect(static_cast<std::int64_t>(dot(a, b).mantissa()) == sum,
+                     [&] { return text(isa, name_of<T>(), "length", n); });
+      }
+    });
+  };
+  fixed_point(std::type_identity<fixed<8, 4>>{});
+  fixed_point(std::type_identity<fixed<12, 6>>{});
+  fixed_point(std::type_identity<fixed<16, 8>>{});
+  count.require(kernel::dispatch::instance().available() * (4 * 18 * 2 + 3 * 7));
+}
+
+TEST_CASE("conversions are the same bits on every instruction set", "[kernel][isa]") {
+  tally count;
+  for_each_type<all_formats>([&]<class T>() {
+    std::vector<std::vector<T>> narrow_before;
+    std::vector<std::vector<float>> wide_before;
+    for_each_isa([&](const std::string& isa) {
+      std::mt19937 random(8);
+      std::size_t number = 0;
+      for (std::size_t length = 0; length < 70; ++length)
+        for (int kind = 0; kind < 4; ++kind) {
+          std::vector<float> wide(length), back(length);
+          std::vector<T> narrowed(length), codes(length);
+          for (float& x : wide) {
+            const auto bits = static_cast<std::uint32_t>(random());
+            x = kind == 0   ? std::bit_cast<float>(bits)                  // NaN and infinity among them
+                : kind == 1 ? static_cast<float>(random_code<T>(random))  // and codes
+                : kind == 2 ? std::ldexp(static_cast<float>(static_cast<std::int32_t>(bits % 257) - 128),
+                                         static_cast<int>(bits >> 8 & 31) - 24)  // ties, subnormals, overflow
+                            : std::bit_cast<float>(bits & 0x807f'ffff);
+          }
+          for (T& x : codes) x = random_code<T>(random);
+          convert(wide, narrowed);
+          convert(codes, back);
+          if (isa == "portable") {
+            narrow_before.push_back(narrowed);
+            wide_before.push_back(back);
+          }
+          for (std::size_t i = 0; i < length; ++i) {
+            count.expect(narrowed[i].bits() == narrow_before[number][i].bits(), [&] {
+              return text(isa, name_of<T>(), wide[i], "gave", std::uint32_t{narrowed[i].bits()});
+            });
+            count.expect(
+                std::bit_cast<std::uint32_t>(back[i]) == std::bit_cast<std::uint32_t>(wide_before[number][i]),
+                [&] { return text(isa, name_of<T>(), "code", std::uint32_t{codes[i].bits()}, back[i]); });
+          }
+          ++number;
+        }
+    });
+  });
+  count.require(std::tuple_size_v<all_formats> * kernel::dispatch::instance().available() * 4 * 2 *
+                (69 * 70 / 2));
 }

@@ -20,14 +20,6 @@ constexpr std::uint32_t magnitude_bits(float x) {
   return std::bit_cast<std::uint32_t>(x) & binary32::magnitude_mask;
 }
 
-/// 2^exponent, -149 <= exponent <= 127.
-constexpr float power_of_two(int exponent) {
-  constexpr int lowest = binary32::min_quantum;
-  const int normal = exponent - binary32::min_exponent;
-  return std::bit_cast<float>(normal >= 0 ? static_cast<std::uint32_t>(normal + 1) << binary32::mantissa_bits
-                                          : std::uint32_t{1} << (exponent - lowest));
-}
-
 /// The exponent of the leading bit of a number other than 0, from the bits of its magnitude.
 constexpr int leading_exponent(std::uint32_t magnitude) {
   const int field = static_cast<int>(magnitude >> binary32::mantissa_bits);

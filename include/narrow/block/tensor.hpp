@@ -360,7 +360,7 @@ template <block_format Format> class block_tensor {
 
   /// Of integer elements: what a product of them needs room for.
   static constexpr std::int64_t largest = std::signed_integral<element_type>
-                                              ? std::int64_t{Format::limit}
+                                              ? static_cast<std::int64_t>(Format::limit)
                                               : detail::largest_element<element_type>();
   static constexpr kernel::element_range range{-Format::limit, Format::limit};
 

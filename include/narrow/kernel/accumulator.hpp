@@ -75,6 +75,16 @@ template <narrow_fixed T> struct meeting<T, T> {
   static constexpr lane decode(const T& x) { return x.bits(); }
 };
 
+/// The largest magnitude of an integer or fixed-point element, in units of its last bit; else 0.
+template <class T> constexpr std::int64_t largest_element() {
+  if constexpr (narrow_fixed<T>)
+    return std::int64_t{1} << (T::word_length - 1);
+  else if constexpr (std::signed_integral<T>)
+    return -std::int64_t{std::numeric_limits<T>::min()};
+  else
+    return 0;
+}
+
 }  // namespace detail
 
 /// What dot products and sums of T come back as: float; for `fixed` the exact sum.

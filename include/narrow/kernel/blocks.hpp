@@ -8,18 +8,6 @@
 
 namespace narrow {
 
-namespace detail {
-/// The largest magnitude of an integer or fixed-point element, in units of its last bit; else 0.
-template <class T> constexpr std::int64_t largest_element() {
-  if constexpr (narrow_fixed<T>)
-    return std::int64_t{1} << (T::word_length - 1);
-  else if constexpr (std::signed_integral<T>)
-    return -std::int64_t{std::numeric_limits<T>::min()};
-  else
-    return 0;
-}
-}  // namespace detail
-
 /// A matrix of elements that share scales in blocks of tile_rows x tile_cols, the first of which begins
 /// first_row rows above and first_col columns left of the view. Nothing is owned and nothing is checked.
 template <class Element, class Scale> struct block_view {
@@ -100,9 +88,8 @@ inline double scale_product(double a, double b) {
 }
 
 /// values[j] = float(sums[j]) * (row_scale * col_scales[j]), each operation rounded to float.
-template <class Meeting>
-void scale_row(const typename Meeting::sum* sums, double row_scale, const double* col_scales, float* values,
-               index n) {
+template <class Meeting, class Sum>
+void scale_row(const Sum* sums, double row_scale, const double* col_scales, float* values, index n) {
   const auto scaled = [&](index j, double scale) {
     return static_cast<float>(double{static_cast<float>(typename Meeting::result(sums[j]))} * scale);
   };

@@ -5,9 +5,8 @@
 #include <vector>
 
 #include "blocks.hpp"
+#include "dot.hpp"
 #include "lines.hpp"
-#include "panel_product.hpp"
-#include "portable.hpp"
 
 NARROW_STRICT_BEGIN
 
@@ -16,14 +15,15 @@ namespace narrow::kernel {
 /// The sums of A B, handed to store(i, j, count, sums) in pieces of rows.
 template <class Meeting, class A, class B, class Store>
 void products(matrix_view<const A> a, matrix_view<const B> b, magnitudes largest, const Store& store) {
-  if (!try_panel_product<Meeting>(a, b, largest, store)) portable::product<Meeting>(a, b, store);
+  if (!try_panel_product<Meeting>(a, b, largest, store) && !try_dot_products<Meeting>(a, b, largest, store))
+    portable::product<Meeting>(a, b, store);
 }
 
 /// c(0, j) = alpha sums[j] + beta c(0, j), rounded once under index first + j.
-template <class Meeting, class C, class Round>
-void finish_row(const typename Meeting::sum* sums, double alpha, double beta, matrix_view<C> c,
-                const Round& round, std::uint64_t first) {
-  if constexpr (std::same_as<typename Meeting::sum, float>) {
+template <class Meeting, class Sum, class C, class Round>
+void finish_row(const Sum* sums, double alpha, double beta, matrix_view<C> c, const Round& round,
+                std::uint64_t first) {
+  if constexpr (std::same_as<Sum, float>) {
     if (alpha == 1 && beta == 0 && c.col_stride == 1) {
       if constexpr (std::same_as<C, float>) {
         std::copy(sums, sums + c.cols, c.data);
@@ -33,7 +33,7 @@ void finish_row(const typename Meeting::sum* sums, double alpha, double beta, ma
       }
     }
   }
-  if constexpr (narrow_fixed<C> && std::same_as<typename Meeting::sum, std::int64_t>) {
+  if constexpr (narrow_fixed<C> && std::same_as<Sum, std::int64_t>) {
     using result = typename Meeting::result;
     constexpr int dropped = result::fraction_length - C::fraction_length;
     if constexpr (0 < dropped && dropped <= 32 && std::same_as<Round, rounding::nearest_even> &&
@@ -59,16 +59,11 @@ template <class A, class B, class C, class Round>
 NARROW_KERNEL void multiply(matrix_view<const A> a, matrix_view<const B> b, matrix_view<C> c, double alpha,
                             double beta, const Round& round) {
   using meeting = detail::meeting<A, B>;
-  const auto store = [&](index i, index j, index count, const typename meeting::sum* sums) {
+  const auto store = [&](index i, index j, index count, const auto* sums) {
     finish_row<meeting>(sums, alpha, beta, c.block(i, j, 1, count), round,
                         detail::element_index(i, j, c.cols));
   };
-  if (c.rows == 1 && c.cols == 1) {
-    const typename meeting::sum sum = portable::dot(a.data, a.col_stride, b.data, b.row_stride, a.cols);
-    store(0, 0, 1, &sum);
-  } else {
-    products<meeting>(a, b, {detail::largest_element<A>(), detail::largest_element<B>()}, store);
-  }
+  products<meeting>(a, b, {detail::largest_element<A>(), detail::largest_element<B>()}, store);
 }
 
 /// C = alpha A B + beta C for matrices in blocks. Where no scale changes along the summed dimension, a
@@ -98,8 +93,7 @@ NARROW_KERNEL void multiply_blocks(const A& a, const B& b, matrix_view<C> c, dou
     for (index i = 0; i < c.rows; ++i) row_scales[static_cast<std::size_t>(i)] = a.scale(i, first);
     for (index j = 0; j < c.cols; ++j) col_scales[static_cast<std::size_t>(j)] = b.scale(first, j);
     products<meeting>(a.elements.block(0, first, c.rows, length), b.elements.block(first, 0, length, c.cols),
-                      {a.largest, b.largest},
-                      [&](index i, index j, index count, const typename meeting::sum* sums) {
+                      {a.largest, b.largest}, [&](index i, index j, index count, const auto* sums) {
                         float values[longest];
                         for (; count > 0; j += longest, sums += longest, count -= longest) {
                           const index n = std::min(count, longest);

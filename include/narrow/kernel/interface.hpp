@@ -31,7 +31,9 @@ void gemm(matrix_view<A> a, matrix_view<B> b, matrix_view<C> c, double alpha, do
 template <class A, class B>
 typename detail::meeting<A, B>::result dot(const A* a, index stride_a, const B* b, index stride_b, index n) {
   const detail::float_environment guard;
-  return typename detail::meeting<A, B>::result(portable::dot(a, stride_a, b, stride_b, n));
+  using meeting = detail::meeting<A, B>;
+  return typename meeting::result(dot_of_lines<meeting>(
+      a, stride_a, b, stride_b, n, {detail::largest_element<A>(), detail::largest_element<B>()}));
 }
 
 /// The same over all elements of two matrices of one shape.
@@ -39,7 +41,7 @@ template <class A, class B> auto dot(matrix_view<A> a, matrix_view<B> b) {
   using left = std::remove_const_t<A>;
   using right = std::remove_const_t<B>;
   const detail::float_environment guard;
-  return typename detail::meeting<left, right>::result(portable::dot<left, right>(a, b));
+  return typename detail::meeting<left, right>::result(dot_of_matrices<left, right>(a, b));
 }
 
 /// sum over i of a[i stride]: float, or the exact sum of fixed-point numbers.

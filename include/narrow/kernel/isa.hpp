@@ -78,6 +78,12 @@ class dispatch {
     if (own.survey) below.survey = own.survey;
     if (own.encode8) below.encode8 = own.encode8;
     if (own.encode16) below.encode16 = own.encode16;
+    if (own.decode8) below.decode8 = own.decode8;
+    if (own.decode16) below.decode16 = own.decode16;
+    if (own.dot_fp32) below.dot_fp32 = own.dot_fp32;
+    if (own.dot_bf16) below.dot_bf16 = own.dot_bf16;
+    if (own.dot_int8) below.dot_int8 = own.dot_int8;
+    if (own.dot_int16) below.dot_int16 = own.dot_int16;
     if (own.fp16_to_float) below.fp16_to_float = own.fp16_to_float;
     if (own.float_to_fp16) below.float_to_fp16 = own.float_to_fp16;
     return below;

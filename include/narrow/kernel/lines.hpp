@@ -25,8 +25,7 @@ template <narrow_float T, class Overflow> constexpr encoding encoding_of() {
           .rebias = static_cast<std::uint32_t>(single::bias - layout::bias) << layout::mantissa_bits,
           .min_normal = static_cast<std::uint32_t>(layout::min_exponent + single::bias)
                         << single::mantissa_bits,
-          .magic = std::bit_cast<float>(static_cast<std::uint32_t>(magic_exponent + single::bias)
-                                        << single::mantissa_bits),
+          .magic = detail::power_of_two(magic_exponent),
           .max_code = layout::max_finite,
           .overflow_code = code_of(std::numeric_limits<float>::max()),
           .sign_shift = layout::exponent_bits + layout::mantissa_bits,

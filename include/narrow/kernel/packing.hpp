@@ -77,11 +77,30 @@ inline constexpr auto decoded_bf16 = [] {
   return values;
 }();
 
+/// What `decode8` and `decode16` need to know of a format.
+template <narrow_float T> constexpr decoding decoding_of() {
+  using layout = typename T::layout;
+  using single = detail::binary32;
+  return {.dropped_bits = single::mantissa_bits - layout::mantissa_bits,
+          .sign_shift = layout::exponent_bits + layout::mantissa_bits,
+          .factor = detail::power_of_two(single::bias - layout::bias),
+          .magnitude_mask = layout::magnitude_mask,
+          .max_code = layout::max_finite,
+          .infinity = layout::has_infinity ? std::uint32_t{layout::infinity} : ~std::uint32_t{0},
+          .payload_mask = layout::has_payload ? std::uint32_t{single::mantissa_mask} : 0};
+}
+
 // to[i] = from[i * stride] as an element.
 
 template <class T> void decode(const kernel_table& t, const T* from, index stride, float* to, index n) {
   if constexpr (coded_as_fp16<T>)
     if (stride == 1 && t.fp16_to_float) return t.fp16_to_float(from, to, n);
+  if constexpr (narrow_float<T> && sizeof(T) <= 2)
+    if constexpr (T::layout::has_negative_zero)  // else its code is NaN
+      if (const auto kernel = sizeof(T) == 1 ? t.decode8 : t.decode16; kernel && stride == 1) {
+        static constexpr decoding d = decoding_of<T>();
+        return kernel(from, to, n, d);
+      }
   for (index i = 0; i < n; ++i) {
     if constexpr (coded_as_bf16<T>) {
       const std::uint32_t bits = std::uint32_t{from[i * stride].bits()} << 16;

@@ -18,9 +18,9 @@ struct magnitudes {
 /// The sums of A B, handed to store(i, j, count, sums) in pieces of rows.
 ///
 /// Rows and columns are packed once, whole depth, columns in blocks that fit the second-level cache. Integer
-/// accumulators are emptied into Sum before they can wrap; where that would be all the time, B is multiplied
-/// in two halves.
-template <content Content, class Sum, class A, class B, class Store>
+/// accumulators are emptied into 64 bits, which no depth in memory can fill, before they can wrap; where that
+/// would be all the time, B is multiplied in two halves.
+template <content Content, class A, class B, class Store>
 void panel_product(const kernel_table& t, matrix_view<const A> a, matrix_view<const B> b, magnitudes largest,
                    const Store& store) {
   using lane = typename words_of<Content>::lane;
@@ -64,12 +64,12 @@ void panel_product(const kernel_table& t, matrix_view<const A> a, matrix_view<co
         const index count = std::min(cols, width - j);
         alignas(64) lane tile[max_tile];
         if constexpr (integers) {
-          Sum total[max_tile] = {};
+          std::int64_t total[max_tile] = {};
           for (index k = 0; k < plane_count; ++k)
             for (index p = 0; p < groups; p += std::min(safe_groups, groups - p)) {
               const index length = std::min(safe_groups, groups - p);
               kernel.multiply(panel_a + p * rows, panel_b + k * plane_words + p * cols, length, tile);
-              const Sum weight = planes[k] == plane::high ? 256 : 1;
+              const std::int64_t weight = planes[k] == plane::high ? 256 : 1;
               for (index e = 0; e < rows * cols; ++e) total[e] += weight * tile[e];
               if (planes[k] != plane::plus_128) continue;
               std::int32_t sums[max_panel_lines];
@@ -100,22 +100,22 @@ bool try_panel_product(matrix_view<const A> a, matrix_view<const B> b, magnitude
   if constexpr (std::same_as<sum, float>) {
     if constexpr (narrowest_a == content::bf16 && narrowest_b == content::bf16)
       if (t.bf16.multiply) {
-        panel_product<content::bf16, sum>(t, a, b, largest, store);
+        panel_product<content::bf16>(t, a, b, largest, store);
         return true;
       }
     if (!t.fp32.multiply) return false;
-    panel_product<content::fp32, sum>(t, a, b, largest, store);
+    panel_product<content::fp32>(t, a, b, largest, store);
     return true;
   } else if constexpr (std::integral<sum> || std::same_as<sum, detail::int128>) {
     constexpr bool bytes = narrowest_a == content::int8 && narrowest_b == content::int8;
     if constexpr (bytes)
       if (t.int8.multiply) {
-        panel_product<content::int8, sum>(t, a, b, largest, store);
+        panel_product<content::int8>(t, a, b, largest, store);
         return true;
       }
     if constexpr (narrowest_a != content::none && narrowest_b != content::none)
       if (t.int16.multiply) {
-        panel_product<content::int16, sum>(t, a, b, largest, store);
+        panel_product<content::int16>(t, a, b, largest, store);
         return true;
       }
   }

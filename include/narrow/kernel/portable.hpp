@@ -175,15 +175,15 @@ template <class Sum, class Lane, class Term> Sum lanewise_sum(index n, index saf
       for (index l = 0; l < lanes; ++l) partial[l] += term(first + l);
     if (steps == 0)
       for (index l = 0; first < n; ++l, ++first) partial[l] += term(first);
-    for (index l = 0; l < lanes; ++l) total += partial[l];
+    for (index l = 0; l < lanes; ++l) total += static_cast<Sum>(partial[l]);
   }
   return total;
 }
 
-template <class A, class B>
-NARROW_KERNEL typename detail::meeting<A, B>::sum dot(const A* a, index stride_a, const B* b, index stride_b,
-                                                      index n) {
-  using meeting = detail::meeting<A, B>;
+/// sum over i of a[i stride_a] b[i stride_b].
+template <class Meeting, class A, class B>
+NARROW_KERNEL typename Meeting::sum dot(const A* a, index stride_a, const B* b, index stride_b, index n) {
+  using meeting = Meeting;
   using lane = typename meeting::lane;
   return lanewise_sum<typename meeting::sum, lane>(n, meeting::safe_terms, [=](index i) {
     return detail::uncontracted(
@@ -216,19 +216,6 @@ template <class A> NARROW_KERNEL auto sum(const A* a, index stride, index n) {
     using lane = typename detail::meeting<A, A>::lane;
     return lanewise_sum<lane, lane>(n, n, [=](index i) { return static_cast<lane>(a[i * stride]); });
   }
-}
-
-/// Sum of the products of corresponding elements, line by line.
-template <class A, class B>
-NARROW_KERNEL typename detail::meeting<A, B>::sum dot(matrix_view<const A> a, matrix_view<const B> b) {
-  if (detail::lies_by_rows(a)) {
-    a = a.transposed();
-    b = b.transposed();
-  }
-  typename detail::meeting<A, B>::sum total = 0;
-  for (index j = 0; j < a.cols; ++j)
-    total += dot(a.col(j).data, a.row_stride, b.col(j).data, b.row_stride, a.rows);
-  return total;
 }
 
 template <class A> NARROW_KERNEL auto sum(matrix_view<const A> a) {

@@ -48,6 +48,13 @@ struct encoding {
   std::uint32_t zero_sign;  // the code of -0
 };
 
+/// The same, as the conversion to float sees it.
+struct decoding {
+  int dropped_bits, sign_shift;
+  float factor;  // between the exponents
+  std::uint32_t magnitude_mask, max_code, infinity, payload_mask;
+};
+
 /// What one instruction set adds to those before it in the list; a kernel that it has not is null.
 struct kernel_table {
   panel_kernel<float> fp32;          // a float each
@@ -66,6 +73,16 @@ struct kernel_table {
   // False if something was NaN, whose code then means nothing.
   bool (*encode8)(const float* from, void* to, index n, const encoding&) = nullptr;
   bool (*encode16)(const float* from, void* to, index n, const encoding&) = nullptr;
+
+  void (*decode8)(const void* from, float* to, index n, const decoding&) = nullptr;
+  void (*decode16)(const void* from, float* to, index n, const decoding&) = nullptr;
+
+  // Sums of a[i] b[i] over lines.
+  float (*dot_fp32)(const void* a, const void* b, index n) = nullptr;
+  float (*dot_bf16)(const void* a, const void* b, index n) = nullptr;         // subnormals count as zeros
+  std::int64_t (*dot_int8)(const void* a, const void* b, index n) = nullptr;  // n to 2^18
+  std::int64_t (*dot_int16)(const void* a, const void* b,
+                            index n) = nullptr;  // n to 2^14, |a[i] b[i]| to 2^22
 
   void (*fp16_to_float)(const void* from, float* to, index n) = nullptr;
   void (*float_to_fp16)(const float* from, void* to, index n) = nullptr;  // to nearest even, IEEE overflow

@@ -1,6 +1,8 @@
 // The bit layout of a binary floating-point format: every constant follows from E, M and the special values.
 #pragma once
 
+#include <bit>
+
 #include "../concepts.hpp"
 #include "../config.hpp"
 
@@ -64,5 +66,13 @@ template <int E, int M, specials Specials> struct layout {
 
 using binary32 = layout<8, 23, specials::ieee>;
 using binary64 = layout<11, 52, specials::ieee>;
+
+/// 2^exponent, -149 <= exponent <= 127.
+constexpr float power_of_two(int exponent) {
+  constexpr int lowest = binary32::min_quantum;
+  const int normal = exponent - binary32::min_exponent;
+  return std::bit_cast<float>(normal >= 0 ? static_cast<std::uint32_t>(normal + 1) << binary32::mantissa_bits
+                                          : std::uint32_t{1} << (exponent - lowest));
+}
 
 }  // namespace narrow::detail

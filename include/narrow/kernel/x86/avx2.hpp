@@ -15,7 +15,8 @@ namespace narrow::kernel::avx2 {
 
 inline constexpr int vector_bytes = 32;
 
-#include "../encode.inl"
+#include "../codes.inl"
+#include "../dot.inl"
 #include "../panels.inl"
 #include "../quantize.inl"
 
@@ -31,6 +32,14 @@ struct floats {
   }
 };
 
+struct fp32_line : floats {
+  using sum = float;
+  static constexpr int elements = lanes, element_size = 4;
+  static vector load(const void* from) { return _mm256_loadu_ps(static_cast<const float*>(from)); }
+  static vector add(vector a, vector b) { return _mm256_add_ps(a, b); }
+  static vector multiply_add(vector acc, vector a, vector b) { return _mm256_fmadd_ps(a, b, acc); }
+};
+
 struct int16_pairs {
   using vector = __m256i;
   using lane = std::int32_t;
@@ -40,6 +49,21 @@ struct int16_pairs {
   static void store(lane* to, vector x) { _mm256_storeu_si256(reinterpret_cast<vector*>(to), x); }
   static vector step(vector acc, word a, vector b) {
     return _mm256_add_epi32(acc, _mm256_madd_epi16(b, _mm256_set1_epi32(static_cast<int>(a))));
+  }
+};
+
+struct int16_line : int16_pairs {
+  using sum = std::int64_t;
+  static constexpr int elements = 2 * lanes, element_size = 2;
+  static vector load(const void* from) { return _mm256_loadu_si256(static_cast<const vector*>(from)); }
+  static vector add(vector a, vector b) { return _mm256_add_epi32(a, b); }
+  static vector multiply_add(vector acc, vector a, vector b) { return add(acc, _mm256_madd_epi16(a, b)); }
+};
+
+struct int8_line : int16_line {
+  static constexpr int element_size = 1;
+  static vector load(const void* from) {
+    return _mm256_cvtepi8_epi16(_mm_loadu_si128(static_cast<const __m128i*>(from)));
   }
 };
 
@@ -75,6 +99,12 @@ inline constexpr kernel_table kernels{.fp32 = panels<floats, 6, 2>(),
                                       .survey = survey_line,
                                       .encode8 = encode_line<std::uint8_t>,
                                       .encode16 = encode_line<std::uint16_t>,
+                                      .decode8 = decode_line<std::uint8_t>,
+                                      .decode16 = decode_line<std::uint16_t>,
+                                      .dot_fp32 = dot_line<fp32_line>,
+                                      .dot_bf16 = {},
+                                      .dot_int8 = dot_line<int8_line>,
+                                      .dot_int16 = dot_line<int16_line>,
                                       .fp16_to_float = fp16_to_float,
                                       .float_to_fp16 = float_to_fp16};
 

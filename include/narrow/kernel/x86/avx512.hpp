@@ -9,7 +9,8 @@ namespace narrow::kernel::avx512 {
 
 inline constexpr int vector_bytes = 64;
 
-#include "../encode.inl"
+#include "../codes.inl"
+#include "../dot.inl"
 #include "../panels.inl"
 #include "../quantize.inl"
 
@@ -22,6 +23,14 @@ struct floats {
   static void store(lane* to, vector x) { _mm512_storeu_ps(to, x); }
   static vector broadcast(word a) { return _mm512_castsi512_ps(_mm512_set1_epi32(static_cast<int>(a))); }
   static vector step(vector acc, word a, vector b) { return _mm512_fmadd_ps(broadcast(a), b, acc); }
+};
+
+struct fp32_line : floats {
+  using sum = float;
+  static constexpr int elements = lanes, element_size = 4;
+  static vector load(const void* from) { return _mm512_loadu_ps(from); }
+  static vector add(vector a, vector b) { return _mm512_add_ps(a, b); }
+  static vector multiply_add(vector acc, vector a, vector b) { return _mm512_fmadd_ps(a, b, acc); }
 };
 
 struct integers {
@@ -37,6 +46,21 @@ struct integers {
 struct int16_pairs : integers {
   static vector step(vector acc, word a, vector b) {
     return _mm512_add_epi32(acc, _mm512_madd_epi16(b, broadcast(a)));
+  }
+};
+
+struct int16_line : integers {
+  using sum = std::int64_t;
+  static constexpr int elements = 2 * lanes, element_size = 2;
+  static vector load(const void* from) { return _mm512_loadu_si512(from); }
+  static vector add(vector a, vector b) { return _mm512_add_epi32(a, b); }
+  static vector multiply_add(vector acc, vector a, vector b) { return add(acc, _mm512_madd_epi16(a, b)); }
+};
+
+struct int8_line : int16_line {
+  static constexpr int element_size = 1;
+  static vector load(const void* from) {
+    return _mm512_cvtepi8_epi16(_mm256_loadu_si256(static_cast<const __m256i*>(from)));
   }
 };
 
@@ -64,6 +88,12 @@ inline constexpr kernel_table kernels{.fp32 = panels<floats, 14, 2>(),
                                       .survey = survey_line,
                                       .encode8 = encode_line<std::uint8_t>,
                                       .encode16 = encode_line<std::uint16_t>,
+                                      .decode8 = decode_line<std::uint8_t>,
+                                      .decode16 = decode_line<std::uint16_t>,
+                                      .dot_fp32 = dot_line<fp32_line>,
+                                      .dot_bf16 = {},
+                                      .dot_int8 = dot_line<int8_line>,
+                                      .dot_int16 = dot_line<int16_line>,
                                       .fp16_to_float = fp16_to_float,
                                       .float_to_fp16 = float_to_fp16};
 
@@ -108,6 +138,7 @@ NARROW_TARGET_BEGIN("avx2,fma,f16c,avx512f,avx512bw,avx512vl,avx512dq,avx512vnni
 
 namespace narrow::kernel::avx512_bf16 {
 
+#include "../dot.inl"
 #include "../panels.inl"
 
 struct bf16_pairs : avx512::floats {
@@ -116,8 +147,18 @@ struct bf16_pairs : avx512::floats {
   }
 };
 
-inline constexpr kernel_table kernels{
-    .fp32 = {}, .bf16 = panels<bf16_pairs, 14, 2>(), .int16 = {}, .int8 = {}};
+struct bf16_line : avx512::fp32_line {
+  static constexpr int elements = 2 * lanes, element_size = 2;
+  static vector multiply_add(vector acc, vector a, vector b) {
+    return _mm512_dpbf16_ps(acc, reinterpret_cast<__m512bh>(a), reinterpret_cast<__m512bh>(b));
+  }
+};
+
+inline constexpr kernel_table kernels{.fp32 = {},
+                                      .bf16 = panels<bf16_pairs, 14, 2>(),
+                                      .int16 = {},
+                                      .int8 = {},
+                                      .dot_bf16 = dot_line<bf16_line>};
 
 }  // namespace narrow::kernel::avx512_bf16
 

@@ -1,0 +1,79 @@
+// Lines of floats to codes of floating<E, M, ...>, to nearest even, and back, exactly; included once in the namespace of
+// each instruction set, inside its target region, after `vector_bytes`. No include guard, on purpose.
+
+inline constexpr int code_count = vector_bytes / 4;
+using code_lanes [[gnu::vector_size(vector_bytes)]] = std::uint32_t;
+using value_lanes [[gnu::vector_size(vector_bytes)]] = float;
+
+/// Sets `nan` where a number is none; its code then means nothing.
+template <class Code> inline void encode_some(const float* from, void* to, const encoding& e, code_lanes& nan) {
+  code_lanes bits;
+  std::memcpy(&bits, from, sizeof bits);
+  const code_lanes magnitude = bits & 0x7fff'ffffu, negative = bits >> 31;
+  nan |= magnitude > 0x7f80'0000u;
+  const code_lanes tie = magnitude >> e.dropped_bits & 1u;
+  code_lanes code = ((magnitude + (e.half - 1) + tie) >> e.dropped_bits) - e.rebias;
+  // Below the normal numbers an addition rounds to multiples of the smallest one.
+  value_lanes value;
+  std::memcpy(&value, &magnitude, sizeof value);
+  value += e.magic;
+  code_lanes subnormal;
+  std::memcpy(&subnormal, &value, sizeof subnormal);
+  std::uint32_t magic;
+  std::memcpy(&magic, &e.magic, sizeof magic);
+  code = magnitude < e.min_normal ? subnormal - magic : code;
+  code = code > e.max_code ? e.overflow_code : code;
+  const code_lanes signs = negative << e.sign_shift;
+  code |= code != 0 ? signs : signs & e.zero_sign;
+  using codes [[gnu::vector_size(code_count * sizeof(Code))]] = Code;
+  const codes result = __builtin_convertvector(code, codes);
+  std::memcpy(to, &result, sizeof result);
+}
+
+template <class Code> NARROW_KERNEL bool encode_line(const float* from, void* to, index n, const encoding& e) {
+  auto* next = static_cast<unsigned char*>(to);
+  code_lanes nan = {};
+  for (; n >= code_count; n -= code_count, from += code_count, next += code_count * sizeof(Code))
+    encode_some<Code>(from, next, e, nan);
+  if (n > 0) {
+    float rest[code_count] = {};
+    Code results[code_count];
+    std::memcpy(rest, from, static_cast<std::size_t>(n) * sizeof(float));
+    encode_some<Code>(rest, results, e, nan);
+    std::memcpy(next, results, static_cast<std::size_t>(n) * sizeof(Code));
+  }
+  std::uint32_t any = 0;
+  for (int l = 0; l < code_count; ++l) any |= nan[l];
+  return any == 0;
+}
+
+template <class Code> inline void decode_some(const void* from, float* to, const decoding& d) {
+  using codes [[gnu::vector_size(code_count * sizeof(Code))]] = Code;
+  codes narrow;
+  std::memcpy(&narrow, from, sizeof narrow);
+  const code_lanes code = __builtin_convertvector(narrow, code_lanes);
+  const code_lanes magnitude = code & d.magnitude_mask, sign = (code >> d.sign_shift) << 31;
+  // Read with float's exponent field, a number is too small by a power of two; below the normal ones, too.
+  code_lanes bits = magnitude << d.dropped_bits;
+  const code_lanes nan = (bits & d.payload_mask) | 0x7fc0'0000u;  // quiet
+  value_lanes value;
+  std::memcpy(&value, &bits, sizeof value);
+  value *= d.factor;
+  std::memcpy(&bits, &value, sizeof bits);
+  const code_lanes special = magnitude == d.infinity ? code_lanes{} + 0x7f80'0000u : nan;
+  bits = magnitude > d.max_code ? special : bits;
+  bits |= sign;
+  std::memcpy(to, &bits, sizeof bits);
+}
+
+template <class Code> NARROW_KERNEL void decode_line(const void* from, float* to, index n, const decoding& d) {
+  const auto* next = static_cast<const unsigned char*>(from);
+  for (; n >= code_count; n -= code_count, next += code_count * sizeof(Code), to += code_count)
+    decode_some<Code>(next, to, d);
+  if (n <= 0) return;
+  Code rest[code_count] = {};
+  float results[code_count];
+  std::memcpy(rest, next, static_cast<std::size_t>(n) * sizeof(Code));
+  decode_some<Code>(rest, results, d);
+  std::memcpy(to, results, static_cast<std::size_t>(n) * sizeof(float));
+}

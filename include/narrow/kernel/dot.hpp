@@ -1,0 +1,110 @@
+// Inner products, and products of a matrix and a vector made of them: with the instruction set in use, or in
+// plain C++.
+#pragma once
+
+#include "panel_product.hpp"
+#include "portable.hpp"
+
+NARROW_STRICT_BEGIN
+
+namespace narrow::kernel {
+
+/// Elements of a line, `stride` apart, where a kernel finds them side by side: in place if they are and mean
+/// the same there, or else decoded.
+template <class Element, class T> class line_piece {
+ public:
+  static constexpr index longest = 1024;
+
+  const void* read(const kernel_table& t, const T* from, index stride, index n) {
+    if (stride == 1 && in_place) return from;
+    decode(t, from, stride, copy_, n);
+    return copy_;
+  }
+
+ private:
+  static constexpr bool in_place =
+      sizeof(T) == sizeof(Element) && (std::same_as<T, Element> || narrow_fixed<T> ||
+                                       (std::same_as<Element, std::uint16_t> && coded_as_bf16<T>));
+  Element copy_[longest];
+};
+
+/// The sum of a[i stride_a] b[i stride_b] by a kernel for lines of Elements. Pieces are as long for every
+/// stride, so that the sum is the same.
+template <class Element, class Sum, class A, class B>
+Sum dot_of_pieces(const kernel_table& t, Sum (*kernel)(const void*, const void*, index), const A* a,
+                  index stride_a, const B* b, index stride_b, index n) {
+  line_piece<Element, A> left;
+  line_piece<Element, B> right;
+  constexpr index longest = line_piece<Element, A>::longest;
+  Sum total = 0;
+  for (index i = 0; i < n; i += longest) {
+    const index count = std::min(longest, n - i);
+    total += kernel(left.read(t, a + i * stride_a, stride_a, count),
+                    right.read(t, b + i * stride_b, stride_b, count), count);
+  }
+  return total;
+}
+
+/// sum over i of a[i stride_a] b[i stride_b] for integers of at most these magnitudes.
+template <class Meeting, class A, class B>
+typename Meeting::sum dot_of_lines(const A* a, index stride_a, const B* b, index stride_b, index n,
+                                   magnitudes largest) {
+  using sum = typename Meeting::sum;
+  constexpr content narrowest_a = narrowest<A>(), narrowest_b = narrowest<B>();
+  [[maybe_unused]] const kernel_table& t = dispatch::instance().kernels();
+  if constexpr (std::same_as<sum, float>) {
+    if constexpr (narrowest_a == content::bf16 && narrowest_b == content::bf16)
+      if (t.dot_bf16) return dot_of_pieces<std::uint16_t>(t, t.dot_bf16, a, stride_a, b, stride_b, n);
+    if (t.dot_fp32) return dot_of_pieces<float>(t, t.dot_fp32, a, stride_a, b, stride_b, n);
+  } else if constexpr (std::integral<sum> || std::same_as<sum, detail::int128>) {
+    if constexpr (narrowest_a == content::int8 && narrowest_b == content::int8)
+      if (t.dot_int8) return dot_of_pieces<std::int8_t>(t, t.dot_int8, a, stride_a, b, stride_b, n);
+    if constexpr (narrowest_a != content::none && narrowest_b != content::none)
+      if (constexpr std::int64_t most = std::int64_t{1} << 22; t.dot_int16 && largest.a * largest.b <= most)
+        return dot_of_pieces<std::int16_t>(t, t.dot_int16, a, stride_a, b, stride_b, n);
+  }
+  return portable::dot<Meeting>(a, stride_a, b, stride_b, n);
+}
+
+/// Sum of the products of corresponding elements, line by line.
+template <class A, class B>
+NARROW_KERNEL typename detail::meeting<A, B>::sum dot_of_matrices(matrix_view<const A> a,
+                                                                  matrix_view<const B> b) {
+  if (detail::lies_by_rows(a)) {
+    a = a.transposed();
+    b = b.transposed();
+  }
+  typename detail::meeting<A, B>::sum total = 0;
+  for (index j = 0; j < a.cols; ++j)
+    total +=
+        dot_of_lines<detail::meeting<A, B>>(a.col(j).data, a.row_stride, b.col(j).data, b.row_stride, a.rows,
+                                            {detail::largest_element<A>(), detail::largest_element<B>()});
+  return total;
+}
+
+/// Tries to compute the sums of A B as inner products, where the result is a vector and they run along
+/// memory. False, and nothing was stored, if it is not, or they do not.
+template <class Meeting, class A, class B, class Store>
+bool try_dot_products(matrix_view<const A> a, matrix_view<const B> b, magnitudes largest,
+                      const Store& store) {
+  const auto product = [&](index i, index j) {
+    const typename Meeting::sum sum =
+        dot_of_lines<Meeting>(a.row(i).data, a.col_stride, b.col(j).data, b.row_stride, a.cols, largest);
+    store(i, j, 1, &sum);
+  };
+  if (a.rows == 1 && b.cols == 1) return product(0, 0), true;
+  if (dispatch::instance().chosen() == 0) return false;
+  if (b.cols == 1 && a.col_stride == 1) {
+    for (index i = 0; i < a.rows; ++i) product(i, 0);
+    return true;
+  }
+  if (a.rows == 1 && b.row_stride == 1) {
+    for (index j = 0; j < b.cols; ++j) product(0, j);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace narrow::kernel
+
+NARROW_STRICT_END
