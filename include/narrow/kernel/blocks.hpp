@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "accumulator.hpp"
+#include "isa.hpp"
 #include "quantize.hpp"
 
 namespace narrow {
@@ -90,6 +91,9 @@ inline double scale_product(double a, double b) {
 /// values[j] = float(sums[j]) * (row_scale * col_scales[j]), each operation rounded to float.
 template <class Meeting, class Sum>
 void scale_row(const Sum* sums, double row_scale, const double* col_scales, float* values, index n) {
+  if constexpr (std::same_as<Sum, std::int64_t> && std::integral<typename Meeting::result>)
+    if (const auto kernel = dispatch::instance().kernels().scale)
+      if (kernel(sums, row_scale, col_scales, values, n)) return;
   const auto scaled = [&](index j, double scale) {
     return static_cast<float>(double{static_cast<float>(typename Meeting::result(sums[j]))} * scale);
   };

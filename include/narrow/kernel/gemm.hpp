@@ -19,10 +19,12 @@ void products(matrix_view<const A> a, matrix_view<const B> b, magnitudes largest
     portable::product<Meeting>(a, b, store);
 }
 
-/// c(0, j) = alpha sums[j] + beta c(0, j), rounded once under index first + j.
+using portable::element_order;
+
+/// c(0, j) = alpha sums[j] + beta c(0, j), rounded once under index order(0, j).
 template <class Meeting, class Sum, class C, class Round>
 void finish_row(const Sum* sums, double alpha, double beta, matrix_view<C> c, const Round& round,
-                std::uint64_t first) {
+                element_order order) {
   if constexpr (std::same_as<Sum, float>) {
     if (alpha == 1 && beta == 0 && c.col_stride == 1) {
       if constexpr (std::same_as<C, float>) {
@@ -50,34 +52,41 @@ void finish_row(const Sum* sums, double alpha, double beta, matrix_view<C> c, co
       }
   }
   for (index j = 0; j < c.cols; ++j)
-    portable::finish<Meeting>(sums[j], alpha, beta, c(0, j),
-                              at_element(round, first + static_cast<std::uint64_t>(j)));
+    portable::finish<Meeting>(sums[j], alpha, beta, c(0, j), at_element(round, order(0, j)));
 }
 
-/// C = alpha A B + beta C. C overlaps neither A nor B.
+/// Whether neighbours in a column of C, not in a row, lie side by side: then C^T = B^T A^T is computed.
+template <class C> bool lies_down(const matrix_view<C>& c) { return c.row_stride == 1 && c.col_stride != 1; }
+
+/// C = alpha A B + beta C, a coefficient rounded under its index in `order`. C overlaps neither A nor B.
 template <class A, class B, class C, class Round>
 NARROW_KERNEL void multiply(matrix_view<const A> a, matrix_view<const B> b, matrix_view<C> c, double alpha,
-                            double beta, const Round& round) {
+                            double beta, const Round& round, element_order order) {
+  if (lies_down(c))
+    return multiply<B, A>(b.transposed(), a.transposed(), c.transposed(), alpha, beta, round,
+                          order.transposed());
   using meeting = detail::meeting<A, B>;
   const auto store = [&](index i, index j, index count, const auto* sums) {
-    finish_row<meeting>(sums, alpha, beta, c.block(i, j, 1, count), round,
-                        detail::element_index(i, j, c.cols));
+    finish_row<meeting>(sums, alpha, beta, c.block(i, j, 1, count), round, order.at(i, j));
   };
   products<meeting>(a, b, {detail::largest_element<A>(), detail::largest_element<B>()}, store);
 }
 
 /// C = alpha A B + beta C for matrices in blocks. Where no scale changes along the summed dimension, a
 /// coefficient of A B is float(sum of products of elements) * (scale of the row * scale of the column), each
-/// operation rounded to float; else such pieces are added in float, in ascending order.
+/// operation rounded to float; else such pieces are added in float, in ascending order. Rounded under its
+/// index in `order`.
 template <class A, class B, class C, class Round>
 NARROW_KERNEL void multiply_blocks(const A& a, const B& b, matrix_view<C> c, double alpha, double beta,
-                                   const Round& round) {
+                                   const Round& round, element_order order) {
+  if (lies_down(c))
+    return multiply_blocks(b.transposed(), a.transposed(), c.transposed(), alpha, beta, round,
+                           order.transposed());
   using meeting = detail::element_meeting<typename A::element_type, typename B::element_type>;
   constexpr index longest = 1024;
   const index depth = a.cols();
   const auto store = [&](index i, index j, index count, const float* values) {
-    finish_row<detail::float_sum>(values, alpha, beta, c.block(i, j, 1, count), round,
-                                  detail::element_index(i, j, c.cols));
+    finish_row<detail::float_sum>(values, alpha, beta, c.block(i, j, 1, count), round, order.at(i, j));
   };
   const auto b_transposed = b.transposed();
   const auto piece = [&](index first) {

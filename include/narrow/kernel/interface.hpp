@@ -17,6 +17,11 @@ template <class A, class Sum> auto sum_of(Sum sum) {
 
 namespace narrow::kernel {
 
+/// The row-major indices of a matrix.
+template <class C> element_order row_by_row(const matrix_view<C>& c) {
+  return {0, static_cast<std::uint64_t>(c.cols), 1};
+}
+
 /// C = alpha A B + beta C. Shapes: A (m, k), B (k, n), C (m, n), any strides; C overlaps neither A nor B and
 /// is not read where beta is 0. Sums are wide (`accumulator_t`); each coefficient is rounded once by `round`,
 /// under its row-major element index.
@@ -24,7 +29,7 @@ template <class A, class B, class C, class Round>
 void gemm(matrix_view<A> a, matrix_view<B> b, matrix_view<C> c, double alpha, double beta,
           const Round& round) {
   const detail::float_environment guard;
-  multiply<std::remove_const_t<A>, std::remove_const_t<B>>(a, b, c, alpha, beta, round);
+  multiply<std::remove_const_t<A>, std::remove_const_t<B>>(a, b, c, alpha, beta, round, row_by_row(c));
 }
 
 /// sum over i of a[i stride_a] b[i stride_b], in the accumulator of the pair of types.
@@ -56,8 +61,6 @@ template <class A> auto sum(matrix_view<A> a) {
   const detail::float_environment guard;
   return detail::sum_of<element>(portable::sum<element>(a));
 }
-
-using portable::element_order;
 
 /// Adds the magnitudes of all elements of x to the statistic; returns how many are not finite.
 template <class Statistic> std::size_t survey(matrix_view<const float> x, Statistic& statistic) {
@@ -123,9 +126,9 @@ void gemm(const block_view<E, S>& a, const block_view<F, T>& b, matrix_view<C> c
     const std::vector<float> left = dequantized(a), right = dequantized(b);
     multiply<float, float>(matrix_view{left.data(), a.rows(), a.cols(), a.cols(), index{1}},
                            matrix_view{right.data(), b.rows(), b.cols(), b.cols(), index{1}}, c, alpha, beta,
-                           round);
+                           round, row_by_row(c));
   } else {
-    multiply_blocks(a, b, c, alpha, beta, round);
+    multiply_blocks(a, b, c, alpha, beta, round, row_by_row(c));
   }
 }
 

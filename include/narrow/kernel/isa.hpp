@@ -76,6 +76,7 @@ class dispatch {
     if (own.quantize_int8.nearest_even) below.quantize_int8 = own.quantize_int8;
     if (own.quantize_int16.nearest_even) below.quantize_int16 = own.quantize_int16;
     if (own.survey) below.survey = own.survey;
+    if (own.scale) below.scale = own.scale;
     if (own.encode8) below.encode8 = own.encode8;
     if (own.encode16) below.encode16 = own.encode16;
     if (own.decode8) below.decode8 = own.decode8;

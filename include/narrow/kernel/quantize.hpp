@@ -22,6 +22,8 @@ struct element_order {
   constexpr std::uint64_t operator()(index i, index j) const {
     return first + static_cast<std::uint64_t>(i) * row_step + static_cast<std::uint64_t>(j) * col_step;
   }
+  /// Of the part that begins at (i, j).
+  constexpr element_order at(index i, index j) const { return {(*this)(i, j), row_step, col_step}; }
   constexpr element_order transposed() const { return {first, col_step, row_step}; }
 };
 

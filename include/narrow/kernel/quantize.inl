@@ -87,6 +87,45 @@ template <class Element> constexpr quantize_kernels<Element> quantizers() {
           quantize_line<round_stochastic, Element>};
 }
 
+/// values[j] = float(sums[j]) * (row_scale * col_scales[j]), each operation rounded to float. False if a product of scales
+/// is no normal float, or rounds to none; then the values mean nothing.
+NARROW_KERNEL inline bool scale_line(const std::int64_t* sums, double row_scale, const double* col_scales, float* values,
+                                     index n) {
+  long_lanes beyond = {};
+  const auto scale = [&](const std::int64_t* from, const double* scales, float* to) {
+    long_lanes sum;
+    double_lanes col_scale;
+    std::memcpy(&sum, from, sizeof sum);
+    std::memcpy(&col_scale, scales, sizeof col_scale);
+    const double_lanes exact = col_scale * row_scale;
+    beyond |= (exact < 0x1p-126) | (exact > 0x1p127);
+    const auto rounded = [](auto x) {
+      return __builtin_convertvector(__builtin_convertvector(x, float_lanes), double_lanes);
+    };
+    const float_lanes value = __builtin_convertvector(rounded(sum) * rounded(exact), float_lanes);
+    std::memcpy(to, &value, sizeof value);
+  };
+  for (; n >= quantize_lanes; n -= quantize_lanes) {
+    scale(sums, col_scales, values);
+    sums += quantize_lanes;
+    col_scales += quantize_lanes;
+    values += quantize_lanes;
+  }
+  if (n > 0) {
+    std::int64_t last_sums[quantize_lanes] = {};
+    double last_scales[quantize_lanes] = {};
+    float last_values[quantize_lanes];
+    std::copy(sums, sums + n, last_sums);
+    std::copy(col_scales, col_scales + n, last_scales);
+    std::fill(last_scales + n, last_scales + quantize_lanes, 1 / row_scale);
+    scale(last_sums, last_scales, last_values);
+    std::copy(last_values, last_values + n, values);
+  }
+  std::int64_t any = 0;
+  for (int l = 0; l < quantize_lanes; ++l) any |= beyond[l];
+  return any == 0;
+}
+
 /// Raises `largest` to the bits of the largest finite magnitude; returns how many are not finite.
 NARROW_KERNEL inline std::size_t survey_line(const float* from, index n, std::uint32_t* largest) {
   word_lanes most = {}, nonfinite = {};

@@ -70,6 +70,11 @@ struct kernel_table {
   /// Raises `largest` to the bits of the largest finite magnitude; returns how many numbers are not finite.
   std::size_t (*survey)(const float* from, index n, std::uint32_t* largest) = nullptr;
 
+  /// values[j] = float(sums[j]) * (row_scale * col_scales[j]), each operation rounded to float. False if a
+  /// product of scales is no normal float; then the values mean nothing.
+  bool (*scale)(const std::int64_t* sums, double row_scale, const double* col_scales, float* values,
+                index n) = nullptr;
+
   // False if something was NaN, whose code then means nothing.
   bool (*encode8)(const float* from, void* to, index n, const encoding&) = nullptr;
   bool (*encode16)(const float* from, void* to, index n, const encoding&) = nullptr;
