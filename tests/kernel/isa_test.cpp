@@ -202,17 +202,73 @@ TEST_CASE("infinities and NaN in every place of a panel", "[kernel][isa]") {
   count.require(3 * kernel::dispatch::instance().available() * 15 * 10 * 15 * 33);
 }
 
-TEST_CASE("subnormals take part in products of fp16, and of bf16 within 2^-126 a term", "[kernel][isa]") {
+TEST_CASE("subnormals take part in products, beside large numbers, too", "[kernel][isa]") {
+  constexpr place m = 16, n = 32, k = 1100;
+  const auto check = [&]<class T>(T small, T large, double product) {
+    std::vector<T> a(m * k, small), b(k * n, T(0));
+    for (place p = 0; p < k; p += 100)  // not all terms, so that float sums are exact
+      for (place j = 0; j < n; ++j) b[static_cast<std::size_t>(p * n + j)] = large;
+    std::vector<float> c(m * n, nan_value);
+    gemm(row_major(a, m, k), row_major(b, k, n), row_major(c, m, n));
+    for (const float x : c) REQUIRE(double{x} == 11 * product);
+    std::vector<T> line(k, T(0));
+    for (std::size_t p = 0; p < line.size(); p += 100) line[p] = large;
+    REQUIRE(double{dot(std::span(a).first(k), line)} == 11 * product);
+    REQUIRE(double{dot(line, std::span(a).first(k))} == 11 * product);
+  };
+  for_each_isa([&](const std::string& isa) {
+    CAPTURE(isa);
+    check(fp16::from_bits(1), fp16(1024), 0x1p-14);
+    check(bf16::from_bits(1), bf16(0x1p120f), 0x1p-13);
+    check(bf16::from_bits(0x80'7f), bf16(0x1p100f), -0x1p100 * 127 * 0x1p-133);
+    check(fp8_e5m2::from_bits(3), fp8_e5m2(4), 3 * 0x1p-14);
+  });
+}
+
+TEST_CASE("deep products of integers", "[kernel][isa]") {
   for_each_isa([](const std::string& isa) {
     CAPTURE(isa);
-    constexpr place m = 16, n = 32, k = 12;
-    std::vector<fp16> a(m * k, fp16::from_bits(1)), b(k * n, fp16(1));
-    std::vector<float> c(m * n);
-    gemm(row_major(a, m, k), row_major(b, k, n), row_major(c, m, n));
-    for (const float x : c) REQUIRE(x == k * 0x1p-24f);
-    std::vector<bf16> tiny(m * k, bf16::from_bits(1)), one(k * n, bf16(1));
-    gemm(row_major(tiny, m, k), row_major(one, k, n), row_major(c, m, n));
-    for (const float x : c) REQUIRE(std::abs(x - k * 0x1p-133f) <= k * 0x1p-126f);
+    const auto check = []<class T>(T x, T y) {
+      constexpr place k = 300'001;
+      const std::vector<T> a(k, x), b(2 * k, y);
+      const auto product = [&](place n) {
+        kernel::integer_product<T, T>(
+            {a.data(), 1, k, k, 1}, {b.data(), k, n, 1, k},
+            {-std::int64_t{std::numeric_limits<T>::min()}, -std::int64_t{std::numeric_limits<T>::min()}},
+            [&](place, place, auto sum) {
+              REQUIRE(static_cast<std::int64_t>(sum) == k * (std::int64_t{x} * y));
+            });
+      };
+      product(1);
+      product(2);
+    };
+    check(std::int8_t{-128}, std::int8_t{-128});
+    check(std::int8_t{127}, std::int8_t{125});
+    check(std::int16_t{-32768}, std::int16_t{-32768});
+    check(std::int16_t{-32768}, std::int16_t{32767});
+    check(std::int16_t{1001}, std::int16_t{2047});
+  });
+}
+
+namespace {
+
+/// A policy of a user's own that tells elements apart.
+struct every_other_up {
+  std::uint64_t element = 0;
+  every_other_up at(std::uint64_t index) const { return {index}; }
+  bool away(rounding::tail t) const { return t.inexact() && element % 2 == 0; }
+  static bool overflows_to_infinity(sign) { return false; }
+};
+
+}  // namespace
+
+TEST_CASE("a rounding policy of a user's own reaches every element", "[kernel][isa]") {
+  for_each_isa([](const std::string& isa) {
+    CAPTURE(isa);
+    const std::vector<float> values(40, 100.5f);
+    const auto t = quantize<bfp<8>>(values, 5, 8, every_other_up{});
+    for (place e = 0; e < 40; ++e)
+      REQUIRE(t.mantissas()[static_cast<std::size_t>(e)] == (e % 2 == 0 ? 101 : 100));
   });
 }
 

@@ -18,7 +18,8 @@ template <class Element, class Scale> struct block_view {
   matrix_view<const Scale> scales;
   std::ptrdiff_t tile_rows = 1, tile_cols = 1;
   std::ptrdiff_t first_row = 0, first_col = 0;
-  std::int64_t largest = detail::largest_element<Element>();  // magnitude of an integer element
+  std::int64_t largest =
+      detail::largest_element<Element>();  // magnitude of an integer element; none may be larger
 
   constexpr std::ptrdiff_t rows() const { return elements.rows; }
   constexpr std::ptrdiff_t cols() const { return elements.cols; }

@@ -77,3 +77,25 @@ template <class Code> NARROW_KERNEL void decode_line(const void* from, float* to
   decode_some<Code>(rest, results, d);
   std::memcpy(to, results, static_cast<std::size_t>(n) * sizeof(float));
 }
+
+NARROW_KERNEL inline bool has_subnormal_bf16(const void* codes, index n) {
+  using half_lanes [[gnu::vector_size(vector_bytes)]] = std::uint16_t;
+  constexpr index count = vector_bytes / 2;
+  const auto* next = static_cast<const unsigned char*>(codes);
+  half_lanes found = {};
+  const auto look = [&](const void* from) {
+    half_lanes code;
+    std::memcpy(&code, from, sizeof code);
+    const half_lanes less_one = (code & 0x7fff) - 1;  // a zero becomes the largest number
+    found |= less_one < 0x7f;
+  };
+  for (; n >= count; n -= count, next += sizeof(half_lanes)) look(next);
+  if (n > 0) {
+    std::uint16_t rest[count] = {};
+    std::memcpy(rest, next, static_cast<std::size_t>(n) * sizeof(std::uint16_t));
+    look(rest);
+  }
+  std::uint16_t any = 0;
+  for (index l = 0; l < count; ++l) any = static_cast<std::uint16_t>(any | found[l]);
+  return any != 0;
+}

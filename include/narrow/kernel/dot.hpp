@@ -14,6 +14,7 @@ namespace narrow::kernel {
 template <class Element, class T> class line_piece {
  public:
   static constexpr index longest = 1024;
+  static_assert(longest <= 1 << 11);  // the shortest that a kernel takes
 
   const void* read(const kernel_table& t, const T* from, index stride, index n) {
     if (stride == 1 && in_place) return from;
@@ -30,9 +31,9 @@ template <class Element, class T> class line_piece {
 
 /// The sum of a[i stride_a] b[i stride_b] by a kernel for lines of Elements. Pieces are as long for every
 /// stride, so that the sum is the same.
-template <class Element, class Sum, class A, class B>
-Sum dot_of_pieces(const kernel_table& t, Sum (*kernel)(const void*, const void*, index), const A* a,
-                  index stride_a, const B* b, index stride_b, index n) {
+template <class Element, class Sum, class Kernel, class A, class B>
+Sum dot_of_pieces(const kernel_table& t, Kernel kernel, const A* a, index stride_a, const B* b,
+                  index stride_b, index n) {
   line_piece<Element, A> left;
   line_piece<Element, B> right;
   constexpr index longest = line_piece<Element, A>::longest;
@@ -50,19 +51,20 @@ template <class Meeting, class A, class B>
 typename Meeting::sum dot_of_lines(const A* a, index stride_a, const B* b, index stride_b, index n,
                                    magnitudes largest) {
   using sum = typename Meeting::sum;
-  constexpr content narrowest_a = narrowest<A>(), narrowest_b = narrowest<B>();
-  [[maybe_unused]] const kernel_table& t = dispatch::instance().kernels();
-  if constexpr (std::same_as<sum, float>) {
-    if constexpr (narrowest_a == content::bf16 && narrowest_b == content::bf16)
-      if (t.dot_bf16) return dot_of_pieces<std::uint16_t>(t, t.dot_bf16, a, stride_a, b, stride_b, n);
-    if (t.dot_fp32) return dot_of_pieces<float>(t, t.dot_fp32, a, stride_a, b, stride_b, n);
-  } else if constexpr (std::integral<sum> || std::same_as<sum, detail::int128>) {
-    if constexpr (narrowest_a == content::int8 && narrowest_b == content::int8)
-      if (t.dot_int8) return dot_of_pieces<std::int8_t>(t, t.dot_int8, a, stride_a, b, stride_b, n);
-    if constexpr (narrowest_a != content::none && narrowest_b != content::none)
-      if (constexpr std::int64_t most = std::int64_t{1} << 22; t.dot_int16 && largest.a * largest.b <= most)
-        return dot_of_pieces<std::int16_t>(t, t.dot_int16, a, stride_a, b, stride_b, n);
-  }
+  const kernel_table& t = dispatch::instance().kernels();
+  sum result = 0;
+  const bool done = with_content<best_content<sum, A, B>()>([&]<content Content>() {
+    using words = words_of<Content>;
+    if (!words::dot(t)) return false;
+    if (Content == content::bf16 &&
+        (has_subnormal_bf16(t, a, stride_a, n) || has_subnormal_bf16(t, b, stride_b, n)))
+      return false;
+    constexpr std::int64_t most = std::int64_t{1} << 22;
+    if (Content == content::int16 && largest.a * largest.b > most) return false;
+    result = dot_of_pieces<typename words::element, sum>(t, words::dot(t), a, stride_a, b, stride_b, n);
+    return true;
+  });
+  if (done) return result;
   return portable::dot<Meeting>(a, stride_a, b, stride_b, n);
 }
 

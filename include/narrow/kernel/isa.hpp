@@ -64,29 +64,13 @@ class dispatch {
       available_ = i + 1;
     }
     chosen_ = available_ - 1;
-    if (const char* name = std::getenv("NARROW_ISA")) choose(name, "the environment variable NARROW_ISA");
+    const char* const name = std::getenv("NARROW_ISA");
+    if (name != nullptr && *name != '\0') choose(name, "the environment variable NARROW_ISA");
   }
 
   static kernel_table merged(kernel_table below, const kernel_table& own) {
-    if (own.fp32.multiply) below.fp32 = own.fp32;
-    if (own.bf16.multiply) below.bf16 = own.bf16;
-    if (own.int16.multiply) below.int16 = own.int16;
-    if (own.int8.multiply) below.int8 = own.int8;
-    if (own.int8_row_sums) below.int8_row_sums = own.int8_row_sums;
-    if (own.quantize_int8.nearest_even) below.quantize_int8 = own.quantize_int8;
-    if (own.quantize_int16.nearest_even) below.quantize_int16 = own.quantize_int16;
-    if (own.survey) below.survey = own.survey;
-    if (own.scale) below.scale = own.scale;
-    if (own.encode8) below.encode8 = own.encode8;
-    if (own.encode16) below.encode16 = own.encode16;
-    if (own.decode8) below.decode8 = own.decode8;
-    if (own.decode16) below.decode16 = own.decode16;
-    if (own.dot_fp32) below.dot_fp32 = own.dot_fp32;
-    if (own.dot_bf16) below.dot_bf16 = own.dot_bf16;
-    if (own.dot_int8) below.dot_int8 = own.dot_int8;
-    if (own.dot_int16) below.dot_int16 = own.dot_int16;
-    if (own.fp16_to_float) below.fp16_to_float = own.fp16_to_float;
-    if (own.float_to_fp16) below.float_to_fp16 = own.float_to_fp16;
+    std::apply([&](auto... kernel) { ((own.*kernel ? void(below.*kernel = own.*kernel) : void()), ...); },
+               all_kernels);
     return below;
   }
 
@@ -99,7 +83,8 @@ class dispatch {
 
 /// The instruction set that kernels use: `portable`, `avx2` (with FMA and F16C), `avx512` (F, BW, VL, DQ),
 /// `avx512_vnni`, `avx512_bf16` (which has VNNI, too). By default the best that the processor has; the
-/// environment variable NARROW_ISA holds it lower.
+/// environment variable NARROW_ISA holds it lower; where that names none of them, the first computation
+/// throws std::invalid_argument listing them.
 ///
 /// Integer results and conversions are the same bits with each of them; sums of floating-point products
 /// differ within their bound.

@@ -8,6 +8,7 @@
 #include <new>
 
 #include "accumulator.hpp"
+#include "codes.hpp"
 #include "environment.hpp"
 #include "matrix_view.hpp"
 #include "table.hpp"
@@ -24,31 +25,28 @@ template <> struct words_of<content::fp32> {
   using element = float;
   using lane = float;
   static const auto& kernel(const kernel_table& t) { return t.fp32; }
+  static auto dot(const kernel_table& t) { return t.dot_fp32; }
 };
 template <> struct words_of<content::bf16> {
   using element = std::uint16_t;
   using lane = float;
   static const auto& kernel(const kernel_table& t) { return t.bf16; }
+  static auto dot(const kernel_table& t) { return t.dot_bf16; }
 };
 template <> struct words_of<content::int16> {
   using element = std::int16_t;
   using lane = std::int32_t;
   static const auto& kernel(const kernel_table& t) { return t.int16; }
+  static auto dot(const kernel_table& t) { return t.dot_int16; }
 };
 template <> struct words_of<content::int8> {
   using element = std::int8_t;
   using lane = std::int32_t;
   static const auto& kernel(const kernel_table& t) { return t.int8; }
+  static auto dot(const kernel_table& t) { return t.dot_int8; }
 };
 template <content Content>
 inline constexpr index group_size = sizeof(word) / sizeof(typename words_of<Content>::element);
-
-/// Codes of T are those of floating<E, M>.
-template <class T, int E, int M> inline constexpr bool coded_as = false;
-template <int E, int M, class Round, class Overflow>
-inline constexpr bool coded_as<floating<E, M, specials::ieee, Round, Overflow>, E, M> = true;
-template <class T> inline constexpr bool coded_as_fp16 = coded_as<T, 5, 10>;
-template <class T> inline constexpr bool coded_as_bf16 = coded_as<T, 8, 7>;
 
 /// The narrowest content that holds every T.
 template <class T> constexpr content narrowest() {
@@ -58,6 +56,29 @@ template <class T> constexpr content narrowest() {
     return content::bf16;
   else
     return std::same_as<detail::carried_t<T>, float> ? content::fp32 : content::none;
+}
+
+/// What sums of type Sum of products of A and B are best multiplied as.
+template <class Sum, class A, class B> constexpr content best_content() {
+  constexpr content a = narrowest<A>(), b = narrowest<B>();
+  if constexpr (std::same_as<Sum, float>)
+    return a == content::bf16 && b == content::bf16 ? content::bf16 : content::fp32;
+  else if constexpr (std::floating_point<Sum> || a == content::none || b == content::none)
+    return content::none;
+  else
+    return a == content::int8 && b == content::int8 ? content::int8 : content::int16;
+}
+
+/// use.operator()<Content>() until it returns true, for the best content and for those that hold it.
+template <content Content, class Use> bool with_content(const Use& use) {
+  if constexpr (Content == content::none)
+    return false;
+  else if (use.template operator()<Content>())
+    return true;
+  else
+    return with_content < Content == content::bf16 ? content::fp32
+           : Content == content::int8              ? content::int16
+                                                   : content::none > (use);
 }
 
 /// Values of all codes of an 8-bit format.
@@ -76,19 +97,6 @@ inline constexpr auto decoded_bf16 = [] {
     values[code] = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(decoded<T>[code]) >> 16);
   return values;
 }();
-
-/// What `decode8` and `decode16` need to know of a format.
-template <narrow_float T> constexpr decoding decoding_of() {
-  using layout = typename T::layout;
-  using single = detail::binary32;
-  return {.dropped_bits = single::mantissa_bits - layout::mantissa_bits,
-          .sign_shift = layout::exponent_bits + layout::mantissa_bits,
-          .factor = detail::power_of_two(single::bias - layout::bias),
-          .magnitude_mask = layout::magnitude_mask,
-          .max_code = layout::max_finite,
-          .infinity = layout::has_infinity ? std::uint32_t{layout::infinity} : ~std::uint32_t{0},
-          .payload_mask = layout::has_payload ? std::uint32_t{single::mantissa_mask} : 0};
-}
 
 // to[i] = from[i * stride] as an element.
 
@@ -131,6 +139,28 @@ void decode(const kernel_table&, const T* from, index stride, Element* to, index
     else
       to[i] = from[i * stride];
   }
+}
+
+/// Whether there are numbers which the multiplier of bf16 takes for zeros.
+template <class T> bool has_subnormal_bf16(const kernel_table& t, const T* from, index stride, index n) {
+  if constexpr (!coded_as_bf16<T>) {
+    return false;  // all numbers of fewer bits are normal ones of bf16
+  } else if (stride == 1 && t.has_subnormal_bf16) {
+    return t.has_subnormal_bf16(from, n);
+  } else {
+    bool any = false;
+    for (index i = 0; i < n; ++i) {
+      const unsigned magnitude = from[i * stride].bits() & T::layout::magnitude_mask;
+      any |= magnitude != 0 && magnitude < T::layout::min_normal;
+    }
+    return any;
+  }
+}
+template <class T> bool has_subnormal_bf16(const kernel_table& t, matrix_view<const T> m) {
+  if (detail::lies_by_rows(m)) m = m.transposed();
+  for (index j = 0; j < m.cols; ++j)
+    if (has_subnormal_bf16(t, m.col(j).data, m.row_stride, m.rows)) return true;
+  return false;
 }
 
 /// What becomes of integers on their way: for the multiplier that takes one factor unsigned, and for products

@@ -17,7 +17,7 @@ struct magnitudes {
 
 /// The sums of A B, handed to store(i, j, count, sums) in pieces of rows.
 ///
-/// Rows and columns are packed once, whole depth, columns in blocks that fit the second-level cache. Integer
+/// Rows and columns are packed in blocks, whole depth. Integer
 /// accumulators are emptied into 64 bits, which no depth in memory can fill, before they can wrap; where that
 /// would be all the time, B is multiplied in two halves.
 template <content Content, class A, class B, class Store>
@@ -34,7 +34,9 @@ void panel_product(const kernel_table& t, matrix_view<const A> a, matrix_view<co
   if constexpr (integers) {
     constexpr std::int64_t room = std::numeric_limits<lane>::max();
     constexpr index fewest = 64;
-    const auto safe = [&](std::int64_t b_magnitude) { return room / (group * largest.a * b_magnitude); };
+    const auto safe = [&](std::int64_t b_magnitude) {
+      return room / std::max<std::int64_t>(group * largest.a * b_magnitude, 1);
+    };
     safe_groups = safe(Content == content::int8 ? 255 : largest.b);
     if (Content == content::int16 && safe_groups < std::min(fewest, groups)) {
       planes[0] = plane::high;
@@ -44,43 +46,49 @@ void panel_product(const kernel_table& t, matrix_view<const A> a, matrix_view<co
   }
 
   const auto round_up = [](index n, index size) { return (n + size - 1) / size * size; };
-  constexpr index cached_words = index{1} << 17;
-  const index block = std::clamp(cached_words / std::max<index>(groups * plane_count, 1) / cols * cols, cols,
-                                 round_up(b.cols, cols));
-  word_buffer packed_a(round_up(a.rows, rows) * groups + max_panel_lines),
-      packed_b(block * groups * plane_count);
-  pack<Content>(t, a, rows, plane::whole, packed_a.data());
+  const auto fitting = [&](index words, index lines, index size, index total) {
+    return std::clamp(words / std::max<index>(groups * lines, 1) / size * size, size, round_up(total, size));
+  };
+  // All of A where it is not too large, and as many columns of B as the second-level cache holds.
+  const index height_of_block = fitting(index{1} << 22, 1, rows, a.rows),
+              width_of_block = fitting(index{1} << 17, plane_count, cols, b.cols);
+  word_buffer packed_a(height_of_block * groups + max_panel_lines),
+      packed_b(width_of_block * groups * plane_count);
 
-  for (index j0 = 0; j0 < b.cols; j0 += block) {
-    const index width = std::min(block, b.cols - j0), plane_words = round_up(width, cols) * groups;
-    for (index k = 0; k < plane_count; ++k)
-      pack<Content>(t, b.block(0, j0, b.rows, width).transposed(), cols, planes[k],
-                    packed_b.data() + k * plane_words);
-    for (index i0 = 0; i0 < a.rows; i0 += rows) {
-      const word* const panel_a = packed_a.data() + i0 * groups;
-      const index height = std::min(rows, a.rows - i0);
-      for (index j = 0; j < width; j += cols) {
-        const word* const panel_b = packed_b.data() + j * groups;
-        const index count = std::min(cols, width - j);
-        alignas(64) lane tile[max_tile];
-        if constexpr (integers) {
-          std::int64_t total[max_tile] = {};
-          for (index k = 0; k < plane_count; ++k)
-            for (index p = 0; p < groups; p += std::min(safe_groups, groups - p)) {
-              const index length = std::min(safe_groups, groups - p);
-              kernel.multiply(panel_a + p * rows, panel_b + k * plane_words + p * cols, length, tile);
-              const std::int64_t weight = planes[k] == plane::high ? 256 : 1;
-              for (index e = 0; e < rows * cols; ++e) total[e] += weight * tile[e];
-              if (planes[k] != plane::plus_128) continue;
-              std::int32_t sums[max_panel_lines];
-              t.int8_row_sums(panel_a + p * rows, length, sums);
-              for (index i = 0; i < height; ++i)
-                for (index e = i * cols; e < (i + 1) * cols; ++e) total[e] -= std::int64_t{128} * sums[i];
-            }
-          for (index i = 0; i < height; ++i) store(i0 + i, j0 + j, count, total + i * cols);
-        } else {
-          kernel.multiply(panel_a, panel_b, groups, tile);
-          for (index i = 0; i < height; ++i) store(i0 + i, j0 + j, count, tile + i * cols);
+  for (index top = 0; top < a.rows; top += height_of_block) {
+    const index bottom = std::min(top + height_of_block, a.rows);
+    pack<Content>(t, a.block(top, 0, bottom - top, a.cols), rows, plane::whole, packed_a.data());
+    for (index j0 = 0; j0 < b.cols; j0 += width_of_block) {
+      const index width = std::min(width_of_block, b.cols - j0), plane_words = round_up(width, cols) * groups;
+      for (index k = 0; k < plane_count; ++k)
+        pack<Content>(t, b.block(0, j0, b.rows, width).transposed(), cols, planes[k],
+                      packed_b.data() + k * plane_words);
+      for (index i0 = top; i0 < bottom; i0 += rows) {
+        const word* const panel_a = packed_a.data() + (i0 - top) * groups;
+        const index height = std::min(rows, bottom - i0);
+        for (index j = 0; j < width; j += cols) {
+          const word* const panel_b = packed_b.data() + j * groups;
+          const index count = std::min(cols, width - j);
+          alignas(64) lane tile[max_tile];
+          if constexpr (integers) {
+            std::int64_t total[max_tile] = {};
+            for (index k = 0; k < plane_count; ++k)
+              for (index p = 0; p < groups; p += std::min(safe_groups, groups - p)) {
+                const index length = std::min(safe_groups, groups - p);
+                kernel.multiply(panel_a + p * rows, panel_b + k * plane_words + p * cols, length, tile);
+                const std::int64_t weight = planes[k] == plane::high ? 256 : 1;
+                for (index e = 0; e < rows * cols; ++e) total[e] += weight * tile[e];
+                if (planes[k] != plane::plus_128) continue;
+                std::int32_t sums[max_panel_lines];
+                t.int8_row_sums(panel_a + p * rows, length, sums);
+                for (index i = 0; i < height; ++i)
+                  for (index e = i * cols; e < (i + 1) * cols; ++e) total[e] -= std::int64_t{128} * sums[i];
+              }
+            for (index i = 0; i < height; ++i) store(i0 + i, j0 + j, count, total + i * cols);
+          } else {
+            kernel.multiply(panel_a, panel_b, groups, tile);
+            for (index i = 0; i < height; ++i) store(i0 + i, j0 + j, count, tile + i * cols);
+          }
         }
       }
     }
@@ -92,34 +100,15 @@ void panel_product(const kernel_table& t, matrix_view<const A> a, matrix_view<co
 template <class Meeting, class A, class B, class Store>
 bool try_panel_product(matrix_view<const A> a, matrix_view<const B> b, magnitudes largest,
                        const Store& store) {
-  using sum = typename Meeting::sum;
   constexpr index worthwhile = 4096;
   if (a.rows < 2 || b.cols < 2 || a.cols == 0 || a.rows * b.cols < worthwhile / a.cols) return false;
-  constexpr content narrowest_a = narrowest<A>(), narrowest_b = narrowest<B>();
   const kernel_table& t = dispatch::instance().kernels();
-  if constexpr (std::same_as<sum, float>) {
-    if constexpr (narrowest_a == content::bf16 && narrowest_b == content::bf16)
-      if (t.bf16.multiply) {
-        panel_product<content::bf16>(t, a, b, largest, store);
-        return true;
-      }
-    if (!t.fp32.multiply) return false;
-    panel_product<content::fp32>(t, a, b, largest, store);
+  return with_content<best_content<typename Meeting::sum, A, B>()>([&]<content Content>() {
+    if (!words_of<Content>::kernel(t)) return false;
+    if (Content == content::bf16 && (has_subnormal_bf16(t, a) || has_subnormal_bf16(t, b))) return false;
+    panel_product<Content>(t, a, b, largest, store);
     return true;
-  } else if constexpr (std::integral<sum> || std::same_as<sum, detail::int128>) {
-    constexpr bool bytes = narrowest_a == content::int8 && narrowest_b == content::int8;
-    if constexpr (bytes)
-      if (t.int8.multiply) {
-        panel_product<content::int8>(t, a, b, largest, store);
-        return true;
-      }
-    if constexpr (narrowest_a != content::none && narrowest_b != content::none)
-      if (t.int16.multiply) {
-        panel_product<content::int16>(t, a, b, largest, store);
-        return true;
-      }
-  }
-  return false;
+  });
 }
 
 }  // namespace narrow::kernel

@@ -151,6 +151,7 @@ struct line_rounding<Round> {
   std::uint64_t first, step;
   line_rounding(const Round& policy, std::uint64_t first_index, std::uint64_t index_step, index)
       : round(policy), first(first_index), step(index_step) {}
+  bool describe(quantization&) const { return false; }
   template <class Element> Element element(double quotient, const element_range& range, index i) const {
     return to_element<Element>(quotient, range, round.at(first + static_cast<std::uint64_t>(i) * step));
   }

@@ -35,7 +35,7 @@ struct round_stochastic {
     // The first 32 bits of the fraction, in units of 2^-32, cut off.
     const double_lanes fraction = magnitude - whole, shifted = fraction + 0x1p20;
     const long_lanes above = (shifted - 0x1p20) > fraction;  // -1 where the addition rounded up
-    const long_lanes bits = (integers_in(shifted) & 0xffff'ffff) + above;
+    const long_lanes bits = integers_in(shifted) - integers_in(double_lanes{} + 0x1p20) + above;
     word_lanes draw = at + q.key.before;
     draw = (draw ^ (draw >> 16)) * 0x7feb'352du;
     draw ^= q.key.between;

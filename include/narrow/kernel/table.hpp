@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <tuple>
 
 #include "../round/random.hpp"
 
@@ -20,6 +21,7 @@ using word = std::uint32_t;
 template <class Lane> struct panel_kernel {
   int rows = 0, cols = 0;
   void (*multiply)(const word* a, const word* b, index groups, Lane* tile) = nullptr;
+  constexpr explicit operator bool() const { return multiply != nullptr; }
 };
 
 /// How a line of floats becomes integers: x * inverse, to the nearest multiple of 2^-30 if `snaps`, held to
@@ -33,6 +35,7 @@ struct quantization {
 template <class Element> struct quantize_kernels {
   using kernel = void (*)(const float* from, Element* to, index n, const quantization&);
   kernel nearest_even = nullptr, toward_zero = nullptr, stochastic = nullptr;
+  constexpr explicit operator bool() const { return nearest_even != nullptr; }
 };
 
 /// A floating-point format, as the conversion from float sees it.
@@ -57,8 +60,9 @@ struct decoding {
 
 /// What one instruction set adds to those before it in the list; a kernel that it has not is null.
 struct kernel_table {
-  panel_kernel<float> fp32;          // a float each
-  panel_kernel<float> bf16;          // two bf16 each; subnormals count as zeros
+  panel_kernel<float> fp32;  // a float each
+  panel_kernel<float>
+      bf16;  // two bf16 each; subnormals, of which there must be none in a and b, count as zeros
   panel_kernel<std::int32_t> int16;  // two int16 each; wraps
   panel_kernel<std::int32_t> int8;   // four each, int8 in a and uint8 in b; wraps
   /// sums[i] = sum of the int8 elements of row i of a panel of int8.rows rows, i < 16; reads to the 16th word
@@ -82,16 +86,29 @@ struct kernel_table {
   void (*decode8)(const void* from, float* to, index n, const decoding&) = nullptr;
   void (*decode16)(const void* from, float* to, index n, const decoding&) = nullptr;
 
+  /// Whether a code of bf16 is that of a subnormal number.
+  bool (*has_subnormal_bf16)(const void* codes, index n) = nullptr;
+
   // Sums of a[i] b[i] over lines.
   float (*dot_fp32)(const void* a, const void* b, index n) = nullptr;
   float (*dot_bf16)(const void* a, const void* b, index n) = nullptr;         // subnormals count as zeros
   std::int64_t (*dot_int8)(const void* a, const void* b, index n) = nullptr;  // n to 2^18
   std::int64_t (*dot_int16)(const void* a, const void* b,
-                            index n) = nullptr;  // n to 2^14, |a[i] b[i]| to 2^22
+                            index n) = nullptr;  // n to 2^11, |a[i] b[i]| to 2^22
 
   void (*fp16_to_float)(const void* from, float* to, index n) = nullptr;
   void (*float_to_fp16)(const float* from, void* to, index n) = nullptr;  // to nearest even, IEEE overflow
 };
+
+/// All of them, for what is done with each.
+inline constexpr auto all_kernels =
+    std::tuple{&kernel_table::fp32,           &kernel_table::bf16,          &kernel_table::int16,
+               &kernel_table::int8,           &kernel_table::int8_row_sums, &kernel_table::quantize_int8,
+               &kernel_table::quantize_int16, &kernel_table::survey,        &kernel_table::scale,
+               &kernel_table::encode8,        &kernel_table::encode16,      &kernel_table::decode8,
+               &kernel_table::decode16,       &kernel_table::dot_fp32,      &kernel_table::dot_bf16,
+               &kernel_table::dot_int8,       &kernel_table::dot_int16,     &kernel_table::has_subnormal_bf16,
+               &kernel_table::fp16_to_float,  &kernel_table::float_to_fp16};
 
 /// What the processor and the operating system let a program use.
 struct processor;

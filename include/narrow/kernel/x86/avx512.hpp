@@ -29,7 +29,7 @@ struct fp32_line : floats {
   using sum = float;
   static constexpr int elements = lanes, element_size = 4;
   static vector load(const void* from) { return _mm512_loadu_ps(from); }
-  static vector add(vector a, vector b) { return _mm512_add_ps(a, b); }
+  static vector add(vector a, vector b) { return a + b; }  // clang's intrinsic has the caller's flags
   static vector multiply_add(vector acc, vector a, vector b) { return _mm512_fmadd_ps(a, b, acc); }
 };
 
@@ -91,6 +91,7 @@ inline constexpr kernel_table kernels{.fp32 = panels<floats, 14, 2>(),
                                       .encode16 = encode_line<std::uint16_t>,
                                       .decode8 = decode_line<std::uint8_t>,
                                       .decode16 = decode_line<std::uint16_t>,
+                                      .has_subnormal_bf16 = has_subnormal_bf16,
                                       .dot_fp32 = dot_line<fp32_line>,
                                       .dot_bf16 = {},
                                       .dot_int8 = dot_line<int8_line>,

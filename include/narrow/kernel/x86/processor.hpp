@@ -30,7 +30,7 @@ struct processor {
     processor p;
     if (!bit(basic.c, osxsave) || !bit(basic.c, avx)) return p;
     unsigned saved = 0, high = 0;
-    asm("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
+    asm volatile("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
     constexpr unsigned ymm_state = 1u << 1 | 1u << 2, zmm_state = ymm_state | 1u << 5 | 1u << 6 | 1u << 7;
     constexpr int avx2_bit = 5, avx512f = 16, avx512dq = 17, avx512bw = 30, avx512vl = 31, vnni = 11,
                   bf16 = 5;
