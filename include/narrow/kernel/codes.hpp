@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "../format/operators.hpp"
+#include "environment.hpp"
 #include "table.hpp"
 
 NARROW_STRICT_BEGIN
