@@ -91,7 +91,7 @@ inline double scale_product(double a, double b) {
 
 /// values[j] = float(sums[j]) * (row_scale * col_scales[j]), each operation rounded to float.
 template <class Meeting, class Sum>
-void scale_row(const Sum* sums, double row_scale, const double* col_scales, float* values, index n) {
+void scale_row(const Sum* sums, float row_scale, const float* col_scales, float* values, index n) {
   if constexpr (std::same_as<Sum, std::int64_t> && std::integral<typename Meeting::result>)
     if (const auto kernel = dispatch::instance().kernels().scale)
       if (kernel(sums, row_scale, col_scales, values, n)) return;
@@ -100,7 +100,7 @@ void scale_row(const Sum* sums, double row_scale, const double* col_scales, floa
   };
   bool plain = true;  // no product of scales beyond the normal floats
   for (index j = 0; j < n; ++j) {
-    const double exact = row_scale * col_scales[j];
+    const double exact = double{row_scale} * double{col_scales[j]};
     plain &= exact >= 0x1p-126 && exact <= 0x1p127;
     values[j] = scaled(j, double{static_cast<float>(exact)});
   }

@@ -92,7 +92,7 @@ bool try_dot_products(matrix_view<const A> a, matrix_view<const B> b, magnitudes
   const auto product = [&](index i, index j) {
     const typename Meeting::sum sum =
         dot_of_lines<Meeting>(a.row(i).data, a.col_stride, b.col(j).data, b.row_stride, a.cols, largest);
-    store(i, j, 1, &sum);
+    store(i, j, matrix_view{&sum, 1, 1, 1, 1});
   };
   if (a.rows == 1 && b.cols == 1) return product(0, 0), true;
   if (dispatch::instance().chosen() == 0) return false;

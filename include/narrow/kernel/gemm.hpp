@@ -2,57 +2,18 @@
 // or in plain C++.
 #pragma once
 
-#include <vector>
-
-#include "blocks.hpp"
 #include "dot.hpp"
-#include "lines.hpp"
+#include "finish.hpp"
 
 NARROW_STRICT_BEGIN
 
 namespace narrow::kernel {
 
-/// The sums of A B, handed to store(i, j, count, sums) in pieces of rows.
+/// The sums of A B, handed to store(i, j, sums), a matrix_view, in tiles.
 template <class Meeting, class A, class B, class Store>
 void products(matrix_view<const A> a, matrix_view<const B> b, magnitudes largest, const Store& store) {
   if (!try_panel_product<Meeting>(a, b, largest, store) && !try_dot_products<Meeting>(a, b, largest, store))
     portable::product<Meeting>(a, b, store);
-}
-
-using portable::element_order;
-
-/// c(0, j) = alpha sums[j] + beta c(0, j), rounded once under index order(0, j).
-template <class Meeting, class Sum, class C, class Round>
-void finish_row(const Sum* sums, double alpha, double beta, matrix_view<C> c, const Round& round,
-                element_order order) {
-  if constexpr (std::same_as<Sum, float>) {
-    if (alpha == 1 && beta == 0 && c.col_stride == 1) {
-      if constexpr (std::same_as<C, float>) {
-        std::copy(sums, sums + c.cols, c.data);
-        return;
-      } else if constexpr (narrow_float<C> && std::same_as<Round, rounding::nearest_even>) {
-        if (encode<C, typename C::overflow_policy>(sums, c.data, c.cols)) return;
-      }
-    }
-  }
-  if constexpr (narrow_fixed<C> && std::same_as<Sum, std::int64_t>) {
-    using result = typename Meeting::result;
-    constexpr int dropped = result::fraction_length - C::fraction_length;
-    if constexpr (0 < dropped && dropped <= 32 && std::same_as<Round, rounding::nearest_even> &&
-                  std::same_as<typename C::overflow_policy, overflow::saturate>)
-      if (alpha == 1 && beta == 0) {
-        // The sums are far from the ends of 64 bits, see fixed_sum.
-        constexpr std::int64_t half = std::int64_t{1} << (dropped - 1);
-        constexpr std::int64_t highest = std::numeric_limits<C>::max().bits(), lowest = -highest - 1;
-        for (index j = 0; j < c.cols; ++j) {
-          const std::int64_t rounded = (sums[j] + (half - 1) + (sums[j] >> dropped & 1)) >> dropped;
-          c(0, j) = C::from_bits(static_cast<typename C::bits_type>(std::clamp(rounded, lowest, highest)));
-        }
-        return;
-      }
-  }
-  for (index j = 0; j < c.cols; ++j)
-    portable::finish<Meeting>(sums[j], alpha, beta, c(0, j), at_element(round, order(0, j)));
 }
 
 /// Whether neighbours in a column of C, not in a row, lie side by side: then C^T = B^T A^T is computed.
@@ -66,8 +27,8 @@ NARROW_KERNEL void multiply(matrix_view<const A> a, matrix_view<const B> b, matr
     return multiply<B, A>(b.transposed(), a.transposed(), c.transposed(), alpha, beta, round,
                           order.transposed());
   using meeting = detail::meeting<A, B>;
-  const auto store = [&](index i, index j, index count, const auto* sums) {
-    finish_row<meeting>(sums, alpha, beta, c.block(i, j, 1, count), round, order.at(i, j));
+  const auto store = [&](index i, index j, auto sums) {
+    finish_tile<meeting>(sums, alpha, beta, c.block(i, j, sums.rows, sums.cols), round, order.at(i, j));
   };
   products<meeting>(a, b, {detail::largest_element<A>(), detail::largest_element<B>()}, store);
 }
@@ -83,10 +44,10 @@ NARROW_KERNEL void multiply_blocks(const A& a, const B& b, matrix_view<C> c, dou
     return multiply_blocks(b.transposed(), a.transposed(), c.transposed(), alpha, beta, round,
                            order.transposed());
   using meeting = detail::element_meeting<typename A::element_type, typename B::element_type>;
-  constexpr index longest = 1024;
   const index depth = a.cols();
-  const auto store = [&](index i, index j, index count, const float* values) {
-    finish_row<detail::float_sum>(values, alpha, beta, c.block(i, j, 1, count), round, order.at(i, j));
+  const auto store = [&](index i, index j, matrix_view<const float> values) {
+    finish_tile<detail::float_sum>(values, alpha, beta, c.block(i, j, values.rows, values.cols), round,
+                                   order.at(i, j));
   };
   const auto b_transposed = b.transposed();
   const auto piece = [&](index first) {
@@ -95,30 +56,34 @@ NARROW_KERNEL void multiply_blocks(const A& a, const B& b, matrix_view<C> c, dou
 
   std::vector<float> pieces;  // sums of the pieces so far, where there is more than one
   if (depth == 0 || piece(0) < depth) pieces.assign(static_cast<std::size_t>(c.rows * c.cols), 0.0f);
-  std::vector<double> row_scales(static_cast<std::size_t>(c.rows)),
-      col_scales(static_cast<std::size_t>(c.cols));
+  line_scales row_scales(c.rows), col_scales(c.cols);
   for (index first = 0, length; first < depth; first += length) {
     length = piece(first);
-    for (index i = 0; i < c.rows; ++i) row_scales[static_cast<std::size_t>(i)] = a.scale(i, first);
-    for (index j = 0; j < c.cols; ++j) col_scales[static_cast<std::size_t>(j)] = b.scale(first, j);
+    row_scales.read(a, first);
+    col_scales.read(b_transposed, first);
+    const auto scale_and_store = [&](index i, index j, auto sums) {
+      constexpr index longest = max_panel_rows * max_panel_cols;
+      float values[longest];
+      // As many rows, or columns of one, as there is room for.
+      const index height = std::max<index>(longest / sums.cols, 1), width = std::min(sums.cols, longest);
+      for (index k = 0; k < sums.rows; k += height)
+        for (index l = 0; l < sums.cols; l += width) {
+          const auto some = sums.block(k, l, std::min(height, sums.rows - k), std::min(width, sums.cols - l));
+          scale_tile<meeting>(some, row_scales, i + k, col_scales, j + l, values, width);
+          const matrix_view<const float> scaled{values, some.rows, some.cols, width, 1};
+          if (length == depth) {
+            store(i + k, j + l, scaled);
+          } else {
+            for (index row = 0; row < some.rows; ++row)
+              for (index col = 0; col < some.cols; ++col)
+                pieces[static_cast<std::size_t>((i + k + row) * c.cols + j + l + col)] += scaled(row, col);
+          }
+        }
+    };
     products<meeting>(a.elements.block(0, first, c.rows, length), b.elements.block(first, 0, length, c.cols),
-                      {a.largest, b.largest}, [&](index i, index j, index count, const auto* sums) {
-                        float values[longest];
-                        for (; count > 0; j += longest, sums += longest, count -= longest) {
-                          const index n = std::min(count, longest);
-                          scale_row<meeting>(sums, row_scales[static_cast<std::size_t>(i)],
-                                             col_scales.data() + j, values, n);
-                          if (length == depth) {
-                            store(i, j, n, values);
-                          } else {
-                            float* const row = pieces.data() + i * c.cols + j;
-                            for (index l = 0; l < n; ++l) row[l] += values[l];
-                          }
-                        }
-                      });
+                      {a.largest, b.largest}, scale_and_store);
   }
-  if (!pieces.empty())
-    for (index i = 0; i < c.rows; ++i) store(i, 0, c.cols, pieces.data() + i * c.cols);
+  if (!pieces.empty()) store(0, 0, {pieces.data(), c.rows, c.cols, c.cols, 1});
 }
 
 }  // namespace narrow::kernel

@@ -98,8 +98,10 @@ template <class A, class B, class Store>
 void integer_product(matrix_view<const A> a, matrix_view<const B> b, magnitudes largest, const Store& store) {
   const detail::float_environment guard;
   products<detail::element_meeting<A, B>>(a, b, largest,
-                                          [&](index i, index j, index count, const auto* sums) {
-                                            for (index l = 0; l < count; ++l) store(i, j + l, sums[l]);
+                                          [&](index i, index j, auto sums) {
+                                            for (index k = 0; k < sums.rows; ++k)
+                                              for (index l = 0; l < sums.cols; ++l)
+                                                store(i + k, j + l, sums(k, l));
                                           });
 }
 

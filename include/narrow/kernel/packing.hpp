@@ -122,7 +122,10 @@ template <class T> void decode(const kernel_table& t, const T* from, index strid
 }
 
 template <narrow_float T>
-void decode(const kernel_table&, const T* from, index stride, std::uint16_t* to, index n) {
+void decode(const kernel_table& t, const T* from, index stride, std::uint16_t* to, index n) {
+  if constexpr (sizeof(T) == 1)
+    if constexpr (T::layout::has_negative_zero)
+      if (stride == 1 && t.decode8_bf16) return t.decode8_bf16(from, to, n, decoded_bf16<T>.data());
   for (index i = 0; i < n; ++i) {
     if constexpr (sizeof(T) == 1)
       to[i] = decoded_bf16<T>[from[i * stride].bits()];
@@ -141,6 +144,11 @@ void decode(const kernel_table&, const T* from, index stride, Element* to, index
   }
 }
 
+/// Whether all elements lie side by side.
+template <class T> constexpr bool is_dense(const matrix_view<T>& m) {
+  return (m.row_stride == 1 && m.col_stride == m.rows) || (m.col_stride == 1 && m.row_stride == m.cols);
+}
+
 /// Whether there are numbers which the multiplier of bf16 takes for zeros.
 template <class T> bool has_subnormal_bf16(const kernel_table& t, const T* from, index stride, index n) {
   if constexpr (!coded_as_bf16<T>) {
@@ -157,85 +165,83 @@ template <class T> bool has_subnormal_bf16(const kernel_table& t, const T* from,
   }
 }
 template <class T> bool has_subnormal_bf16(const kernel_table& t, matrix_view<const T> m) {
+  if (is_dense(m)) return has_subnormal_bf16(t, m.data, 1, m.rows * m.cols);
   if (detail::lies_by_rows(m)) m = m.transposed();
   for (index j = 0; j < m.cols; ++j)
     if (has_subnormal_bf16(t, m.col(j).data, m.row_stride, m.rows)) return true;
   return false;
 }
 
-/// What becomes of integers on their way: for the multiplier that takes one factor unsigned, and for products
-/// too wide for the accumulator, x = 256 high + low.
-enum class plane { whole, plus_128, high, low };
-
-template <std::signed_integral Element> void take(plane which, Element* x, index n) {
-  const auto change = [=](auto f) {
-    for (index i = 0; i < n; ++i) x[i] = static_cast<Element>(f(int{x[i]}));
-  };
-  if (which == plane::plus_128)
-    change([](int e) { return e ^ 0x80; });
-  else if (which == plane::high)
-    change([](int e) { return (e + 128) >> 8; });
-  else if (which == plane::low)
-    change([](int e) { return ((e + 128) & 0xff) - 128; });
-}
-template <class Element> void take(plane, Element*, index) {}
-
-/// Memory for words, aligned to cache lines.
-class word_buffer {
+/// Memory for n elements, aligned to cache lines.
+template <class T> class uninitialised {
  public:
-  explicit word_buffer(index n)
-      : words_(static_cast<word*>(::operator new(static_cast<std::size_t>(n) * sizeof(word), alignment))) {}
-  ~word_buffer() { ::operator delete(words_, alignment); }
-  word_buffer(const word_buffer&) = delete;
-  word_buffer& operator=(const word_buffer&) = delete;
-  word* data() { return words_; }
+  explicit uninitialised(index n)
+      : data_(static_cast<T*>(::operator new(static_cast<std::size_t>(n) * sizeof(T), alignment))) {}
+  ~uninitialised() { ::operator delete(data_, alignment); }
+  uninitialised(const uninitialised&) = delete;
+  uninitialised& operator=(const uninitialised&) = delete;
+  T* data() const { return data_; }
 
  private:
   static constexpr std::align_val_t alignment{64};
-  word* words_;
+  T* data_;
 };
 
-inline constexpr index max_panel_lines = 32;
+/// Whether an element of T is in memory what the multiplier takes.
+template <content Content, class T>
+inline constexpr bool is_element =
+    sizeof(T) == sizeof(typename words_of<Content>::element) &&
+    (std::same_as<T, typename words_of<Content>::element> || (narrow_fixed<T> && Content != content::fp32) ||
+     (coded_as_bf16<T> && Content == content::bf16));
+
+template <class T> const unsigned char* bytes_of(const T* data) {
+  return reinterpret_cast<const unsigned char*>(data);
+}
+
+/// The elements of m as the multiplier takes them, side by side in memory where they were so in m.
+template <class T, class Element>
+matrix_view<const Element> decoded_to(const kernel_table& t, matrix_view<const T> m, Element* to) {
+  const bool down = m.row_stride == 1;
+  const matrix_view<const Element> result{to, m.rows, m.cols, down ? 1 : m.cols, down ? m.rows : 1};
+  if (is_dense(m)) {
+    decode(t, m.data, 1, to, m.rows * m.cols);
+  } else if (down) {
+    for (index j = 0; j < m.cols; ++j) decode(t, m.col(j).data, 1, to + j * m.rows, m.rows);
+  } else {
+    for (index i = 0; i < m.rows; ++i) decode(t, m.row(i).data, m.col_stride, to + i * m.cols, m.cols);
+  }
+  return result;
+}
+
+/// What becomes of integers on their way: for the multiplier that takes one factor unsigned, and for products
+/// too wide for the accumulator, x = 256 high + low.
+enum class plane { whole, plus_128, high, low };
 
 /// A matrix of lines x depth as panels of `width` lines: for each group of the depth, a word of each line.
 /// What the last panel and the last group lack is zeros.
 template <content Content, class T>
 void pack(const kernel_table& t, matrix_view<const T> m, index width, plane which, word* to) {
   using element = typename words_of<Content>::element;
-  constexpr index group = group_size<Content>, chunk = 64;
+  constexpr index size = sizeof(element), group = group_size<Content>;
   const index groups = (m.cols + group - 1) / group;
-  for (index first = 0; first < m.rows; first += width, to += width * groups) {
-    const index lines = std::min(width, m.rows - first);
-    if (lines < width) std::fill(to, to + width * groups, word{0});
-    if (m.row_stride == 1) {
-      element rows[group][max_panel_lines] = {};
-      for (index p = 0; p < groups; ++p) {
-        for (index q = 0; q < group; ++q) {
-          if (p * group + q < m.cols) {
-            decode(t, &m(first, p * group + q), 1, rows[q], lines);
-            take(which, rows[q], lines);
-          } else {
-            std::fill(rows[q], rows[q] + lines, element{});
-          }
-        }
-        word* const packed = to + p * width;
-        for (index l = 0; l < lines; ++l) {
-          element neighbours[group];
-          for (index q = 0; q < group; ++q) neighbours[q] = rows[q][l];
-          std::memcpy(packed + l, neighbours, sizeof(word));
-        }
-      }
-    } else {
-      for (index p = 0; p < groups; p += chunk)
-        for (index l = 0; l < lines; ++l) {
-          element line[chunk * group];
-          const index n = std::min(chunk * group, m.cols - p * group), whole = (n + group - 1) / group;
-          decode(t, &m(first + l, p * group), m.col_stride, line, n);
-          take(which, line, n);
-          std::fill(line + n, line + whole * group, element{});
-          word* const packed = to + p * width + l;
-          for (index q = 0; q < whole; ++q) std::memcpy(packed + q * width, line + q * group, sizeof(word));
-        }
+  if constexpr (is_element<Content, T>) {
+    const auto kernel = size == 1 ? t.pack.size1 : size == 2 ? t.pack.size2 : t.pack.size4;
+    for (index first = 0; first < m.rows; first += width, to += width * groups) {
+      kernel({bytes_of(m.row(first).data), m.row_stride * size, m.col_stride * size,
+              std::min(width, m.rows - first), m.rows - first, m.cols},
+             width, which == plane::plus_128 ? 0x8080'8080u : 0u, to);
+      if (which == plane::high) t.pack.take_high(to, width * groups);
+      if (which == plane::low) t.pack.take_low(to, width * groups);
+    }
+  } else {
+    // Decoded on the way, as many panels at a time as the first levels of the cache hold.
+    constexpr index most = index{1} << 15;
+    const index lines = std::min(std::max<index>(most / m.cols / width, 1) * width, m.rows);
+    const uninitialised<element> staged(lines * m.cols);
+    for (index first = 0; first < m.rows; first += lines) {
+      const index count = std::min(lines, m.rows - first);
+      pack<Content>(t, decoded_to(t, m.block(first, 0, count, m.cols), staged.data()), width, which,
+                    to + first * groups);
     }
   }
 }

@@ -1,16 +1,28 @@
 // The inner loop of all products, included once in the namespace of each instruction set, inside its target region.
-// Op: a vector of 32-bit lanes, `zero`, `load`, `store`, and `step(acc, a, b)`, which multiplies the word a with every
-// word of b and adds to acc. No include guard, on purpose.
+// Op: a vector of 32-bit lanes, `load`, `store`, `fill`, which repeats a lane, and `step(acc, a, b)`, which multiplies
+// the word a with every word of b and adds to acc. No include guard, on purpose.
 
 template <class Op, int Rows, int Vectors>
-NARROW_KERNEL void multiply_panels(const word* a, const word* b, index groups, typename Op::lane* tile) {
+NARROW_KERNEL void multiply_panels(const left_panel& a, const word* b, index groups, const typename Op::lane* start,
+                                   typename Op::lane* tile) {
   typename Op::vector acc[Rows][Vectors];
-  NARROW_UNROLL for (int i = 0; i < Rows; ++i) NARROW_UNROLL for (int v = 0; v < Vectors; ++v) acc[i][v] = Op::zero();
-  for (index p = 0; p < groups; ++p, a += Rows, b += Vectors * Op::lanes) {
+  NARROW_UNROLL for (int i = 0; i < Rows; ++i) NARROW_UNROLL for (int v = 0; v < Vectors; ++v) acc[i][v] =
+      Op::fill(start[i]);
+  // Three rows share a pointer, which an address can be told from: base, base + step, base + 2 step.
+  constexpr int bases = (Rows + 2) / 3;
+  const unsigned char* base[bases];
+  const index step = a.row_step;
+  NARROW_UNROLL for (int i = 0; i < bases; ++i) base[i] = a.data + 3 * i * step;
+  for (;; b += Vectors * Op::lanes) {
     typename Op::vector x[Vectors];
     NARROW_UNROLL for (int v = 0; v < Vectors; ++v) x[v] = Op::load(b + v * Op::lanes);
-    NARROW_UNROLL for (int i = 0; i < Rows; ++i) NARROW_UNROLL for (int v = 0; v < Vectors; ++v) acc[i][v] =
-        Op::step(acc[i][v], a[i], x[v]);
+    NARROW_UNROLL for (int i = 0; i < Rows; ++i) {
+      word w;
+      std::memcpy(&w, base[i / 3] + i % 3 * step, sizeof w);
+      NARROW_UNROLL for (int v = 0; v < Vectors; ++v) acc[i][v] = Op::step(acc[i][v], w, x[v]);
+    }
+    if (--groups == 0) break;
+    NARROW_UNROLL for (int i = 0; i < bases; ++i) base[i] += a.group_step;
   }
   NARROW_UNROLL for (int i = 0; i < Rows; ++i) NARROW_UNROLL for (int v = 0; v < Vectors; ++v)
       Op::store(tile + (i * Vectors + v) * Op::lanes, acc[i][v]);

@@ -129,7 +129,7 @@ void multiply_panels(const Lane* a, const Lane* b, index depth, Lane (&result)[R
   }
 }
 
-/// The sums of A B in tiles of Rows x tile_cols, handed to store(i, j, count, sums) in pieces of rows.
+/// The sums of A B in tiles of Rows x tile_cols, handed to store(i, j, sums).
 template <int Rows, class Meeting, class A, class B, class Store>
 void product_tiles(matrix_view<const A> a, matrix_view<const B> b, const Store& store) {
   using lane = typename Meeting::lane;
@@ -157,8 +157,9 @@ void product_tiles(matrix_view<const A> a, matrix_view<const B> b, const Store& 
           for (int i = 0; i < Rows; ++i)
             for (int l = 0; l < cols; ++l) total[i][l] += static_cast<sum>(partial[i][l]);
         }
-        for (index i = i0; i < std::min(i0 + Rows, a.rows); ++i)
-          store(i, j0 + j, std::min<index>(cols, width - j), total[i - i0]);
+        store(i0, j0 + j,
+              matrix_view<const sum>{total[0], std::min<index>(Rows, a.rows - i0), std::min<index>(cols, width - j),
+                                     cols, 1});
       }
     }
   }
@@ -191,12 +192,10 @@ NARROW_KERNEL typename Meeting::sum dot(const A* a, index stride_a, const B* b, 
   });
 }
 
-/// The sums of A B, handed to store(i, j, count, sums) in pieces of rows.
+/// The sums of A B, handed to store(i, j, sums) in tiles.
 template <class Meeting, class A, class B, class Store>
 void product(matrix_view<const A> a, matrix_view<const B> b, const Store& store) {
-  const auto transposed = [&](index i, index j, index count, const auto* sums) {
-    for (index l = 0; l < count; ++l) store(j + l, i, 1, sums + l);
-  };
+  const auto transposed = [&](index i, index j, auto sums) { store(j, i, sums.transposed()); };
   if (a.rows == 1)
     product_tiles<1, Meeting>(a, b, store);
   else if (b.cols == 1)

@@ -89,15 +89,15 @@ template <class Element> constexpr quantize_kernels<Element> quantizers() {
 
 /// values[j] = float(sums[j]) * (row_scale * col_scales[j]), each operation rounded to float. False if a product of scales
 /// is no normal float, or rounds to none; then the values mean nothing.
-NARROW_KERNEL inline bool scale_line(const std::int64_t* sums, double row_scale, const double* col_scales, float* values,
+NARROW_KERNEL inline bool scale_line(const std::int64_t* sums, float row_scale, const float* col_scales, float* values,
                                      index n) {
   long_lanes beyond = {};
-  const auto scale = [&](const std::int64_t* from, const double* scales, float* to) {
+  const auto scale = [&](const std::int64_t* from, const float* scales, float* to) {
     long_lanes sum;
-    double_lanes col_scale;
+    float_lanes col_scale;
     std::memcpy(&sum, from, sizeof sum);
     std::memcpy(&col_scale, scales, sizeof col_scale);
-    const double_lanes exact = col_scale * row_scale;
+    const double_lanes exact = __builtin_convertvector(col_scale, double_lanes) * double{row_scale};
     beyond |= (exact < 0x1p-126) | (exact > 0x1p127);
     const auto rounded = [](auto x) {
       return __builtin_convertvector(__builtin_convertvector(x, float_lanes), double_lanes);
@@ -113,11 +113,11 @@ NARROW_KERNEL inline bool scale_line(const std::int64_t* sums, double row_scale,
   }
   if (n > 0) {
     std::int64_t last_sums[quantize_lanes] = {};
-    double last_scales[quantize_lanes] = {};
+    float last_scales[quantize_lanes] = {};
     float last_values[quantize_lanes];
     std::copy(sums, sums + n, last_sums);
     std::copy(col_scales, col_scales + n, last_scales);
-    std::fill(last_scales + n, last_scales + quantize_lanes, 1 / row_scale);
+    std::fill(last_scales + n, last_scales + quantize_lanes, *col_scales);
     scale(last_sums, last_scales, last_values);
     std::copy(last_values, last_values + n, values);
   }

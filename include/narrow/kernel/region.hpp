@@ -23,3 +23,9 @@
 #define NARROW_TARGET_END _Pragma("GCC diagnostic pop") NARROW_STRICT_END
 #define NARROW_UNROLL _Pragma("GCC unroll 32")
 #endif
+
+#if defined(__aarch64__)
+#define NARROW_VECTOR_OPERAND(x) "+w"(x)
+#else
+#define NARROW_VECTOR_OPERAND(x) "+v"(x)
+#endif

@@ -16,12 +16,40 @@ using index = std::ptrdiff_t;
 /// Four bytes: one float, two bf16 or int16, four int8; neighbours along the summed dimension of a product.
 using word = std::uint32_t;
 
-/// tile[i * cols + l] = sum over p < groups of a[p * rows + i] . b[p * cols + l], where . multiplies the
-/// elements of two words and adds the products.
+/// Rows of a product's left factor: the word of row i and group p is at data + i row_step + p group_step, in
+/// bytes and on no boundary.
+struct left_panel {
+  const unsigned char* data = nullptr;
+  index row_step = 0, group_step = 0;
+};
+
+/// tile[i * cols + l] = start[i] + sum over p < groups of a(i, p) . b[p * cols + l], where . multiplies the
+/// elements of two words and adds the products; at least one group.
 template <class Lane> struct panel_kernel {
   int rows = 0, cols = 0;
-  void (*multiply)(const word* a, const word* b, index groups, Lane* tile) = nullptr;
+  void (*multiply)(const left_panel& a, const word* b, index groups, const Lane* start, Lane* tile) = nullptr;
   constexpr explicit operator bool() const { return multiply != nullptr; }
+};
+
+/// Lines of elements: element k of line l is at data + l line_step + k depth_step, in bytes.
+struct line_source {
+  const unsigned char* data = nullptr;
+  index line_step = 0, depth_step = 0;
+  index lines = 0, readable = 0;  // and how many lines of the matrix there are from here on
+  index depth = 0;
+};
+
+/// to[p * width + l] = the word of line l and group p, its bits in `flip` flipped; zeros take the place of
+/// elements and lines that are none. Width: a number of whole vectors, or less than one; then there is room for
+/// a vector behind the last word.
+using pack_kernel = void (*)(const line_source&, index width, word flip, word* to);
+
+struct pack_kernels {
+  pack_kernel size1 = nullptr, size2 = nullptr, size4 = nullptr;  // by the bytes of an element
+  /// Each int16 x = 256 high + low in whole vectors of words becomes one of them.
+  void (*take_high)(word* x, index n) = nullptr;
+  void (*take_low)(word* x, index n) = nullptr;
+  constexpr explicit operator bool() const { return size1 != nullptr; }
 };
 
 /// How a line of floats becomes integers: x * inverse, to the nearest multiple of 2^-30 if `snaps`, held to
@@ -58,6 +86,36 @@ struct decoding {
   std::uint32_t magnitude_mask, max_code, infinity, payload_mask;
 };
 
+/// Rows of sums, `stride` elements apart, and where they go.
+struct tile_shape {
+  index rows = 0, cols = 0, stride = 0, to_stride = 0;
+};
+
+/// Sums in units of 2^-dropped_bits of a mantissa, of which there are those from `lowest` to `highest`.
+struct integer_rounding {
+  int dropped_bits;
+  std::int32_t lowest, highest;
+};
+
+/// What becomes of tiles of sums.
+struct tile_kernels {
+  /// to = alpha sums + beta to, each operation rounded; `to` is not read where beta is 0.
+  void (*combine)(const float* sums, const tile_shape&, float alpha, float beta, float* to) = nullptr;
+  /// values = float(sums) * (row_scales[i] * col_scales[j]), each operation rounded.
+  void (*scale)(const std::int32_t* sums, const tile_shape&, const float* row_scales, const float* col_scales,
+                float* values) = nullptr;
+  /// To mantissas of 8 and of 16 bits, to nearest even, held to their range.
+  void (*round8)(const std::int32_t* sums, const tile_shape&, const integer_rounding&, void* to) = nullptr;
+  void (*round16)(const std::int32_t* sums, const tile_shape&, const integer_rounding&, void* to) = nullptr;
+  /// total[i] += sums[i] 2^shift, n a multiple of 16.
+  void (*add)(const std::int32_t* sums, int shift, std::int64_t* total, index n) = nullptr;
+  /// To codes, to nearest even. False if something was NaN, whose code then means nothing.
+  bool (*encode8)(const float* values, const tile_shape&, void* to, const encoding&) = nullptr;
+  bool (*encode16)(const float* values, const tile_shape&, void* to, const encoding&) = nullptr;
+  /// The same to fp16, overflow as IEEE has it; NaN too.
+  void (*to_fp16)(const float* values, const tile_shape&, void* to) = nullptr;
+  constexpr explicit operator bool() const { return combine != nullptr; }
+};
 /// What one instruction set adds to those before it in the list; a kernel that it has not is null.
 struct kernel_table {
   panel_kernel<float> fp32;  // a float each
@@ -65,9 +123,13 @@ struct kernel_table {
       bf16;  // two bf16 each; subnormals, of which there must be none in a and b, count as zeros
   panel_kernel<std::int32_t> int16;  // two int16 each; wraps
   panel_kernel<std::int32_t> int8;   // four each, int8 in a and uint8 in b; wraps
-  /// sums[i] = sum of the int8 elements of row i of a panel of int8.rows rows, i < 16; reads to the 16th word
-  /// of the last group.
-  void (*int8_row_sums)(const word* a, index groups, std::int32_t* sums) = nullptr;
+  /// sums[i] = sum of the int8 elements of row i of a panel of int8.rows rows.
+  void (*int8_row_sums)(const left_panel& a, index groups, std::int32_t* sums) = nullptr;
+
+  pack_kernels pack = {};
+  tile_kernels tiles = {};
+  /// to[i] = from[i] as bf16; values: of the 128 codes without a sign.
+  void (*decode8_bf16)(const void* from, std::uint16_t* to, index n, const std::uint16_t* values) = nullptr;
 
   quantize_kernels<std::int8_t> quantize_int8 = {};
   quantize_kernels<std::int16_t> quantize_int16 = {};
@@ -76,7 +138,7 @@ struct kernel_table {
 
   /// values[j] = float(sums[j]) * (row_scale * col_scales[j]), each operation rounded to float. False if a
   /// product of scales is no normal float; then the values mean nothing.
-  bool (*scale)(const std::int64_t* sums, double row_scale, const double* col_scales, float* values,
+  bool (*scale)(const std::int64_t* sums, float row_scale, const float* col_scales, float* values,
                 index n) = nullptr;
 
   // False if something was NaN, whose code then means nothing.
@@ -103,7 +165,7 @@ struct kernel_table {
 /// All of them, for what is done with each.
 inline constexpr auto all_kernels =
     std::tuple{&kernel_table::fp32,           &kernel_table::bf16,          &kernel_table::int16,
-               &kernel_table::int8,           &kernel_table::int8_row_sums, &kernel_table::quantize_int8,
+               &kernel_table::int8,           &kernel_table::int8_row_sums, &kernel_table::pack, &kernel_table::tiles, &kernel_table::decode8_bf16, &kernel_table::quantize_int8,
                &kernel_table::quantize_int16, &kernel_table::survey,        &kernel_table::scale,
                &kernel_table::encode8,        &kernel_table::encode16,      &kernel_table::decode8,
                &kernel_table::decode16,       &kernel_table::dot_fp32,      &kernel_table::dot_bf16,

@@ -17,14 +17,17 @@ inline constexpr int vector_bytes = 32;
 
 #include "../codes.inl"
 #include "../dot.inl"
+#include "../pack.inl"
 #include "../panels.inl"
 #include "../quantize.inl"
+#include "../tile.inl"
 
 struct floats {
   using vector = __m256;
   using lane = float;
   static constexpr int lanes = 8;
   static vector zero() { return _mm256_setzero_ps(); }
+  static vector fill(lane x) { return _mm256_set1_ps(x); }
   static vector load(const word* from) { return _mm256_loadu_ps(reinterpret_cast<const float*>(from)); }
   static void store(lane* to, vector x) { _mm256_storeu_ps(to, x); }
   static vector step(vector acc, word a, vector b) {
@@ -45,6 +48,7 @@ struct int16_pairs {
   using lane = std::int32_t;
   static constexpr int lanes = 8;
   static vector zero() { return _mm256_setzero_si256(); }
+  static vector fill(lane x) { return _mm256_set1_epi32(x); }
   static vector load(const word* from) { return _mm256_loadu_si256(reinterpret_cast<const vector*>(from)); }
   static void store(lane* to, vector x) { _mm256_storeu_si256(reinterpret_cast<vector*>(to), x); }
   static vector step(vector acc, word a, vector b) {
@@ -94,6 +98,8 @@ inline constexpr kernel_table kernels{.fp32 = panels<floats, 6, 2>(),
                                       .bf16 = {},
                                       .int16 = panels<int16_pairs, 6, 2>(),
                                       .int8 = {},
+                                      .pack = packers(),
+                                      .tiles = tiles<float_to_fp16>(),
                                       .quantize_int8 = quantizers<std::int8_t>(),
                                       .quantize_int16 = quantizers<std::int16_t>(),
                                       .survey = survey_line,

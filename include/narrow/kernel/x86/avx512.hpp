@@ -11,14 +11,17 @@ inline constexpr int vector_bytes = 64;
 
 #include "../codes.inl"
 #include "../dot.inl"
+#include "../pack.inl"
 #include "../panels.inl"
 #include "../quantize.inl"
+#include "../tile.inl"
 
 struct floats {
   using vector = __m512;
   using lane = float;
   static constexpr int lanes = 16;
   static vector zero() { return _mm512_setzero_ps(); }
+  static vector fill(lane x) { return _mm512_set1_ps(x); }
   static vector load(const word* from) { return _mm512_loadu_ps(from); }
   static void store(lane* to, vector x) { _mm512_storeu_ps(to, x); }
   static vector broadcast(word a) { return _mm512_castsi512_ps(_mm512_set1_epi32(static_cast<int>(a))); }
@@ -38,6 +41,7 @@ struct integers {
   using lane = std::int32_t;
   static constexpr int lanes = 16;
   static vector zero() { return _mm512_setzero_si512(); }
+  static vector fill(lane x) { return _mm512_set1_epi32(x); }
   static vector load(const word* from) { return _mm512_loadu_si512(from); }
   static void store(lane* to, vector x) { _mm512_storeu_si512(to, x); }
   static vector broadcast(word a) { return _mm512_set1_epi32(static_cast<int>(a)); }
@@ -83,6 +87,8 @@ inline constexpr kernel_table kernels{.fp32 = panels<floats, 14, 2>(),
                                       .bf16 = {},
                                       .int16 = panels<int16_pairs, 12, 2>(),
                                       .int8 = {},
+                                      .pack = packers(),
+                                      .tiles = tiles<float_to_fp16>(),
                                       .quantize_int8 = quantizers<std::int8_t>(),
                                       .quantize_int16 = quantizers<std::int16_t>(),
                                       .survey = survey_line,
@@ -119,11 +125,29 @@ struct int8_quads : avx512::integers {
 
 inline constexpr int int8_rows = 14;
 
-NARROW_KERNEL inline void int8_row_sums(const word* a, index groups, std::int32_t* sums) {
-  __m512i acc = _mm512_setzero_si512();
-  for (index p = 0; p < groups; ++p, a += int8_rows)
-    acc = _mm512_dpbusd_epi32(acc, _mm512_set1_epi8(1), _mm512_loadu_si512(a));
-  _mm512_storeu_si512(sums, acc);
+NARROW_KERNEL inline void int8_row_sums(const left_panel& a, index groups, std::int32_t* sums) {
+  constexpr int lanes = int8_quads::lanes;
+  const __m512i ones = _mm512_set1_epi8(1);
+  if (a.group_step == sizeof(word)) {  // rows lie along memory
+    for (int i = 0; i < int8_rows; ++i) {
+      const unsigned char* const row = a.data + i * a.row_step;
+      __m512i acc = _mm512_setzero_si512();
+      index p = 0;
+      for (; p + lanes <= groups; p += lanes)
+        acc = _mm512_dpbusd_epi32(acc, ones, _mm512_loadu_si512(row + p * index{sizeof(word)}));
+      if (p < groups) {
+        const auto rest = static_cast<__mmask16>((1u << (groups - p)) - 1);
+        acc = _mm512_dpbusd_epi32(acc, ones, _mm512_maskz_loadu_epi32(rest, row + p * index{sizeof(word)}));
+      }
+      sums[i] = _mm512_reduce_add_epi32(acc);
+    }
+  } else {  // rows side by side
+    const auto rows = static_cast<__mmask16>((1u << int8_rows) - 1);
+    __m512i acc = _mm512_setzero_si512();
+    for (index p = 0; p < groups; ++p)
+      acc = _mm512_dpbusd_epi32(acc, ones, _mm512_maskz_loadu_epi32(rows, a.data + p * a.group_step));
+    _mm512_mask_storeu_epi32(sums, rows, acc);
+  }
 }
 
 inline constexpr kernel_table kernels{.fp32 = {},
@@ -156,10 +180,31 @@ struct bf16_line : avx512::fp32_line {
   }
 };
 
+NARROW_KERNEL inline void decode8_bf16(const void* from, std::uint16_t* to, index n, const std::uint16_t* values) {
+  __m512i table[4];
+  for (int i = 0; i < 4; ++i) table[i] = _mm512_loadu_si512(values + 32 * i);
+  const auto decoded = [&](__m256i codes) {
+    const __m512i code = _mm512_cvtepu8_epi16(codes);
+    const __m512i low = _mm512_permutex2var_epi16(table[0], code, table[1]),
+                  high = _mm512_permutex2var_epi16(table[2], code, table[3]);
+    const __mmask32 is_high = _mm512_test_epi16_mask(code, _mm512_set1_epi16(0x40));
+    const __m512i sign = _mm512_slli_epi16(_mm512_srli_epi16(code, 7), 15);
+    return _mm512_or_si512(_mm512_mask_blend_epi16(is_high, low, high), sign);
+  };
+  const auto* next = static_cast<const unsigned char*>(from);
+  for (; n >= 32; n -= 32, next += 32, to += 32)
+    _mm512_storeu_si512(to, decoded(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(next))));
+  if (n > 0) {
+    const auto rest = static_cast<__mmask32>((1ull << n) - 1);
+    _mm512_mask_storeu_epi16(to, rest, decoded(_mm256_maskz_loadu_epi8(rest, next)));
+  }
+}
+
 inline constexpr kernel_table kernels{.fp32 = {},
                                       .bf16 = panels<bf16_pairs, 14, 2>(),
                                       .int16 = {},
                                       .int8 = {},
+                                      .decode8_bf16 = decode8_bf16,
                                       .dot_bf16 = dot_line<bf16_line>};
 
 }  // namespace narrow::kernel::avx512_bf16

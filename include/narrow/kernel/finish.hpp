@@ -1,0 +1,111 @@
+// From sums of products to the coefficients of a result.
+#pragma once
+
+#include "blocks.hpp"
+#include "lines.hpp"
+#include "portable.hpp"
+
+NARROW_STRICT_BEGIN
+
+namespace narrow::kernel {
+
+using portable::element_order;
+
+/// Floats whose values are those of a narrow format, rounded to nearest even. False if there is no kernel for
+/// it, or something is NaN; then what `to` holds means nothing.
+template <class C> bool encode_tile(const tile_kernels& t, const float* values, const tile_shape& s, C* to) {
+  using overflow_policy = typename C::overflow_policy;
+  if constexpr (coded_as_fp16<C> && std::same_as<overflow_policy, overflow::ieee>) {
+    t.to_fp16(values, s, to);
+    return true;
+  } else if constexpr (sizeof(C) <= 2) {
+    static constexpr encoding e = encoding_of<C, overflow_policy>();
+    return (sizeof(C) == 1 ? t.encode8 : t.encode16)(values, s, to, e);
+  } else {
+    return false;
+  }
+}
+
+/// c = alpha sums + beta c by the kernels for tiles. False if they have none for it; then c may be half
+/// written, but only where beta is 0.
+template <class Meeting, class Sum, class C, class Round>
+bool try_finish(matrix_view<const Sum> sums, double alpha, double beta, matrix_view<C> c, const Round&) {
+  constexpr bool nearest = std::same_as<Round, rounding::nearest_even>;
+  const tile_kernels& t = dispatch::instance().kernels().tiles;
+  if (!t || c.col_stride != 1 || sums.col_stride != 1) return false;
+  const tile_shape s{sums.rows, sums.cols, sums.row_stride, c.row_stride};
+  [[maybe_unused]] const bool plain = alpha == 1 && beta == 0;
+  if constexpr (std::same_as<Sum, float> && std::same_as<C, float>) {
+    t.combine(sums.data, s, static_cast<float>(alpha), static_cast<float>(beta), c.data);
+    return true;
+  } else if constexpr (std::same_as<Sum, float> && narrow_float<C> && nearest) {
+    return plain && encode_tile(t, sums.data, s, c.data);
+  } else if constexpr (narrow_fixed<C> && std::same_as<Sum, std::int32_t> && nearest) {
+    using result = typename Meeting::result;
+    constexpr int dropped = result::fraction_length - C::fraction_length;
+    if constexpr (0 < dropped && dropped < 31 && sizeof(C) <= 2 &&
+                  std::same_as<typename C::overflow_policy, overflow::saturate>) {
+      constexpr std::int32_t highest = std::numeric_limits<C>::max().bits();
+      if (plain) (sizeof(C) == 1 ? t.round8 : t.round16)(sums.data, s, {dropped, -highest - 1, highest}, c.data);
+      return plain;
+    }
+  }
+  return false;
+}
+
+/// c = alpha sums + beta c, coefficients rounded once under their indices in `order`.
+template <class Meeting, class Sum, class C, class Round>
+void finish_tile(matrix_view<const Sum> sums, double alpha, double beta, matrix_view<C> c, const Round& round,
+                 element_order order) {
+  if (try_finish<Meeting>(sums, alpha, beta, c, round)) return;
+  for (index i = 0; i < c.rows; ++i)
+    for (index j = 0; j < c.cols; ++j)
+      portable::finish<Meeting>(sums(i, j), alpha, beta, c(i, j), at_element(round, order(i, j)));
+}
+
+/// Scales of rows, or of columns, of a matrix in blocks.
+class line_scales {
+ public:
+  explicit line_scales(index n) : scales_(static_cast<std::size_t>(n)) {}
+
+  /// Those of the rows of m from its column j on.
+  template <class E, class S> void read(const block_view<E, S>& m, index j) {
+    for (index i = 0, n; i < m.rows(); i += n) {
+      n = std::min(m.rows() - i, m.tile_rows - (m.first_row + i) % m.tile_rows);
+      const auto scale = static_cast<float>(m.scale(i, j));
+      std::fill_n(scales_.begin() + i, n, scale);
+      // A NaN makes both ends NaN, and stays.
+      smallest_ = i > 0 && smallest_ <= scale ? smallest_ : scale;
+      largest_ = i > 0 && largest_ >= scale ? largest_ : scale;
+      whole_ &= scale > 0;
+    }
+  }
+  const float* from(index i) const { return scales_.data() + i; }
+  float operator[](index i) const { return *from(i); }
+  /// Whether every product of these with those is a normal float.
+  bool all_normal_with(const line_scales& other) const {
+    return whole_ && other.whole_ && double{smallest_} * double{other.smallest_} >= 0x1p-126 &&
+           double{largest_} * double{other.largest_} <= 0x1p127;
+  }
+
+ private:
+  std::vector<float> scales_;
+  float smallest_ = 0, largest_ = 0;
+  bool whole_ = true;  // are numbers above 0
+};
+
+/// values = float(sums) * (scale of the row * scale of the column), each operation rounded to float.
+template <class Meeting, class Sum>
+void scale_tile(matrix_view<const Sum> sums, const line_scales& rows, index i0, const line_scales& cols, index j0,
+                float* values, index values_stride) {
+  if constexpr (std::same_as<Sum, std::int32_t>)
+    if (const tile_kernels& t = dispatch::instance().kernels().tiles; t && rows.all_normal_with(cols))
+      return t.scale(sums.data, {sums.rows, sums.cols, sums.row_stride, values_stride}, rows.from(i0), cols.from(j0),
+                     values);
+  for (index i = 0; i < sums.rows; ++i)
+    scale_row<Meeting>(&sums(i, 0), rows[i0 + i], cols.from(j0), values + i * values_stride, sums.cols);
+}
+
+}  // namespace narrow::kernel
+
+NARROW_STRICT_END

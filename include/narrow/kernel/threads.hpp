@@ -1,0 +1,178 @@
+// Threads for large products: a few of our own that wait for work. Parts of a result are shared out, never a
+// sum, so that no result depends on how many there are.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "environment.hpp"
+#include "table.hpp"
+
+namespace narrow {
+
+namespace kernel {
+
+/// Threads that help the one that calls `run`.
+class thread_pool {
+ public:
+  static thread_pool& instance() {
+    static thread_pool the_one;
+    return the_one;
+  }
+  ~thread_pool() { stop(); }
+
+  /// Those of the pool and the caller.
+  int size() const { return size_.load(std::memory_order_relaxed); }
+
+  void resize(int n) {
+    while (busy_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+    const released_at_end release{busy_};
+    stop();
+    for (int i = 1; i < n; ++i) helpers_.emplace_back([this] { help(); });
+    size_ = n;
+  }
+
+  /// part(i) for 0 <= i < count, by all threads; by the caller alone if they are at work already, as they are
+  /// when a part asks for help itself. Rethrows what a part threw, after the others have ended.
+  template <class Part> void run(index count, const Part& part) {
+    if (count < 2 || size() < 2 || busy_.test_and_set(std::memory_order_acquire)) {
+      for (index i = 0; i < count; ++i) part(i);
+      return;
+    }
+    const released_at_end release{busy_};
+    {
+      const std::lock_guard lock(mutex_);
+      call_ = [](const void* context, index i) { (*static_cast<const Part*>(context))(i); };
+      context_ = &part;
+      count_ = count;
+      next_ = 0;
+      thrown_ = nullptr;
+      ++job_;
+    }
+    wake_.notify_all();
+    take_parts();
+    // A helper that wakes up from now on finds no job.
+    std::unique_lock lock(mutex_);
+    call_ = nullptr;
+    done_.wait(lock, [this] { return working_ == 0; });
+    if (thrown_) std::rethrow_exception(thrown_);
+  }
+
+ private:
+  struct released_at_end {
+    std::atomic_flag& flag;
+    ~released_at_end() { flag.clear(std::memory_order_release); }
+  };
+
+  void take_parts() {
+    for (index i; (i = next_.fetch_add(1, std::memory_order_relaxed)) < count_;) try {
+        call_(context_, i);
+      } catch (...) {
+        const std::lock_guard lock(mutex_);
+        if (!thrown_) thrown_ = std::current_exception();
+      }
+  }
+
+  void help() {
+    const detail::float_environment guard;
+    std::unique_lock lock(mutex_);
+    for (std::uint64_t seen = job_;;) {
+      wake_.wait(lock, [&] { return stopping_ || (job_ != seen && call_ != nullptr); });
+      if (stopping_) return;
+      seen = job_;
+      ++working_;
+      lock.unlock();
+      take_parts();
+      lock.lock();
+      if (--working_ == 0) done_.notify_one();
+    }
+  }
+
+  void stop() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    wake_.notify_all();
+    for (std::thread& helper : helpers_) helper.join();
+    helpers_.clear();
+    stopping_ = false;
+    size_ = 1;
+  }
+
+  std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
+  std::atomic<int> size_ = 1;
+  std::vector<std::thread> helpers_;
+
+  std::mutex mutex_;  // of all that follows, except that a job's own data stay while it runs
+  std::condition_variable wake_, done_;
+  bool stopping_ = false;
+  int working_ = 0;
+  std::uint64_t job_ = 0;
+  void (*call_)(const void*, index) = nullptr;
+  const void* context_ = nullptr;
+  index count_ = 0;
+  std::atomic<index> next_ = 0;
+  std::exception_ptr thrown_;
+};
+
+/// A result of rows x cols, computed in tiles, with sums of `depth` terms.
+struct work_shape {
+  index rows, cols;
+  index tile_rows, tile_cols;
+  index depth;
+};
+
+/// part(i, j, height, width) for parts of whole tiles that make up the result, by all threads if it is large
+/// enough for them.
+template <class Part> void in_parts(const work_shape& w, const Part& part) {
+  constexpr index worthwhile = index{1} << 20;  // multiplications for a thread
+  const auto tiles = [](index n, index size) { return (n + size - 1) / size; };
+  const index tiles_down = tiles(w.rows, w.tile_rows), tiles_across = tiles(w.cols, w.tile_cols);
+  index down = 1, across = 1;
+  // Every part reads its rows and its columns: the split that reads least.
+  for (index parts = std::min<index>(thread_pool::instance().size(), w.rows * w.cols / std::max<index>(worthwhile / w.depth, 1));
+       parts > 1 && down * across == 1; --parts)
+    for (index d = 1, least = w.rows + w.cols + 1; d <= std::min(parts, tiles_down); ++d)
+      if (const index a = parts / d; d * a == parts && a <= tiles_across && w.rows / d + w.cols / a < least) {
+        least = w.rows / d + w.cols / a;
+        down = d;
+        across = a;
+      }
+  if (down * across == 1) return part(index{0}, index{0}, w.rows, w.cols);
+  thread_pool::instance().run(down * across, [&](index k) {
+    const auto from = [](index n, index all, index parts, index size, index total) {
+      return std::min(n * all / parts * size, total);
+    };
+    const index i = k / across, j = k % across;
+    const index top = from(i, tiles_down, down, w.tile_rows, w.rows),
+                bottom = from(i + 1, tiles_down, down, w.tile_rows, w.rows),
+                left = from(j, tiles_across, across, w.tile_cols, w.cols),
+                right = from(j + 1, tiles_across, across, w.tile_cols, w.cols);
+    part(top, left, bottom - top, right - left);
+  });
+}
+
+}  // namespace kernel
+
+/// How many threads a large product runs on, the caller's included; by default 1. Results do not depend on it.
+/// Products in several threads of the program at a time share these: the first gets them, the others run
+/// alone. Throws std::invalid_argument if n is not from 1 to 1024, std::system_error if there are no more
+/// threads to be had, and then it is 1. Cost: starts n - 1 threads, which sleep between products.
+inline void set_num_threads(int n) {
+  constexpr int most = 1024;
+  if (n < 1 || n > most)
+    throw std::invalid_argument("narrow::set_num_threads: n = " + std::to_string(n) + " must be from 1 to " +
+                                std::to_string(most));
+  kernel::thread_pool::instance().resize(n);
+}
+inline int num_threads() { return kernel::thread_pool::instance().size(); }
+
+}  // namespace narrow

@@ -1,0 +1,103 @@
+// What becomes of tiles of sums, included once in the namespace of each instruction set, inside its target region, after
+// codes.inl. No include guard, on purpose.
+
+using sum_lanes [[gnu::vector_size(vector_bytes)]] = std::int32_t;
+
+/// The first n lanes; zeros in the others.
+template <class Vector> inline Vector read(const void* from, index n = code_count) {
+  constexpr index size = sizeof(Vector) / code_count;
+  Vector x = {};
+  std::memcpy(&x, from, n >= code_count ? sizeof x : static_cast<std::size_t>(n * size));
+  return x;
+}
+template <class Vector> inline void write(void* to, const Vector& x, index n) {
+  constexpr index size = sizeof(Vector) / code_count;
+  std::memcpy(to, &x, n >= code_count ? sizeof x : static_cast<std::size_t>(n * size));
+}
+
+/// A product that is not to be fused with the addition that follows, whatever the flags.
+inline value_lanes apart(value_lanes product) {
+  asm("" : NARROW_VECTOR_OPERAND(product));
+  return product;
+}
+
+/// f(i, j, n) for the n lanes from (i, j) on, n <= code_count.
+template <class F> inline void for_vectors(const tile_shape& s, F f) {
+  for (index i = 0; i < s.rows; ++i) {
+    index j = 0;
+    for (; j + code_count <= s.cols; j += code_count) f(i, j, index{code_count});
+    if (j < s.cols) f(i, j, s.cols - j);
+  }
+}
+
+NARROW_KERNEL inline void combine_tile(const float* sums, const tile_shape& s, float alpha, float beta, float* to) {
+  for_vectors(s, [=](index i, index j, index n) {
+    value_lanes value = read<value_lanes>(sums + i * s.stride + j, n) * alpha;
+    float* const c = to + i * s.to_stride + j;
+    if (beta != 0) value = apart(read<value_lanes>(c, n) * beta) + apart(value);
+    write(c, value, n);
+  });
+}
+
+NARROW_KERNEL inline void scale_tile(const std::int32_t* sums, const tile_shape& s, const float* row_scales,
+                                     const float* col_scales, float* values) {
+  for_vectors(s, [=](index i, index j, index n) {
+    const value_lanes scale = read<value_lanes>(col_scales + j, n) * row_scales[i];
+    const auto sum = __builtin_convertvector(read<sum_lanes>(sums + i * s.stride + j, n), value_lanes);
+    write(values + i * s.to_stride + j, sum * scale, n);
+  });
+}
+
+template <class Element>
+NARROW_KERNEL void round_tile(const std::int32_t* sums, const tile_shape& s, const integer_rounding& r, void* to) {
+  using elements [[gnu::vector_size(code_count * sizeof(Element))]] = Element;
+  const std::int32_t half = std::int32_t{1} << (r.dropped_bits - 1), rest_mask = 2 * (half - 1) + 1;
+  auto* const bytes = static_cast<unsigned char*>(to);
+  for_vectors(s, [=](index i, index j, index n) {
+    const sum_lanes sum = read<sum_lanes>(sums + i * s.stride + j, n);
+    const sum_lanes floor = sum >> r.dropped_bits, rest = (sum & rest_mask) + (floor & 1);
+    sum_lanes x = floor - (rest > half);  // true is -1
+    x = x < r.highest ? x : r.highest;
+    x = x > r.lowest ? x : r.lowest;
+    write(bytes + (i * s.to_stride + j) * static_cast<index>(sizeof(Element)), __builtin_convertvector(x, elements), n);
+  });
+}
+
+/// total[i] += sums[i] 2^shift for whole vectors.
+NARROW_KERNEL inline void add_tile(const std::int32_t* sums, int shift, std::int64_t* total, index n) {
+  using half [[gnu::vector_size(vector_bytes / 2)]] = std::int32_t;
+  using longs [[gnu::vector_size(vector_bytes)]] = std::int64_t;
+  for (index i = 0; i < n; i += code_count / 2) {
+    half sum;
+    longs sum_so_far;
+    std::memcpy(&sum, sums + i, sizeof sum);
+    std::memcpy(&sum_so_far, total + i, sizeof sum_so_far);
+    sum_so_far += __builtin_convertvector(sum, longs) << shift;
+    std::memcpy(total + i, &sum_so_far, sizeof sum_so_far);
+  }
+}
+
+template <class Code>
+NARROW_KERNEL bool encode_tile(const float* values, const tile_shape& s, void* to, const encoding& e) {
+  auto* const codes = static_cast<unsigned char*>(to);
+  bool numbers = true;
+  for (index i = 0; i < s.rows; ++i)
+    numbers &= encode_line<Code>(values + i * s.stride, codes + i * s.to_stride * index{sizeof(Code)}, s.cols, e);
+  return numbers;
+}
+
+template <auto Convert> NARROW_KERNEL void fp16_tile(const float* values, const tile_shape& s, void* to) {
+  auto* const codes = static_cast<unsigned char*>(to);
+  for (index i = 0; i < s.rows; ++i) Convert(values + i * s.stride, codes + i * s.to_stride * 2, s.cols);
+}
+
+template <auto FloatToFp16> constexpr tile_kernels tiles() {
+  return {combine_tile,
+          scale_tile,
+          round_tile<std::int8_t>,
+          round_tile<std::int16_t>,
+          add_tile,
+          encode_tile<std::uint8_t>,
+          encode_tile<std::uint16_t>,
+          fp16_tile<FloatToFp16>};
+}
