@@ -50,7 +50,9 @@ template <narrow_float T, class Overflow> constexpr encoding encoding_of() {
           .max_code = layout::max_finite,
           .overflow_code = code_of(std::numeric_limits<float>::max()),
           .sign_shift = layout::exponent_bits + layout::mantissa_bits,
-          .zero_sign = code_of(-0.0f)};
+          .zero_sign = code_of(-0.0f),
+          .is_upper_half = dropped == 16 && layout::exponent_bits == 8 &&
+                           code_of(std::numeric_limits<float>::infinity()) == layout::max_finite + 1};
 }
 
 }  // namespace narrow::kernel

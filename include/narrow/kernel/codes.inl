@@ -11,6 +11,13 @@ template <class Code> inline void encode_some(const float* from, void* to, const
   std::memcpy(&bits, from, sizeof bits);
   const code_lanes magnitude = bits & 0x7fff'ffffu, negative = bits >> 31;
   nan |= magnitude > 0x7f80'0000u;
+  using codes [[gnu::vector_size(code_count * sizeof(Code))]] = Code;
+  if (sizeof(Code) == 2 && e.is_upper_half) {
+    const code_lanes rounded = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
+    const codes result = __builtin_convertvector(rounded, codes);
+    std::memcpy(to, &result, sizeof result);
+    return;
+  }
   const code_lanes tie = magnitude >> e.dropped_bits & 1u;
   code_lanes code = ((magnitude + (e.half - 1) + tie) >> e.dropped_bits) - e.rebias;
   // Below the normal numbers an addition rounds to multiples of the smallest one.
@@ -25,7 +32,6 @@ template <class Code> inline void encode_some(const float* from, void* to, const
   code = code > e.max_code ? e.overflow_code : code;
   const code_lanes signs = negative << e.sign_shift;
   code |= code != 0 ? signs : signs & e.zero_sign;
-  using codes [[gnu::vector_size(code_count * sizeof(Code))]] = Code;
   const codes result = __builtin_convertvector(code, codes);
   std::memcpy(to, &result, sizeof result);
 }

@@ -2,45 +2,84 @@
 // region, after codes.inl. No include guard, on purpose.
 
 using quad [[gnu::vector_size(16)]] = word;
+using bytes16 [[gnu::vector_size(16)]] = std::uint8_t;
+using halves8 [[gnu::vector_size(16)]] = std::uint16_t;
 
-/// Element q of a line's words from elements side by side in the lines: a word of each of `code_count` lines.
-template <class Element> inline code_lanes words_across(const unsigned char* from, const line_source& s, index depth) {
-  constexpr index group = sizeof(word) / sizeof(Element);
-  using elements [[gnu::vector_size(code_count * sizeof(Element))]] = std::make_unsigned_t<Element>;
-  code_lanes words = {};
-  NARROW_UNROLL for (index q = 0; q < group; ++q) {
-    if (q >= depth) break;
-    elements x;
-    std::memcpy(&x, from + q * s.depth_step, sizeof x);
-    words |= __builtin_convertvector(x, code_lanes) << static_cast<word>(q * 8 * sizeof(Element));
+inline bytes16 load16(const unsigned char* from) {
+  bytes16 x;
+  std::memcpy(&x, from, sizeof x);
+  return x;
+}
+// Of the first halves of x and y, and of the second ones, one element of each in turn.
+inline halves8 zip_low(bytes16 x, bytes16 y) {
+  return std::bit_cast<halves8>(
+      __builtin_shufflevector(x, y, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23));
+}
+inline halves8 zip_high(bytes16 x, bytes16 y) {
+  return std::bit_cast<halves8>(
+      __builtin_shufflevector(x, y, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31));
+}
+inline quad zip_low(halves8 x, halves8 y) {
+  return std::bit_cast<quad>(__builtin_shufflevector(x, y, 0, 8, 1, 9, 2, 10, 3, 11));
+}
+inline quad zip_high(halves8 x, halves8 y) {
+  return std::bit_cast<quad>(__builtin_shufflevector(x, y, 4, 12, 5, 13, 6, 14, 7, 15));
+}
+
+inline constexpr index lines_across = 16;
+
+/// A word of each of 16 lines, from elements side by side in the lines.
+template <class Element> inline void words_across(const unsigned char* from, index depth_step, word flip, word* to) {
+  if constexpr (sizeof(Element) == sizeof(word)) {
+    NARROW_UNROLL for (int i = 0; i < lines_across; i += code_count) {
+      code_lanes words;
+      std::memcpy(&words, from + i * index{sizeof(word)}, sizeof words);
+      words ^= flip;
+      std::memcpy(to + i, &words, sizeof words);
+    }
+    return;
   }
-  return words;
+  quad words[4];
+  if constexpr (sizeof(Element) == 2) {
+    NARROW_UNROLL for (int i = 0; i < 2; ++i) {
+      const auto x = std::bit_cast<halves8>(load16(from + 16 * i)),
+                 y = std::bit_cast<halves8>(load16(from + depth_step + 16 * i));
+      words[2 * i] = zip_low(x, y);
+      words[2 * i + 1] = zip_high(x, y);
+    }
+  } else {
+    bytes16 x[4];
+    NARROW_UNROLL for (int q = 0; q < 4; ++q) x[q] = load16(from + q * depth_step);
+    const halves8 low01 = zip_low(x[0], x[1]), low23 = zip_low(x[2], x[3]), high01 = zip_high(x[0], x[1]),
+                  high23 = zip_high(x[2], x[3]);
+    words[0] = zip_low(low01, low23);
+    words[1] = zip_high(low01, low23);
+    words[2] = zip_low(high01, high23);
+    words[3] = zip_high(high01, high23);
+  }
+  NARROW_UNROLL for (int i = 0; i < 4; ++i) {
+    words[i] ^= flip;
+    std::memcpy(to + 4 * i, &words[i], sizeof(quad));
+  }
 }
 
 /// Where neighbours across the lines lie side by side.
 template <class Element> inline void pack_across(const line_source& s, index width, word flip, word* to) {
-  constexpr index group = sizeof(word) / sizeof(Element), size = sizeof(Element);
-  // Ends of the matrix are read from a copy.
-  unsigned char end[group * code_count * size];
-  for (index first = 0; first < width; first += code_count) {
-    const index lines = std::clamp<index>(s.lines - first, 0, code_count);
-    const bool inside = s.readable - first >= code_count;
+  constexpr index size = sizeof(Element), group = sizeof(word) / size;
+  const index whole = s.depth / group * group;
+  for (index first = 0; first < width; first += lines_across) {
+    const index lines = std::clamp<index>(s.lines - first, 0, lines_across);
     const unsigned char* from = s.data + first * size;
     word* next = to + first;
-    for (index k = 0; k < s.depth; k += group, next += width) {
-      const index depth = std::min(group, s.depth - k);
-      code_lanes words;
-      if (inside) {
-        words = depth == group ? words_across<Element>(from + k * s.depth_step, s, group)
-                               : words_across<Element>(from + k * s.depth_step, s, depth);
-      } else {
-        std::memset(end, 0, sizeof end);
-        for (index q = 0; q < depth; ++q)
-          std::memcpy(end + q * code_count * size, from + (k + q) * s.depth_step, static_cast<std::size_t>(lines * size));
-        words = words_across<Element>(end, {.depth_step = code_count * size}, depth);
-      }
-      words ^= flip;
-      std::memcpy(next, &words, sizeof words);
+    index k = 0;
+    if (s.readable - first >= lines_across)
+      for (; k < whole; k += group, next += width, from += group * s.depth_step)
+        words_across<Element>(from, s.depth_step, flip, next);
+    for (; k < s.depth; k += group, next += width, from += group * s.depth_step) {
+      unsigned char copy[group * lines_across * size] = {};  // what lies beyond the matrix is not read
+      for (index q = 0; q < std::min(group, s.depth - k); ++q)
+        std::memcpy(copy + q * lines_across * size, from + q * s.depth_step, static_cast<std::size_t>(lines * size));
+      words_across<Element>(copy, lines_across * size, flip, next);
     }
   }
 }

@@ -8,21 +8,21 @@ NARROW_KERNEL void multiply_panels(const left_panel& a, const word* b, index gro
   typename Op::vector acc[Rows][Vectors];
   NARROW_UNROLL for (int i = 0; i < Rows; ++i) NARROW_UNROLL for (int v = 0; v < Vectors; ++v) acc[i][v] =
       Op::fill(start[i]);
-  // Three rows share a pointer, which an address can be told from: base, base + step, base + 2 step.
+  // Three rows share an address, which theirs can be told from: base, base + step, base + 2 step. As numbers: in the
+  // end they lie beyond the matrix.
   constexpr int bases = (Rows + 2) / 3;
-  const unsigned char* base[bases];
-  const index step = a.row_step;
-  NARROW_UNROLL for (int i = 0; i < bases; ++i) base[i] = a.data + 3 * i * step;
-  for (;; b += Vectors * Op::lanes) {
+  std::uintptr_t base[bases];
+  const auto step = static_cast<std::uintptr_t>(a.row_step), group_step = static_cast<std::uintptr_t>(a.group_step);
+  NARROW_UNROLL for (unsigned i = 0; i < bases; ++i) base[i] = reinterpret_cast<std::uintptr_t>(a.data) + 3 * i * step;
+  for (index p = 0; p < groups; ++p, b += Vectors * Op::lanes) {
     typename Op::vector x[Vectors];
     NARROW_UNROLL for (int v = 0; v < Vectors; ++v) x[v] = Op::load(b + v * Op::lanes);
-    NARROW_UNROLL for (int i = 0; i < Rows; ++i) {
+    NARROW_UNROLL for (unsigned i = 0; i < Rows; ++i) {
       word w;
-      std::memcpy(&w, base[i / 3] + i % 3 * step, sizeof w);
+      std::memcpy(&w, reinterpret_cast<const void*>(base[i / 3] + i % 3 * step), sizeof w);
       NARROW_UNROLL for (int v = 0; v < Vectors; ++v) acc[i][v] = Op::step(acc[i][v], w, x[v]);
     }
-    if (--groups == 0) break;
-    NARROW_UNROLL for (int i = 0; i < bases; ++i) base[i] += a.group_step;
+    NARROW_UNROLL for (int i = 0; i < bases; ++i) base[i] += group_step;
   }
   NARROW_UNROLL for (int i = 0; i < Rows; ++i) NARROW_UNROLL for (int v = 0; v < Vectors; ++v)
       Op::store(tile + (i * Vectors + v) * Op::lanes, acc[i][v]);

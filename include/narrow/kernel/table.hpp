@@ -40,8 +40,8 @@ struct line_source {
 };
 
 /// to[p * width + l] = the word of line l and group p, its bits in `flip` flipped; zeros take the place of
-/// elements and lines that are none. Width: a number of whole vectors, or less than one; then there is room for
-/// a vector behind the last word.
+/// elements and lines that are none. Width: a multiple of 16, or less than 16; then there is room for as many
+/// words behind the last one.
 using pack_kernel = void (*)(const line_source&, index width, word flip, word* to);
 
 struct pack_kernels {
@@ -77,6 +77,7 @@ struct encoding {
   std::uint32_t overflow_code;  // of what is beyond
   int sign_shift;
   std::uint32_t zero_sign;  // the code of -0
+  bool is_upper_half;       // of float's code, rounded: bf16
 };
 
 /// The same, as the conversion to float sees it.
