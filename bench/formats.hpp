@@ -78,7 +78,7 @@ template <narrow::block_format T> std::string name_of() {
 
 /// n numbers between -1 and 1.
 inline std::vector<float> random_floats(std::size_t n, unsigned seed) {
-  std::minstd_rand generator(seed);
+  std::mt19937 generator(seed);
   std::uniform_real_distribution<float> distribution(-1, 1);
   std::vector<float> result(n);
   for (float& x : result) x = distribution(generator);

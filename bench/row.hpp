@@ -83,7 +83,7 @@ inline void run_row(benchmark::State& state, const row& r) {
 
   const double rate = r.amount.per_call / watches[0].seconds();
   state.counters[r.amount.unit] = rate;
-  state.counters["share"] = rate / (r.ceiling.per_call / watches[1].seconds());
+  state.counters["percent_of_limit"] = 100 * rate / (r.ceiling.per_call / watches[1].seconds());
   for (std::size_t i = 0; i < r.rivals.size(); ++i)
     state.counters[r.rivals[i].counter] = watches[i + 2].seconds() / watches[0].seconds();
   state.counters["error"] = *error;
