@@ -165,14 +165,16 @@ struct alignas(64) line {
   std::uint64_t words[8];
 };
 
+/// In several streams, which the prefetchers follow side by side.
 void read(std::span<const line> lines) {
-  constexpr std::size_t at_a_time = 8;
+  constexpr std::size_t streams = 4, at_a_time = 2;
   using lanes [[gnu::vector_size(sizeof(line))]] = std::uint64_t;
-  lanes sums[at_a_time] = {};
-  for (std::size_t i = 0; i + at_a_time <= lines.size(); i += at_a_time)
-    for (std::size_t j = 0; j < at_a_time; ++j) {
+  lanes sums[streams * at_a_time] = {};
+  const std::size_t part = lines.size() / streams;
+  for (std::size_t i = 0; i + at_a_time <= part; i += at_a_time)
+    for (std::size_t j = 0; j < streams * at_a_time; ++j) {
       lanes x;
-      std::memcpy(&x, &lines[i + j], sizeof x);
+      std::memcpy(&x, &lines[j / at_a_time * part + i + j % at_a_time], sizeof x);
       sums[j] |= x;
     }
   volatile std::uint64_t kept = 0;

@@ -15,6 +15,34 @@ std::function<void()> onednn_product(matrices<narrow::bf16>& m) {
                         m.c.data());
 }
 
+/// Eigen's conversions of its own formats.
+template <class T>
+void register_conversions_of(const std::string& name, Eigen::Index n, const std::string& size) {
+  struct arrays {
+    Eigen::VectorXf wide, copy;
+    Eigen::Matrix<T, Eigen::Dynamic, 1> narrow;
+    explicit arrays(Eigen::Index count)
+        : wide(random_matrix(count, 1, 1)), copy(wide), narrow(wide.cast<T>()) {}
+  };
+  const auto conversion = [n](auto convert) {
+    return [n, convert] {
+      const auto data = std::make_shared<arrays>(n);
+      const work amount{"elements/s", static_cast<double>(n)};
+      return row{amount,
+                 [data, convert] { convert(*data); },
+                 {{"x_float", [data] { data->copy = data->wide; }}},
+                 copy_limit(static_cast<std::size_t>(n) * (sizeof(float) + sizeof(T)), amount),
+                 [data]() -> std::optional<double> {
+                   return (data->narrow.template cast<float>() - data->copy).cwiseAbs().maxCoeff();
+                 }};
+    };
+  };
+  register_row("convert/float to " + name + "/" + size,
+               conversion([](arrays& x) { x.narrow = x.wide.template cast<T>(); }));
+  register_row("convert/to float from " + name + "/" + size,
+               conversion([](arrays& x) { x.wide = x.narrow.template cast<float>(); }));
+}
+
 /// An exact product of integers, in int32.
 struct integer_product {
   matrices<narrow::int8> m;
@@ -35,6 +63,12 @@ struct integer_product {
 }  // namespace
 
 void register_peers(extent which) {
+  constexpr Eigen::Index kilo = 1 << 10, mega = 1 << 20;
+  for (const auto& [n, size] :
+       {std::pair{4 * kilo, "L1"}, std::pair{64 * kilo, "L2"}, std::pair{64 * mega, "64M"}}) {
+    register_conversions_of<Eigen::half>("Eigen::half", n, size);
+    register_conversions_of<Eigen::bfloat16>("Eigen::bfloat16", n, size);
+  }
   for (const shape& s : squares(which)) {
     register_product<float>("Eigen float", s, arithmetic::fp32, demand::any, multiply_in_eigen);
     register_product<Eigen::bfloat16>("Eigen::bfloat16", s, arithmetic::bf16, demand::any, multiply_in_eigen);

@@ -61,6 +61,7 @@ def draw(formats, caption, path):
     bars_of = {name: " ".join(str(rows[size]["x_float"]) for size in SIZES) for name, rows in formats.items()}
     groups = [[f'"{name}" {values}' for name, values in bars_of.items() if name.startswith(PEERS) == peers]
               for peers in (True, False)]
+    highest = max(row["x_float"] for rows in formats.values() for row in rows.values())
     gap = '"" ' + "0 " * len(SIZES)
     data = "\n".join([*groups[0], gap, *groups[1]])
     bars = ", ".join(f"$data using {i + 2}{':xtic(1)' if i == 0 else ''} title 'n = {size}'"
@@ -88,7 +89,7 @@ set label 1 "{caption}" at screen 0.5, screen 0.03 center font ',11' tc rgb '#55
 set label 2 "others" at first {(len(groups[0]) - 1) / 2}, graph 0.95 center
 set label 3 "narrow" at first {len(groups[0]) + (len(groups[1]) + 1) / 2}, graph 0.95 center
 set arrow 1 from graph 0, first 1 to graph 1, first 1 nohead lc rgb '#222222' dt 2
-plot [] [0:*] {bars}
+plot [] [0:{1.2 * highest}] {bars}
 """
     subprocess.run(["gnuplot"], input=script, text=True, check=True)
 

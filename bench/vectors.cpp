@@ -86,7 +86,12 @@ template <class T> void register_sum(Eigen::Index n) {
     const work amount{"elements/s", static_cast<double>(n)};
     return row{amount,
                [v] { v->result = static_cast<float>(narrow::sum(v->a)); },
-               {{"x_float", [v] { v->wide_result = v->wide_a.sum(); }}},
+               {{"x_float", [v] { v->wide_result = v->wide_a.sum(); }},
+                {"x_cast",
+                 [v] {
+                   const Eigen::VectorXf a = v->a.template cast<float>();
+                   v->wide_result = a.sum();
+                 }}},
                vector_limit<T>(n, 1, amount),
                [v] { return v->error(v->wide_a.template cast<double>()); }};
   });
@@ -112,7 +117,13 @@ template <class T, Eigen::StorageOptions Order> void register_gemv(Eigen::Index 
     const work amount{"FLOP/s", 2.0 * static_cast<double>(n * n)};
     return row{amount,
                [m] { m->y.noalias() = m->a * m->v.a; },
-               {{"x_float", [m] { m->wide_y.noalias() = m->wide_a * m->v.wide_a; }}},
+               {{"x_float", [m] { m->wide_y.noalias() = m->wide_a * m->v.wide_a; }},
+                {"x_cast",
+                 [m] {
+                   const wide_matrix a = m->a.template cast<float>();
+                   const Eigen::VectorXf x = m->v.a.template cast<float>();
+                   m->wide_y.noalias() = a * x;
+                 }}},
                read_limit(static_cast<std::size_t>(n * n) * bytes_of<T>(), amount),
                [m]() -> std::optional<double> {
                  const Eigen::MatrixXd a = m->wide_a.template cast<double>();
