@@ -68,7 +68,7 @@ inline void run_row(benchmark::State& state, const row& r) {
   for (const rival& other : r.rivals) watches.emplace_back(other.run);
   for (auto _ : state) {
     // Long enough for some quiet moments, but a slow row is not to take minutes.
-    constexpr int most_rounds = 20, least_rounds = 3;
+    constexpr int most_rounds = 20, least_rounds = 5;
     constexpr double usual = 0.4, longest = 2;
     const auto start = std::chrono::steady_clock::now();
     const auto since = [&] {

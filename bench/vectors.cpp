@@ -72,7 +72,12 @@ template <class T> void register_dot(Eigen::Index n) {
             v->result = static_cast<float>(narrow::dot(v->a, v->b));
           }
         },
-        {{"x_float", [v] { v->wide_result = v->wide_a.dot(v->wide_b); }}},
+        {{"x_float", [v] { v->wide_result = v->wide_a.dot(v->wide_b); }},
+         {"x_cast",
+          [v] {
+            const Eigen::VectorXf l = v->a.template cast<float>(), r = v->b.template cast<float>();
+            v->wide_result = l.dot(r);
+          }}},
         vector_limit<T>(n, 2, amount),
         [v] {
           return v->error(v->wide_a.template cast<double>().cwiseProduct(v->wide_b.template cast<double>()));
