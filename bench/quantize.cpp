@@ -1,0 +1,48 @@
+// Floats into block formats: the scales are chosen, then all is rounded. x_float: as fast as copying the
+// floats.
+#include "gemm.hpp"
+#include "register.hpp"
+
+namespace narrow_bench {
+
+namespace {
+
+template <class T> void register_format(Eigen::Index rows, Eigen::Index cols, const std::string& size) {
+  struct operands {
+    Eigen::MatrixXf x, copy;
+    matrix_of<T> q;
+    operands(Eigen::Index height, Eigen::Index width) : x(random_matrix(height, width, 1)), copy(x), q(x) {}
+  };
+  register_row("quantize/float to " + name_of<T>() + "/" + size, [rows, cols] {
+    const auto m = std::make_shared<operands>(rows, cols);
+    const auto elements = static_cast<std::size_t>(rows * cols);
+    const work amount{"elements/s", static_cast<double>(elements)};
+    return row{amount,
+               [m] { m->q = m->x; },
+               {{"x_float", [m] { m->copy = m->x; }}},
+               copy_limit(elements * (sizeof(float) + sizeof(typename T::element_type)), amount),
+               [m]() -> std::optional<double> {
+                 // Of a float element that saturates 1/8 may be lost, of an integer a step.
+                 constexpr bool integers = std::signed_integral<typename T::element_type>;
+                 const double bound = integers ? 1.0 / static_cast<double>(T::limit) : 0.125;
+                 const Eigen::MatrixXf difference = m->q - m->x;
+                 const auto error =
+                     static_cast<double>(difference.cwiseAbs().maxCoeff() / m->x.cwiseAbs().maxCoeff());
+                 if (!(error <= bound)) return std::nullopt;
+                 return error;
+               }};
+  });
+}
+
+}  // namespace
+
+void register_quantising() {
+  for_each_type<block_formats>([]<class T>() {
+    register_format<T>(64, 64, "L1");
+    register_format<T>(256, 256, "L2");
+  });
+  for_each_type<std::tuple<narrow::int8, narrow::bfp<8>>>(
+      []<class T>() { register_format<T>(8192, 8192, "64M"); });
+}
+
+}  // namespace narrow_bench
