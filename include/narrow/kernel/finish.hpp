@@ -40,13 +40,18 @@ bool try_finish(matrix_view<const Sum> sums, double alpha, double beta, matrix_v
     return true;
   } else if constexpr (std::same_as<Sum, float> && narrow_float<C> && nearest) {
     return plain && encode_tile(t, sums.data, s, c.data);
-  } else if constexpr (narrow_fixed<C> && std::same_as<Sum, std::int32_t> && nearest) {
+  } else if constexpr (narrow_fixed<C> && std::signed_integral<Sum> && nearest) {
     using result = typename Meeting::result;
     constexpr int dropped = result::fraction_length - C::fraction_length;
     if constexpr (0 < dropped && dropped < 31 && sizeof(C) <= 2 &&
                   std::same_as<typename C::overflow_policy, overflow::saturate>) {
       constexpr std::int32_t highest = std::numeric_limits<C>::max().bits();
-      if (plain) (sizeof(C) == 1 ? t.round8 : t.round16)(sums.data, s, {dropped, -highest - 1, highest}, c.data);
+      const integer_rounding r{dropped, -highest - 1, highest};
+      if constexpr (std::same_as<Sum, std::int32_t>) {
+        if (plain) (sizeof(C) == 1 ? t.round8 : t.round16)(sums.data, s, r, c.data);
+      } else {
+        if (plain) (sizeof(C) == 1 ? t.round8_wide : t.round16_wide)(sums.data, s, r, c.data);
+      }
       return plain;
     }
   }

@@ -62,6 +62,9 @@ NARROW_KERNEL void multiply_blocks(const A& a, const B& b, matrix_view<C> c, dou
     row_scales.read(a, first);
     col_scales.read(b_transposed, first);
     const auto scale_and_store = [&](index i, index j, auto sums) {
+      if constexpr (std::same_as<C, float>)
+        if (length == depth && alpha == 1 && beta == 0 && c.col_stride == 1)
+          return scale_tile<meeting>(sums, row_scales, i, col_scales, j, &c(i, j), c.row_stride);
       constexpr index longest = max_panel_rows * max_panel_cols;
       float values[longest];
       // As many rows, or columns of one, as there is room for.

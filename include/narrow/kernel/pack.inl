@@ -66,20 +66,22 @@ template <class Element> inline void words_across(const unsigned char* from, ind
 /// Where neighbours across the lines lie side by side.
 template <class Element> inline void pack_across(const line_source& s, index width, word flip, word* to) {
   constexpr index size = sizeof(Element), group = sizeof(word) / size;
-  const index whole = s.depth / group * group;
   for (index first = 0; first < width; first += lines_across) {
-    const index lines = std::clamp<index>(s.lines - first, 0, lines_across);
+    const index lines = std::clamp<index>(s.lines - first, 0, lines_across), some = std::min(lines_across, width - first);
     const unsigned char* from = s.data + first * size;
     word* next = to + first;
+    // What is written beyond the panel's width, the next group puts right.
+    const index safe = s.readable - first < lines_across ? 0 : some < lines_across ? s.depth - group : s.depth;
     index k = 0;
-    if (s.readable - first >= lines_across)
-      for (; k < whole; k += group, next += width, from += group * s.depth_step)
-        words_across<Element>(from, s.depth_step, flip, next);
+    for (; k + group <= safe; k += group, next += width, from += group * s.depth_step)
+      words_across<Element>(from, s.depth_step, flip, next);
     for (; k < s.depth; k += group, next += width, from += group * s.depth_step) {
       unsigned char copy[group * lines_across * size] = {};  // what lies beyond the matrix is not read
       for (index q = 0; q < std::min(group, s.depth - k); ++q)
         std::memcpy(copy + q * lines_across * size, from + q * s.depth_step, static_cast<std::size_t>(lines * size));
-      words_across<Element>(copy, lines_across * size, flip, next);
+      word words[lines_across];
+      words_across<Element>(copy, lines_across * size, flip, words);
+      std::memcpy(next, words, static_cast<std::size_t>(some) * sizeof(word));
     }
   }
 }
@@ -87,10 +89,10 @@ template <class Element> inline void pack_across(const line_source& s, index wid
 /// Where neighbours along a line lie side by side, and so the elements of a word.
 template <class Element> inline void pack_along(const line_source& s, index width, word flip, word* to) {
   constexpr index group = sizeof(word) / sizeof(Element), size = sizeof(Element);
-  const index whole = s.depth / group;
+  // What a last quad writes beyond the panel's width, those after it put right.
+  const index whole = s.depth / group, safe = width % 4 == 0 ? whole : whole - 1;
   index p = 0;
-  for (; p + 4 <= whole; p += 4, to += 4 * width)
-    // What a last quad writes beyond the panel's width, those after it put right.
+  for (; p + 4 <= safe; p += 4, to += 4 * width)
     for (index l = (width - 1) / 4 * 4; l >= 0; l -= 4) {
       quad x[4] = {};
       const unsigned char* const from = s.data + l * s.line_step + p * 4;

@@ -217,33 +217,44 @@ matrix_view<const Element> decoded_to(const kernel_table& t, matrix_view<const T
 /// too wide for the accumulator, x = 256 high + low.
 enum class plane { whole, plus_128, high, low };
 
-/// A matrix of lines x depth as panels of `width` lines: for each group of the depth, a word of each line.
-/// What the last panel and the last group lack is zeros.
+/// A matrix of lines x depth as panels of `width` lines, `panel_words` apart: for each group of the depth, a
+/// word of each line. What the last panel and the last group lack is zeros.
 template <content Content, class T>
-void pack(const kernel_table& t, matrix_view<const T> m, index width, plane which, word* to) {
+void pack_at(const kernel_table& t, matrix_view<const T> m, index width, index panel_words, plane which,
+             word* to) {
   using element = typename words_of<Content>::element;
   constexpr index size = sizeof(element), group = group_size<Content>;
-  const index groups = (m.cols + group - 1) / group;
   if constexpr (is_element<Content, T>) {
     const auto kernel = size == 1 ? t.pack.size1 : size == 2 ? t.pack.size2 : t.pack.size4;
-    for (index first = 0; first < m.rows; first += width, to += width * groups) {
+    const index words = (m.cols + group - 1) / group * width;
+    for (index first = 0; first < m.rows; first += width, to += panel_words) {
       kernel({bytes_of(m.row(first).data), m.row_stride * size, m.col_stride * size,
               std::min(width, m.rows - first), m.rows - first, m.cols},
              width, which == plane::plus_128 ? 0x8080'8080u : 0u, to);
-      if (which == plane::high) t.pack.take_high(to, width * groups);
-      if (which == plane::low) t.pack.take_low(to, width * groups);
+      if (which == plane::high) t.pack.take_high(to, words);
+      if (which == plane::low) t.pack.take_low(to, words);
     }
   } else {
-    // Decoded on the way, as many panels at a time as the first levels of the cache hold.
+    // Decoded on the way, as much at a time as stays in the cache: of all lines where they lie side by side,
+    // or else of whole lines.
     constexpr index most = index{1} << 15;
-    const index lines = std::min(std::max<index>(most / m.cols / width, 1) * width, m.rows);
-    const uninitialised<element> staged(lines * m.cols);
-    for (index first = 0; first < m.rows; first += lines) {
-      const index count = std::min(lines, m.rows - first);
-      pack<Content>(t, decoded_to(t, m.block(first, 0, count, m.cols), staged.data()), width, which,
-                    to + first * groups);
-    }
+    const bool across = m.row_stride == 1;
+    const index lines = across ? m.rows : std::min(std::max<index>(most / m.cols / width, 1) * width, m.rows),
+                depth = across ? std::min(std::max<index>(most / m.rows / group, 1) * group, m.cols) : m.cols;
+    const uninitialised<element> staged(lines * depth);
+    for (index first = 0; first < m.rows; first += lines)
+      for (index k = 0; k < m.cols; k += depth)
+        pack_at<Content>(
+            t,
+            decoded_to(t, m.block(first, k, std::min(lines, m.rows - first), std::min(depth, m.cols - k)),
+                       staged.data()),
+            width, panel_words, which, to + first / width * panel_words + k / group * width);
   }
+}
+template <content Content, class T>
+void pack(const kernel_table& t, matrix_view<const T> m, index width, plane which, word* to) {
+  constexpr index group = group_size<Content>;
+  pack_at<Content>(t, m, width, (m.cols + group - 1) / group * width, which, to);
 }
 
 }  // namespace narrow::kernel

@@ -71,7 +71,7 @@ template <content Content> class left_factor {
   /// ends with the matrix.
   part operator[](index i) const {
     const index first = packed_ ? i : std::min(i, total_ - rows_);
-    return {{data_ + first * step_of_rows_, row_step_, group_step_}, i - first};
+    return {{data_ + first * step_of_rows_, row_step_, group_step_, packed_ ? rows_ * step_of_rows_ : 0}, i - first};
   }
 
  private:
@@ -90,9 +90,8 @@ template <content Content> class left_factor {
     group_step_ = a.col_stride * index{sizeof(word)};
   }
   template <class A> void pack_all(const kernel_table& t, matrix_view<const A> a) {
-    constexpr index room = 16;  // words that a packing kernel may write beyond a panel
     const index groups = (a.cols + group - 1) / group, panels = (a.rows + rows_ - 1) / rows_;
-    packed_.emplace(panels * rows_ * groups + room);
+    packed_.emplace(panels * rows_ * groups);
     pack<Content>(t, a, rows_, plane::whole, packed_->data());
     data_ = bytes_of(packed_->data());
     step_of_rows_ = groups * index{sizeof(word)};

@@ -12,9 +12,11 @@ NARROW_KERNEL void multiply_panels(const left_panel& a, const word* b, index gro
   // end they lie beyond the matrix.
   constexpr int bases = (Rows + 2) / 3;
   std::uintptr_t base[bases];
-  const auto step = static_cast<std::uintptr_t>(a.row_step), group_step = static_cast<std::uintptr_t>(a.group_step);
+  const auto step = static_cast<std::uintptr_t>(a.row_step), group_step = static_cast<std::uintptr_t>(a.group_step),
+             next = static_cast<std::uintptr_t>(a.next_panel);
   NARROW_UNROLL for (unsigned i = 0; i < bases; ++i) base[i] = reinterpret_cast<std::uintptr_t>(a.data) + 3 * i * step;
   for (index p = 0; p < groups; ++p, b += Vectors * Op::lanes) {
+    __builtin_prefetch(reinterpret_cast<const void*>(base[0] + next), 0, 2);  // into the second-level cache
     typename Op::vector x[Vectors];
     NARROW_UNROLL for (int v = 0; v < Vectors; ++v) x[v] = Op::load(b + v * Op::lanes);
     NARROW_UNROLL for (unsigned i = 0; i < Rows; ++i) {

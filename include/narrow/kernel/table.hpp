@@ -21,6 +21,7 @@ using word = std::uint32_t;
 struct left_panel {
   const unsigned char* data = nullptr;
   index row_step = 0, group_step = 0;
+  index next_panel = 0;  // bytes to the one that is wanted next, if it is far away
 };
 
 /// tile[i * cols + l] = start[i] + sum over p < groups of a(i, p) . b[p * cols + l], where . multiplies the
@@ -40,8 +41,7 @@ struct line_source {
 };
 
 /// to[p * width + l] = the word of line l and group p, its bits in `flip` flipped; zeros take the place of
-/// elements and lines that are none. Width: a multiple of 16, or less than 16; then there is room for as many
-/// words behind the last one.
+/// elements and lines that are none. Width: a multiple of 16, or less than 16.
 using pack_kernel = void (*)(const line_source&, index width, word flip, word* to);
 
 struct pack_kernels {
@@ -106,8 +106,9 @@ struct tile_kernels {
   void (*scale)(const std::int32_t* sums, const tile_shape&, const float* row_scales, const float* col_scales,
                 float* values) = nullptr;
   /// To mantissas of 8 and of 16 bits, to nearest even, held to their range.
-  void (*round8)(const std::int32_t* sums, const tile_shape&, const integer_rounding&, void* to) = nullptr;
-  void (*round16)(const std::int32_t* sums, const tile_shape&, const integer_rounding&, void* to) = nullptr;
+  template <class Sum> using rounding_kernel = void (*)(const Sum* sums, const tile_shape&, const integer_rounding&, void* to);
+  rounding_kernel<std::int32_t> round8 = nullptr, round16 = nullptr;
+  rounding_kernel<std::int64_t> round8_wide = nullptr, round16_wide = nullptr;
   /// total[i] += sums[i] 2^shift, n a multiple of 16.
   void (*add)(const std::int32_t* sums, int shift, std::int64_t* total, index n) = nullptr;
   /// To codes, to nearest even. False if something was NaN, whose code then means nothing.

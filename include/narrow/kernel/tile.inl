@@ -4,15 +4,15 @@
 using sum_lanes [[gnu::vector_size(vector_bytes)]] = std::int32_t;
 
 /// The first n lanes; zeros in the others.
-template <class Vector> inline Vector read(const void* from, index n = code_count) {
-  constexpr index size = sizeof(Vector) / code_count;
+template <class Vector> inline Vector read(const void* from, index n) {
   Vector x = {};
-  std::memcpy(&x, from, n >= code_count ? sizeof x : static_cast<std::size_t>(n * size));
+  constexpr index lanes = sizeof x / sizeof x[0];
+  std::memcpy(&x, from, n >= lanes ? sizeof x : static_cast<std::size_t>(n) * sizeof x[0]);
   return x;
 }
 template <class Vector> inline void write(void* to, const Vector& x, index n) {
-  constexpr index size = sizeof(Vector) / code_count;
-  std::memcpy(to, &x, n >= code_count ? sizeof x : static_cast<std::size_t>(n * size));
+  constexpr index lanes = sizeof x / sizeof x[0];
+  std::memcpy(to, &x, n >= lanes ? sizeof x : static_cast<std::size_t>(n) * sizeof x[0]);
 }
 
 /// A product that is not to be fused with the addition that follows, whatever the flags.
@@ -21,11 +21,11 @@ inline value_lanes apart(value_lanes product) {
   return product;
 }
 
-/// f(i, j, n) for the n lanes from (i, j) on, n <= code_count.
-template <class F> inline void for_vectors(const tile_shape& s, F f) {
+/// f(i, j, n) for the n lanes from (i, j) on, n <= Lanes.
+template <int Lanes = code_count, class F> inline void for_vectors(const tile_shape& s, F f) {
   for (index i = 0; i < s.rows; ++i) {
     index j = 0;
-    for (; j + code_count <= s.cols; j += code_count) f(i, j, index{code_count});
+    for (; j + Lanes <= s.cols; j += Lanes) f(i, j, index{Lanes});
     if (j < s.cols) f(i, j, s.cols - j);
   }
 }
@@ -48,17 +48,19 @@ NARROW_KERNEL inline void scale_tile(const std::int32_t* sums, const tile_shape&
   });
 }
 
-template <class Element>
-NARROW_KERNEL void round_tile(const std::int32_t* sums, const tile_shape& s, const integer_rounding& r, void* to) {
-  using elements [[gnu::vector_size(code_count * sizeof(Element))]] = Element;
-  const std::int32_t half = std::int32_t{1} << (r.dropped_bits - 1), rest_mask = 2 * (half - 1) + 1;
+template <class Element, class Sum>
+NARROW_KERNEL void round_tile(const Sum* sums, const tile_shape& s, const integer_rounding& r, void* to) {
+  constexpr int lanes = vector_bytes / sizeof(Sum);
+  using sums_in_lanes [[gnu::vector_size(vector_bytes)]] = Sum;
+  using elements [[gnu::vector_size(lanes * sizeof(Element))]] = Element;
+  const Sum half = Sum{1} << (r.dropped_bits - 1), rest_mask = 2 * (half - 1) + 1, lowest = r.lowest, highest = r.highest;
   auto* const bytes = static_cast<unsigned char*>(to);
-  for_vectors(s, [=](index i, index j, index n) {
-    const sum_lanes sum = read<sum_lanes>(sums + i * s.stride + j, n);
-    const sum_lanes floor = sum >> r.dropped_bits, rest = (sum & rest_mask) + (floor & 1);
-    sum_lanes x = floor - (rest > half);  // true is -1
-    x = x < r.highest ? x : r.highest;
-    x = x > r.lowest ? x : r.lowest;
+  for_vectors<lanes>(s, [=](index i, index j, index n) {
+    const sums_in_lanes sum = read<sums_in_lanes>(sums + i * s.stride + j, n);
+    const sums_in_lanes floor = sum >> r.dropped_bits, rest = (sum & rest_mask) + (floor & 1);
+    sums_in_lanes x = floor - (rest > half);  // true is -1
+    x = x < highest ? x : highest;
+    x = x > lowest ? x : lowest;
     write(bytes + (i * s.to_stride + j) * static_cast<index>(sizeof(Element)), __builtin_convertvector(x, elements), n);
   });
 }
@@ -94,8 +96,10 @@ template <auto Convert> NARROW_KERNEL void fp16_tile(const float* values, const 
 template <auto FloatToFp16> constexpr tile_kernels tiles() {
   return {combine_tile,
           scale_tile,
-          round_tile<std::int8_t>,
-          round_tile<std::int16_t>,
+          round_tile<std::int8_t, std::int32_t>,
+          round_tile<std::int16_t, std::int32_t>,
+          round_tile<std::int8_t, std::int64_t>,
+          round_tile<std::int16_t, std::int64_t>,
           add_tile,
           encode_tile<std::uint8_t>,
           encode_tile<std::uint16_t>,
