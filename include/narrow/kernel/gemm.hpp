@@ -6,6 +6,7 @@
 
 #include "blocks.hpp"
 #include "dot.hpp"
+#include "gemv.hpp"
 #include "lines.hpp"
 
 NARROW_STRICT_BEGIN
@@ -15,7 +16,8 @@ namespace narrow::kernel {
 /// The sums of A B, handed to store(i, j, count, sums) in pieces of rows.
 template <class Meeting, class A, class B, class Store>
 void products(matrix_view<const A> a, matrix_view<const B> b, magnitudes largest, const Store& store) {
-  if (!try_panel_product<Meeting>(a, b, largest, store) && !try_dot_products<Meeting>(a, b, largest, store))
+  if (!try_panel_product<Meeting>(a, b, largest, store) &&
+      !try_vector_product<Meeting>(a, b, largest, store) && !try_dot_products<Meeting>(a, b, largest, store))
     portable::product<Meeting>(a, b, store);
 }
 

@@ -38,6 +38,28 @@ template <class Element> struct quantize_kernels {
   constexpr explicit operator bool() const { return nearest_even != nullptr; }
 };
 
+/// A matrix times a vector, with elements of the matrix as they lie in memory; x has a float, two int16 or
+/// four int8 in a word; where it has int8, those of the matrix count 128 more than they are.
+template <class Lane, class Sum> struct line_kernels {
+  int group = 0;     // elements of x in a word
+  int vectors = 0;   // that `columns` adds to at once,
+  int elements = 0;  // and their lanes
+  /// Adds the sum over j < count of x[j] a[i + j stride], stride in bytes, to sums[i], i < n, in the order
+  /// that lane_of() gives; sums are as many as make whole vectors.
+  void (*columns)(const void* a, index stride, index count, const word* x, index n, Lane* sums) = nullptr;
+  /// Adds the sum over j < n of x[j] a[j + i stride] to sums[i], i < count.
+  void (*rows)(const void* a, index stride, index count, const word* x, index n, Sum* sums) = nullptr;
+  constexpr explicit operator bool() const { return columns != nullptr; }
+
+  /// Columns are interleaved within 128 bits: vector v has quads v, v + vectors, ... of the rows.
+  constexpr index lane_of(index row) const {
+    constexpr index quad = 16 / sizeof(Lane);
+    const index within = row % elements, block = row - within, parts = elements / quad / vectors;
+    const index number = within / quad;
+    return block + (number % vectors * parts + number / vectors) * quad + within % quad;
+  }
+};
+
 /// A floating-point format, as the conversion from float sees it.
 struct encoding {
   int dropped_bits;             // of float's mantissa
@@ -96,6 +118,9 @@ struct kernel_table {
   std::int64_t (*dot_int16)(const void* a, const void* b,
                             index n) = nullptr;  // n to 2^11, |a[i] b[i]| to 2^22
 
+  line_kernels<float, float> lines_fp32 = {}, lines_fp16 = {}, lines_bf16 = {};
+  line_kernels<std::int32_t, std::int64_t> lines_int8 = {}, lines_int16 = {};  // wrap
+
   void (*fp16_to_float)(const void* from, float* to, index n) = nullptr;
   void (*float_to_fp16)(const float* from, void* to, index n) = nullptr;  // to nearest even, IEEE overflow
 };
@@ -108,7 +133,9 @@ inline constexpr auto all_kernels =
                &kernel_table::encode8,        &kernel_table::encode16,      &kernel_table::decode8,
                &kernel_table::decode16,       &kernel_table::dot_fp32,      &kernel_table::dot_bf16,
                &kernel_table::dot_int8,       &kernel_table::dot_int16,     &kernel_table::has_subnormal_bf16,
-               &kernel_table::fp16_to_float,  &kernel_table::float_to_fp16};
+               &kernel_table::lines_fp32,     &kernel_table::lines_fp16,    &kernel_table::lines_bf16,
+               &kernel_table::lines_int8,     &kernel_table::lines_int16,   &kernel_table::fp16_to_float,
+               &kernel_table::float_to_fp16};
 
 /// What the processor and the operating system let a program use.
 struct processor;

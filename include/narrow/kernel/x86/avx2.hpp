@@ -17,6 +17,7 @@ inline constexpr int vector_bytes = 32;
 
 #include "../codes.inl"
 #include "../dot.inl"
+#include "../gemv.inl"
 #include "../panels.inl"
 #include "../quantize.inl"
 
@@ -34,10 +35,27 @@ struct floats {
 
 struct fp32_line : floats {
   using sum = float;
-  static constexpr int elements = lanes, element_size = 4;
+  static constexpr int elements = lanes, element_size = 4, x_size = 4;
   static vector load(const void* from) { return _mm256_loadu_ps(static_cast<const float*>(from)); }
+  static vector load_x(const void* from) { return load(from); }
+  static vector load_lanes(const lane* from) { return load(from); }
   static vector add(vector a, vector b) { return a + b; }  // clang's intrinsic has the caller's flags
   static vector multiply_add(vector acc, vector a, vector b) { return _mm256_fmadd_ps(a, b, acc); }
+};
+
+struct fp16_line : fp32_line {
+  static constexpr int element_size = 2;
+  static vector load(const void* from) {
+    return _mm256_cvtph_ps(_mm_loadu_si128(static_cast<const __m128i*>(from)));
+  }
+};
+
+struct bf16_line : fp32_line {
+  static constexpr int element_size = 2;
+  static vector load(const void* from) {
+    const __m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128(static_cast<const __m128i*>(from)));
+    return _mm256_castsi256_ps(_mm256_slli_epi32(wide, 16));
+  }
 };
 
 struct int16_pairs {
@@ -54,8 +72,12 @@ struct int16_pairs {
 
 struct int16_line : int16_pairs {
   using sum = std::int64_t;
-  static constexpr int elements = 2 * lanes, element_size = 2;
+  static constexpr int elements = 2 * lanes, element_size = 2, x_size = 2;
   static vector load(const void* from) { return _mm256_loadu_si256(static_cast<const vector*>(from)); }
+  static vector load_x(const void* from) { return load(from); }
+  static vector load_lanes(const lane* from) { return load(from); }
+  static vector low_pairs(vector a, vector b) { return _mm256_unpacklo_epi16(a, b); }
+  static vector high_pairs(vector a, vector b) { return _mm256_unpackhi_epi16(a, b); }
   static vector add(vector a, vector b) { return _mm256_add_epi32(a, b); }
   static vector multiply_add(vector acc, vector a, vector b) { return add(acc, _mm256_madd_epi16(a, b)); }
 };
@@ -107,6 +129,11 @@ inline constexpr kernel_table kernels{.fp32 = panels<floats, 6, 2>(),
                                       .dot_bf16 = {},
                                       .dot_int8 = dot_line<int8_line>,
                                       .dot_int16 = dot_line<int16_line>,
+                                      .lines_fp32 = line_products<single_columns<fp32_line>, fp32_line>(),
+                                      .lines_fp16 = line_products<single_columns<fp16_line>, fp16_line>(),
+                                      .lines_bf16 = line_products<single_columns<bf16_line>, bf16_line>(),
+                                      .lines_int8 = line_products<pair_columns<int8_line>, int8_line>(),
+                                      .lines_int16 = line_products<pair_columns<int16_line>, int16_line>(),
                                       .fp16_to_float = fp16_to_float,
                                       .float_to_fp16 = float_to_fp16};
 
