@@ -1,6 +1,7 @@
 // Products of a matrix and a vector: each number of the matrix is read once, where it lies.
 #pragma once
 
+#include "lines.hpp"
 #include "panel_product.hpp"
 
 NARROW_STRICT_BEGIN
@@ -10,7 +11,11 @@ namespace narrow::kernel {
 /// A matrix of A that is multiplied as Content.
 template <content Content, class A> struct lines_of {
   static constexpr bool integers = std::integral<typename words_of<Content>::lane>;
-  using element = std::conditional_t<integers, typename words_of<Content>::element, float>;  // decoded
+  static constexpr bool fits_bf16 = !integers && narrowest<A>() == content::bf16;
+  /// Of a decoded matrix, and of the vector.
+  using element = std::conditional_t<integers || fits_bf16,
+                                     typename words_of<fits_bf16 ? content::bf16 : Content>::element, float>;
+  using factor = std::conditional_t<integers, element, float>;
   static constexpr bool in_place = integers ? sizeof(A) == sizeof(element)
                                             : std::same_as<A, float> || coded_as_fp16<A> || coded_as_bf16<A>;
 
@@ -22,7 +27,7 @@ template <content Content, class A> struct lines_of {
       return t.lines_int16;
     else if constexpr (InPlace && coded_as_fp16<A>)
       return t.lines_fp16;
-    else if constexpr (InPlace && coded_as_bf16<A>)
+    else if constexpr (fits_bf16)
       return t.lines_bf16;
     else
       return t.lines_fp32;
@@ -109,7 +114,7 @@ void product_of_columns(const kernel_table& t, matrix_view<const A> a, const X* 
   // Of two planes, what is read again should be in the second-level cache.
   const index height = steps.plane_count > 1 ? most_rows / 8 : most_rows,
               width = std::min(most_x, steps.products);
-  vector_piece<element> piece;
+  vector_piece<typename lines::factor> piece;
   alignas(64) lane lanes[most_rows + padding];
   sum sums[most_rows];
   element decoded_columns[InPlace ? 1 : most_cols][InPlace ? 1 : most_rows];
@@ -128,7 +133,7 @@ void product_of_columns(const kernel_table& t, matrix_view<const A> a, const X* 
           for (index l = 0; l < n; l += most_cols) {
             const index some = std::min(most_cols, n - l);
             for (index c = 0; c < some; ++c)
-              decode(t, &a(i, j + l + c), a.row_stride, decoded_columns[c], count);
+              decode_line(t, &a(i, j + l + c), a.row_stride, decoded_columns[c], count);
             kernels.columns(decoded_columns, sizeof decoded_columns[0], some,
                             piece.words() + l / kernels.group, count, lanes);
           }
@@ -153,11 +158,11 @@ void product_of_rows(const kernel_table& t, matrix_view<const A> a, const X* x, 
   using element = typename lines::element;
   using sum = std::conditional_t<lines::integers, std::int64_t, float>;
   constexpr index most_rows = 512, most_decoded = 4;
-  constexpr index most_x = InPlace ? vector_piece<element>::longest : 1024;
+  constexpr index most_x = InPlace ? vector_piece<typename lines::factor>::longest : 1024;
   const auto& kernels = lines::template kernels<InPlace>(t);
   const index lanes = kernels.elements / kernels.group,
               width = std::min(most_x, std::min(most_x, steps.products) * lanes);
-  vector_piece<element> piece;
+  vector_piece<typename lines::factor> piece;
   sum sums[most_rows];
   element decoded_rows[InPlace ? 1 : most_decoded][InPlace ? 1 : most_x];
 
@@ -174,7 +179,8 @@ void product_of_rows(const kernel_table& t, matrix_view<const A> a, const X* x, 
         } else {
           for (index l = 0; l < count; l += most_decoded) {
             const index some = std::min(most_decoded, count - l);
-            for (index r = 0; r < some; ++r) decode(t, &a(i + l + r, j), a.col_stride, decoded_rows[r], n);
+            for (index r = 0; r < some; ++r)
+              decode_line(t, &a(i + l + r, j), a.col_stride, decoded_rows[r], n);
             kernels.rows(decoded_rows, sizeof decoded_rows[0], some, piece.words(), n, sums + l);
           }
         }

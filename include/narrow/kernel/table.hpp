@@ -118,6 +118,22 @@ struct kernel_table {
   std::int64_t (*dot_int16)(const void* a, const void* b,
                             index n) = nullptr;  // n to 2^11, |a[i] b[i]| to 2^22
 
+  float (*dot_fp16)(const void* a, const void* b, index n) = nullptr;               // as of decoded ones
+  std::int64_t (*dot_wide_int16)(const void* a, const void* b, index n) = nullptr;  // n to 2^11
+  /// The same as dot_bf16; false if a subnormal took part.
+  bool (*dot_any_bf16)(const void* a, const void* b, index n, float* sum) = nullptr;
+
+  // Sums of a[i] over lines, n to 2^15; the floating ones are the same whatever the format.
+  float (*sum_fp32)(const void* a, index n) = nullptr;
+  float (*sum_fp16)(const void* a, index n) = nullptr;
+  float (*sum_bf16)(const void* a, index n) = nullptr;
+  std::int64_t (*sum_int8)(const void* a, index n) = nullptr;
+  std::int64_t (*sum_int16)(const void* a, index n) = nullptr;
+  std::int64_t (*sum_int32)(const void* a, index n) = nullptr;
+
+  /// to[i] = values[code] for the lower 7 bits of the code; its upper bit is the result's.
+  void (*look_up8)(const void* from, void* to, index n, const std::uint16_t* values) = nullptr;
+
   line_kernels<float, float> lines_fp32 = {}, lines_fp16 = {}, lines_bf16 = {};
   line_kernels<std::int32_t, std::int64_t> lines_int8 = {}, lines_int16 = {};  // wrap
 
@@ -126,16 +142,19 @@ struct kernel_table {
 };
 
 /// All of them, for what is done with each.
-inline constexpr auto all_kernels =
-    std::tuple{&kernel_table::fp32,           &kernel_table::bf16,          &kernel_table::int16,
-               &kernel_table::int8,           &kernel_table::int8_row_sums, &kernel_table::quantize_int8,
-               &kernel_table::quantize_int16, &kernel_table::survey,        &kernel_table::scale,
-               &kernel_table::encode8,        &kernel_table::encode16,      &kernel_table::decode8,
-               &kernel_table::decode16,       &kernel_table::dot_fp32,      &kernel_table::dot_bf16,
-               &kernel_table::dot_int8,       &kernel_table::dot_int16,     &kernel_table::has_subnormal_bf16,
-               &kernel_table::lines_fp32,     &kernel_table::lines_fp16,    &kernel_table::lines_bf16,
-               &kernel_table::lines_int8,     &kernel_table::lines_int16,   &kernel_table::fp16_to_float,
-               &kernel_table::float_to_fp16};
+inline constexpr auto all_kernels = std::tuple{
+    &kernel_table::fp32,           &kernel_table::bf16,           &kernel_table::int16,
+    &kernel_table::int8,           &kernel_table::int8_row_sums,  &kernel_table::quantize_int8,
+    &kernel_table::quantize_int16, &kernel_table::survey,         &kernel_table::scale,
+    &kernel_table::encode8,        &kernel_table::encode16,       &kernel_table::decode8,
+    &kernel_table::decode16,       &kernel_table::dot_fp32,       &kernel_table::dot_bf16,
+    &kernel_table::dot_int8,       &kernel_table::dot_int16,      &kernel_table::has_subnormal_bf16,
+    &kernel_table::dot_fp16,       &kernel_table::dot_wide_int16, &kernel_table::dot_any_bf16,
+    &kernel_table::sum_fp32,       &kernel_table::sum_fp16,       &kernel_table::sum_bf16,
+    &kernel_table::sum_int8,       &kernel_table::sum_int16,      &kernel_table::sum_int32,
+    &kernel_table::look_up8,       &kernel_table::lines_fp32,     &kernel_table::lines_fp16,
+    &kernel_table::lines_bf16,     &kernel_table::lines_int8,     &kernel_table::lines_int16,
+    &kernel_table::fp16_to_float,  &kernel_table::float_to_fp16};
 
 /// What the processor and the operating system let a program use.
 struct processor;
