@@ -20,7 +20,7 @@ inline constexpr bool means_the_same = sizeof(T) == sizeof(Element) &&
 /// the same there, or else decoded.
 template <class Element, class T> class line_piece {
  public:
-  static constexpr index longest = 1 << 11;  // the shortest that a kernel takes
+  static constexpr index longest = std::same_as<Element, std::int16_t> ? 1 << 11 : 1 << 12;
 
   const void* read(const kernel_table& t, const T* from, index stride, index n) {
     if (stride == 1 && means_the_same<Element, T>) return from;

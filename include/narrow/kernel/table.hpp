@@ -105,6 +105,12 @@ struct kernel_table {
   bool (*encode8)(const float* from, void* to, index n, const encoding&) = nullptr;
   bool (*encode16)(const float* from, void* to, index n, const encoding&) = nullptr;
 
+  // The same, rounded stochastically: number i under index first + i of the key.
+  bool (*encode8_stochastic)(const float* from, void* to, index n, const encoding&, const detail::random_key&,
+                             std::uint32_t first) = nullptr;
+  bool (*encode16_stochastic)(const float* from, void* to, index n, const encoding&,
+                              const detail::random_key&, std::uint32_t first) = nullptr;
+
   void (*decode8)(const void* from, float* to, index n, const decoding&) = nullptr;
   void (*decode16)(const void* from, float* to, index n, const decoding&) = nullptr;
 
@@ -142,19 +148,43 @@ struct kernel_table {
 };
 
 /// All of them, for what is done with each.
-inline constexpr auto all_kernels = std::tuple{
-    &kernel_table::fp32,           &kernel_table::bf16,           &kernel_table::int16,
-    &kernel_table::int8,           &kernel_table::int8_row_sums,  &kernel_table::quantize_int8,
-    &kernel_table::quantize_int16, &kernel_table::survey,         &kernel_table::scale,
-    &kernel_table::encode8,        &kernel_table::encode16,       &kernel_table::decode8,
-    &kernel_table::decode16,       &kernel_table::dot_fp32,       &kernel_table::dot_bf16,
-    &kernel_table::dot_int8,       &kernel_table::dot_int16,      &kernel_table::has_subnormal_bf16,
-    &kernel_table::dot_fp16,       &kernel_table::dot_wide_int16, &kernel_table::dot_any_bf16,
-    &kernel_table::sum_fp32,       &kernel_table::sum_fp16,       &kernel_table::sum_bf16,
-    &kernel_table::sum_int8,       &kernel_table::sum_int16,      &kernel_table::sum_int32,
-    &kernel_table::look_up8,       &kernel_table::lines_fp32,     &kernel_table::lines_fp16,
-    &kernel_table::lines_bf16,     &kernel_table::lines_int8,     &kernel_table::lines_int16,
-    &kernel_table::fp16_to_float,  &kernel_table::float_to_fp16};
+inline constexpr auto all_kernels = std::tuple{&kernel_table::fp32,
+                                               &kernel_table::bf16,
+                                               &kernel_table::int16,
+                                               &kernel_table::int8,
+                                               &kernel_table::int8_row_sums,
+                                               &kernel_table::quantize_int8,
+                                               &kernel_table::quantize_int16,
+                                               &kernel_table::survey,
+                                               &kernel_table::scale,
+                                               &kernel_table::encode8,
+                                               &kernel_table::encode16,
+                                               &kernel_table::decode8,
+                                               &kernel_table::decode16,
+                                               &kernel_table::dot_fp32,
+                                               &kernel_table::dot_bf16,
+                                               &kernel_table::dot_int8,
+                                               &kernel_table::dot_int16,
+                                               &kernel_table::has_subnormal_bf16,
+                                               &kernel_table::encode8_stochastic,
+                                               &kernel_table::encode16_stochastic,
+                                               &kernel_table::dot_fp16,
+                                               &kernel_table::dot_wide_int16,
+                                               &kernel_table::dot_any_bf16,
+                                               &kernel_table::sum_fp32,
+                                               &kernel_table::sum_fp16,
+                                               &kernel_table::sum_bf16,
+                                               &kernel_table::sum_int8,
+                                               &kernel_table::sum_int16,
+                                               &kernel_table::sum_int32,
+                                               &kernel_table::look_up8,
+                                               &kernel_table::lines_fp32,
+                                               &kernel_table::lines_fp16,
+                                               &kernel_table::lines_bf16,
+                                               &kernel_table::lines_int8,
+                                               &kernel_table::lines_int16,
+                                               &kernel_table::fp16_to_float,
+                                               &kernel_table::float_to_fp16};
 
 /// What the processor and the operating system let a program use.
 struct processor;

@@ -15,6 +15,7 @@ namespace narrow::kernel::avx2 {
 
 inline constexpr int vector_bytes = 32;
 
+#include "../../round/random_draws.inl"
 #include "../codes.inl"
 #include "../dot.inl"
 #include "../gemv.inl"
@@ -109,6 +110,13 @@ struct int8_line : int16_line {
   }
 };
 
+struct summed_int8 : int16_line {
+  static constexpr int elements = lanes, element_size = 1;
+  static vector load(const void* from) {
+    return _mm256_cvtepi8_epi32(_mm_loadl_epi64(static_cast<const __m128i*>(from)));
+  }
+};
+
 NARROW_KERNEL inline void fp16_to_float(const void* from, float* to, index n) {
   const auto* halves = static_cast<const std::uint8_t*>(from);
   for (; n >= 8; n -= 8, halves += 16, to += 8)
@@ -142,6 +150,8 @@ inline constexpr kernel_table kernels{.fp32 = panels<floats, 6, 2>(),
                                       .scale = scale_line,
                                       .encode8 = encode_line<std::uint8_t>,
                                       .encode16 = encode_line<std::uint16_t>,
+                                      .encode8_stochastic = encode_line_stochastic<std::uint8_t>,
+                                      .encode16_stochastic = encode_line_stochastic<std::uint16_t>,
                                       .decode8 = decode_line<std::uint8_t>,
                                       .decode16 = decode_line<std::uint16_t>,
                                       .has_subnormal_bf16 = has_subnormal_bf16,
@@ -154,7 +164,7 @@ inline constexpr kernel_table kernels{.fp32 = panels<floats, 6, 2>(),
                                       .sum_fp32 = sum_line<fp32_line>,
                                       .sum_fp16 = sum_line<fp16_line>,
                                       .sum_bf16 = sum_line<bf16_line>,
-                                      .sum_int8 = sum_line<summed_integers<std::int8_t, std::int32_t>>,
+                                      .sum_int8 = sum_line<summed_int8>,
                                       .sum_int16 = sum_line<summed_integers<std::int16_t, std::int32_t>>,
                                       .sum_int32 = sum_line<summed_integers<std::int32_t, std::int64_t>>,
                                       .lines_fp32 = line_products<single_columns<fp32_line>, fp32_line>(),

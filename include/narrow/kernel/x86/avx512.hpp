@@ -9,6 +9,7 @@ namespace narrow::kernel::avx512 {
 
 inline constexpr int vector_bytes = 64;
 
+#include "../../round/random_draws.inl"
 #include "../codes.inl"
 #include "../dot.inl"
 #include "../gemv.inl"
@@ -106,6 +107,13 @@ struct int8_line : int16_line {
   }
 };
 
+struct summed_int8 : int16_line {
+  static constexpr int elements = lanes, element_size = 1;
+  static vector load(const void* from) {
+    return _mm512_cvtepi8_epi32(_mm_loadu_si128(static_cast<const __m128i*>(from)));
+  }
+};
+
 NARROW_KERNEL inline void look_up8(const void* from, void* to, index n, const std::uint16_t* values) {
   constexpr index count = 32;
   __m512i tables[4];
@@ -153,6 +161,8 @@ inline constexpr kernel_table kernels{.fp32 = panels<floats, 14, 2>(),
                                       .scale = scale_line,
                                       .encode8 = encode_line<std::uint8_t>,
                                       .encode16 = encode_line<std::uint16_t>,
+                                      .encode8_stochastic = encode_line_stochastic<std::uint8_t>,
+                                      .encode16_stochastic = encode_line_stochastic<std::uint16_t>,
                                       .decode8 = decode_line<std::uint8_t>,
                                       .decode16 = decode_line<std::uint16_t>,
                                       .has_subnormal_bf16 = has_subnormal_bf16,
@@ -165,7 +175,7 @@ inline constexpr kernel_table kernels{.fp32 = panels<floats, 14, 2>(),
                                       .sum_fp32 = sum_line<fp32_line>,
                                       .sum_fp16 = sum_line<fp16_line>,
                                       .sum_bf16 = sum_line<bf16_line>,
-                                      .sum_int8 = sum_line<summed_integers<std::int8_t, std::int32_t>>,
+                                      .sum_int8 = sum_line<summed_int8>,
                                       .sum_int16 = sum_line<summed_integers<std::int16_t, std::int32_t>>,
                                       .sum_int32 = sum_line<summed_integers<std::int32_t, std::int64_t>>,
                                       .look_up8 = look_up8,
