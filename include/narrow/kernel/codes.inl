@@ -36,7 +36,28 @@ template <class Code> inline void encode_some(const float* from, void* to, const
   store_codes<Code>(code, negative, to, e);
 }
 
-/// The same, rounded stochastically under these indices.
+/// The same, rounded stochastically under these indices, of zeros and of numbers that are no subnormal ones of the format;
+/// sets `small` where there is one.
+template <class Code>
+inline void encode_normal_stochastic(const float* from, void* to, const encoding& e, const random_draws& draws,
+                                     code_lanes at, code_lanes& nan, code_lanes& small) {
+  code_lanes bits;
+  std::memcpy(&bits, from, sizeof bits);
+  const code_lanes magnitude = bits & 0x7fff'ffffu, negative = bits >> 31;
+  nan |= magnitude > 0x7f80'0000u;
+  small |= magnitude - 1u < e.min_normal - 1u;
+  // What of the draw is below the bits that are cut off cannot carry into them.
+  const code_lanes code = ((magnitude + (draws(at) >> (32 - e.dropped_bits))) >> e.dropped_bits) - e.rebias;
+  store_codes<Code>(magnitude != 0 ? code : 0u, negative, to, e);
+}
+
+inline bool any_of(code_lanes found) {
+  std::uint32_t any = 0;
+  for (int l = 0; l < code_count; ++l) any |= found[l];
+  return any != 0;
+}
+
+/// The same of all numbers.
 template <class Code>
 inline void encode_some_stochastic(const float* from, void* to, const encoding& e, const random_draws& draws,
                                    code_lanes at, code_lanes& nan) {
@@ -61,7 +82,8 @@ inline void encode_some_stochastic(const float* from, void* to, const encoding& 
   store_codes<Code>(code, negative, to, e);
 }
 
-template <class Code> NARROW_KERNEL bool encode_line(const float* from, void* to, index n, const encoding& e) {
+template <class Code> NARROW_KERNEL bool encode_line(const float* from, void* to, index n, const encoding& format) {
+  const encoding e = format;  // which a store to `to` cannot change
   auto* next = static_cast<unsigned char*>(to);
   code_lanes nan = {};
   for (; n >= code_count; n -= code_count, from += code_count, next += code_count * sizeof(Code))
@@ -73,19 +95,31 @@ template <class Code> NARROW_KERNEL bool encode_line(const float* from, void* to
     encode_some<Code>(rest, results, e, nan);
     std::memcpy(next, results, static_cast<std::size_t>(n) * sizeof(Code));
   }
-  std::uint32_t any = 0;
-  for (int l = 0; l < code_count; ++l) any |= nan[l];
-  return any == 0;
+  return !any_of(nan);
 }
 
 /// Number i is rounded under index first + i.
 template <class Code>
-NARROW_KERNEL bool encode_line_stochastic(const float* from, void* to, index n, const encoding& e,
+NARROW_KERNEL bool encode_line_stochastic(const float* from, void* to, index n, const encoding& format,
                                           const detail::random_key& key, std::uint32_t first) {
+  const encoding e = format;  // which a store to `to` cannot change
   const random_draws draws{key};
   auto* next = static_cast<unsigned char*>(to);
   code_lanes nan = {}, at;
   for (unsigned l = 0; l < code_count; ++l) at[l] = first + l;
+  constexpr int block = 8;  // vectors that are done again where a number is small
+  for (; n >= block * code_count; n -= block * code_count, from += block * code_count) {
+    code_lanes small = {};
+    NARROW_UNROLL for (int v = 0; v < block; ++v)
+      encode_normal_stochastic<Code>(from + v * code_count, next + v * code_count * sizeof(Code), e, draws,
+                                     at + static_cast<std::uint32_t>(v * code_count), nan, small);
+    if (any_of(small))
+      for (int v = 0; v < block; ++v)
+        encode_some_stochastic<Code>(from + v * code_count, next + v * code_count * sizeof(Code), e, draws,
+                                     at + static_cast<std::uint32_t>(v * code_count), nan);
+    at += block * code_count;
+    next += block * code_count * sizeof(Code);
+  }
   for (; n >= code_count; n -= code_count, from += code_count, next += code_count * sizeof(Code)) {
     encode_some_stochastic<Code>(from, next, e, draws, at, nan);
     at += code_count;
@@ -97,9 +131,7 @@ NARROW_KERNEL bool encode_line_stochastic(const float* from, void* to, index n, 
     encode_some_stochastic<Code>(rest, results, e, draws, at, nan);
     std::memcpy(next, results, static_cast<std::size_t>(n) * sizeof(Code));
   }
-  std::uint32_t any = 0;
-  for (int l = 0; l < code_count; ++l) any |= nan[l];
-  return any == 0;
+  return !any_of(nan);
 }
 
 template <class Code> inline void decode_some(const void* from, float* to, const decoding& d) {
