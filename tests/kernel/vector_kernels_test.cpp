@@ -174,6 +174,25 @@ TEST_CASE("integers at the ends of the range do not wrap, however many", "[kerne
     check(std::int16_t{2047}, std::int16_t{-2048}, 9, cols);
 }
 
+TEST_CASE("dot products at the ends of the range do not wrap, however long", "[kernel][vector]") {
+  const auto check = []<class T>(std::type_identity<T>) {
+    constexpr T low = std::numeric_limits<T>::lowest(), high = std::numeric_limits<T>::max();
+    for (const place n : {1, 2047, 2048, 2049, 4095, 4096, 4097, 300'001})
+      for (const T x : {low, high})
+        for (const T y : {low, high}) {
+          const std::vector<T> a(static_cast<std::size_t>(n), x), b(static_cast<std::size_t>(n), y);
+          for_each_isa([&](const std::string& isa) {
+            CAPTURE(isa, n, x.bits(), y.bits());
+            REQUIRE(static_cast<std::int64_t>(dot(a, b).mantissa()) ==
+                    n * (std::int64_t{x.bits()} * y.bits()));
+          });
+        }
+  };
+  check(std::type_identity<fixed<8, 4>>{});
+  check(std::type_identity<fixed<12, 6>>{});
+  check(std::type_identity<fixed<16, 8>>{});
+}
+
 TEST_CASE("infinities and NaN in every place of a matrix and of a vector", "[kernel][vector]") {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   tally count;

@@ -107,18 +107,16 @@ NARROW_KERNEL bool encode_line_stochastic(const float* from, void* to, index n, 
   auto* next = static_cast<unsigned char*>(to);
   code_lanes nan = {}, at;
   for (unsigned l = 0; l < code_count; ++l) at[l] = first + l;
-  constexpr int block = 8;  // vectors that are done again where a number is small
-  for (; n >= block * code_count; n -= block * code_count, from += block * code_count) {
+  constexpr index block = 8, bytes = code_count * sizeof(Code);  // vectors that are done again where a number is small
+  const auto at_vector = [&](index v) { return static_cast<std::uint32_t>(v * code_count); };
+  for (; n >= block * code_count; n -= block * code_count, from += block * code_count, next += block * bytes) {
     code_lanes small = {};
-    NARROW_UNROLL for (int v = 0; v < block; ++v)
-      encode_normal_stochastic<Code>(from + v * code_count, next + v * code_count * sizeof(Code), e, draws,
-                                     at + static_cast<std::uint32_t>(v * code_count), nan, small);
+    NARROW_UNROLL for (index v = 0; v < block; ++v) encode_normal_stochastic<Code>(
+        from + v * code_count, next + v * bytes, e, draws, at + at_vector(v), nan, small);
     if (any_of(small))
-      for (int v = 0; v < block; ++v)
-        encode_some_stochastic<Code>(from + v * code_count, next + v * code_count * sizeof(Code), e, draws,
-                                     at + static_cast<std::uint32_t>(v * code_count), nan);
-    at += block * code_count;
-    next += block * code_count * sizeof(Code);
+      for (index v = 0; v < block; ++v)
+        encode_some_stochastic<Code>(from + v * code_count, next + v * bytes, e, draws, at + at_vector(v), nan);
+    at += at_vector(block);
   }
   for (; n >= code_count; n -= code_count, from += code_count, next += code_count * sizeof(Code)) {
     encode_some_stochastic<Code>(from, next, e, draws, at, nan);

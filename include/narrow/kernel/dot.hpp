@@ -20,6 +20,7 @@ inline constexpr bool means_the_same = sizeof(T) == sizeof(Element) &&
 /// the same there, or else decoded.
 template <class Element, class T> class line_piece {
  public:
+  // What a kernel for any int16 takes; of the others, more.
   static constexpr index longest = std::same_as<Element, std::int16_t> ? 1 << 11 : 1 << 12;
 
   const void* read(const kernel_table& t, const T* from, index stride, index n) {
@@ -75,7 +76,8 @@ typename Meeting::sum dot_of_lines(const A* a, index stride_a, const B* b, index
     if constexpr (Content == content::fp32 && coded_as_fp16<A> && coded_as_fp16<B>)
       if (stride_a == 1 && stride_b == 1) {
         constexpr index longest = line_piece<float, A>::longest;
-        for (index i = 0; i < n; i += longest) result += t.dot_fp16(a + i, b + i, std::min(longest, n - i));
+        for (index i = 0; i < n; i += longest)
+          result += static_cast<sum>(t.dot_fp16(a + i, b + i, std::min(longest, n - i)));
         return true;
       }
     if constexpr (Content == content::int16) {
