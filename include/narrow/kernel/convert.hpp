@@ -19,13 +19,13 @@ void convert(const From* from, To* to, std::size_t n, const Round& round) {
   const auto one_by_one = [&](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last; ++i) to[i] = narrow_cast<To>(from[i], at_element(round, i));
   };
-  if constexpr (std::same_as<From, float> && std::same_as<Round, rounding::nearest_even>) {
+  using overflow = typename To::overflow_policy;
+  if constexpr (std::same_as<From, float>) {
     const float_environment guard;
     constexpr std::size_t piece = 1024;  // what is done again where there is a NaN
     for (std::size_t i = 0; i < n; i += piece) {
       const std::size_t count = std::min(piece, n - i);
-      if (!kernel::encode<To, typename To::overflow_policy>(from + i, to + i,
-                                                            static_cast<std::ptrdiff_t>(count)))
+      if (!kernel::encode_line<To, overflow>(from + i, to + i, static_cast<std::ptrdiff_t>(count), round, i))
         one_by_one(i, i + count);
     }
   } else {

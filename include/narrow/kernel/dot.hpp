@@ -2,6 +2,7 @@
 // plain C++.
 #pragma once
 
+#include "lines.hpp"
 #include "panel_product.hpp"
 #include "portable.hpp"
 
@@ -9,28 +10,31 @@ NARROW_STRICT_BEGIN
 
 namespace narrow::kernel {
 
+/// Whether T means as Element what it is in memory.
+template <class Element, class T>
+inline constexpr bool means_the_same = sizeof(T) == sizeof(Element) &&
+                                       (std::same_as<T, Element> || narrow_fixed<T> ||
+                                        (std::same_as<Element, std::uint16_t> && coded_as_bf16<T>));
+
 /// Elements of a line, `stride` apart, where a kernel finds them side by side: in place if they are and mean
 /// the same there, or else decoded.
 template <class Element, class T> class line_piece {
  public:
-  static constexpr index longest = 1024;
-  static_assert(longest <= 1 << 11);  // the shortest that a kernel takes
+  // What a kernel for any int16 takes; of the others, more.
+  static constexpr index longest = std::same_as<Element, std::int16_t> ? 1 << 11 : 1 << 12;
 
   const void* read(const kernel_table& t, const T* from, index stride, index n) {
-    if (stride == 1 && in_place) return from;
+    if (stride == 1 && means_the_same<Element, T>) return from;
     decode(t, from, stride, copy_, n);
     return copy_;
   }
 
  private:
-  static constexpr bool in_place =
-      sizeof(T) == sizeof(Element) && (std::same_as<T, Element> || narrow_fixed<T> ||
-                                       (std::same_as<Element, std::uint16_t> && coded_as_bf16<T>));
   Element copy_[longest];
 };
 
-/// The sum of a[i stride_a] b[i stride_b] by a kernel for lines of Elements. Pieces are as long for every
-/// stride, so that the sum is the same.
+/// The sum of a[i stride_a] b[i stride_b] by a kernel for lines of Elements. Pieces are as
+/// long for every stride, so that the sum is the same.
 template <class Element, class Sum, class Kernel, class A, class B>
 Sum dot_of_pieces(const kernel_table& t, Kernel kernel, const A* a, index stride_a, const B* b,
                   index stride_b, index n) {
@@ -55,14 +59,32 @@ typename Meeting::sum dot_of_lines(const A* a, index stride_a, const B* b, index
   sum result = 0;
   const bool done = with_content<best_content<sum, A, B>()>([&]<content Content>() {
     using words = words_of<Content>;
+    const auto add = [&](const auto& kernel) {
+      result = dot_of_pieces<typename words::element, sum>(t, kernel, a, stride_a, b, stride_b, n);
+      return true;
+    };
     if (!words::dot(t)) return false;
-    if (Content == content::bf16 &&
-        (has_subnormal_bf16(t, a, stride_a, n) || has_subnormal_bf16(t, b, stride_b, n)))
-      return false;
-    constexpr std::int64_t most = std::int64_t{1} << 22;
-    if (Content == content::int16 && largest.a * largest.b > most) return false;
-    result = dot_of_pieces<typename words::element, sum>(t, words::dot(t), a, stride_a, b, stride_b, n);
-    return true;
+    if constexpr (Content == content::bf16 && (coded_as_bf16<A> || coded_as_bf16<B>)) {
+      bool exact = true;
+      add([&](const void* x, const void* y, index count) {
+        float part = 0;
+        exact = exact && t.dot_any_bf16(x, y, count, &part);
+        return part;
+      });
+      return exact;
+    }
+    if constexpr (Content == content::fp32 && coded_as_fp16<A> && coded_as_fp16<B>)
+      if (stride_a == 1 && stride_b == 1) {
+        constexpr index longest = line_piece<float, A>::longest;
+        for (index i = 0; i < n; i += longest)
+          result += static_cast<sum>(t.dot_fp16(a + i, b + i, std::min(longest, n - i)));
+        return true;
+      }
+    if constexpr (Content == content::int16) {
+      constexpr std::int64_t most = std::int64_t{1} << 22;
+      if (largest.a * largest.b > most) return add(t.dot_wide_int16);
+    }
+    return add(words::dot(t));
   });
   if (done) return result;
   return portable::dot<Meeting>(a, stride_a, b, stride_b, n);

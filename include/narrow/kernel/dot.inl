@@ -1,10 +1,21 @@
 // Products of lines, included once in the namespace of each instruction set, inside its target region. Op: a vector of
-// 32-bit lanes, `zero`, `store`, `load` of `elements` numbers, `add`, and `multiply_add(acc, a, b)`. No include guard, on
-// purpose.
+// 32-bit lanes, `zero`, `load` of `elements` numbers, `add`, `multiply_add(acc, a, b)` and `total(acc)`. No include guard,
+// on purpose.
 
-/// The lanes' sums of a[i] b[i], in ascending order in each lane; eight vectors, since an addition takes long.
-template <class Op> inline void dot_lanes(const void* a, const void* b, index n, typename Op::lane* lanes) {
-  constexpr int ways = 8;
+/// What the lanes hold, added two by two.
+template <class Op> inline typename Op::sum total_of_lanes(typename Op::vector acc) {
+  typename Op::lane lanes[Op::lanes];
+  Op::store(lanes, acc);
+  typename Op::sum sums[Op::lanes];
+  NARROW_UNROLL for (int l = 0; l < Op::lanes; ++l) sums[l] = lanes[l];
+  NARROW_UNROLL for (int half = Op::lanes / 2; half > 0; half /= 2) NARROW_UNROLL for (int l = 0; l < half; ++l)
+      sums[l] += sums[l + half];
+  return sums[0];
+}
+
+/// The sum of a[i] b[i], in ascending order in each lane; several vectors, since an addition takes long.
+template <class Op> NARROW_KERNEL typename Op::sum dot_line(const void* a, const void* b, index n) {
+  constexpr int ways = Op::ways;
   constexpr index step = Op::elements, bytes = step * index{Op::element_size};
   const auto* x = static_cast<const unsigned char*>(a);
   const auto* y = static_cast<const unsigned char*>(b);
@@ -22,13 +33,5 @@ template <class Op> inline void dot_lanes(const void* a, const void* b, index n,
     std::memcpy(rest[1], y, static_cast<std::size_t>(n * Op::element_size));
     acc[0] = Op::multiply_add(acc[0], Op::load(rest[0]), Op::load(rest[1]));
   }
-  Op::store(lanes, acc[0]);
-}
-
-template <class Op> NARROW_KERNEL typename Op::sum dot_line(const void* a, const void* b, index n) {
-  typename Op::lane lanes[Op::lanes];
-  dot_lanes<Op>(a, b, n, lanes);
-  typename Op::sum total = 0;
-  for (int l = 0; l < Op::lanes; ++l) total += lanes[l];
-  return total;
+  return Op::total(acc[0]);
 }

@@ -62,6 +62,8 @@ bool try_finish(matrix_view<const Sum> sums, double alpha, double beta, matrix_v
 template <class Meeting, class Sum, class C, class Round>
 void finish_tile(matrix_view<const Sum> sums, double alpha, double beta, matrix_view<C> c, const Round& round,
                  element_order order) {
+  if (sums.cols == 1 && sums.rows > 1)
+    return finish_tile<Meeting>(sums.transposed(), alpha, beta, c.transposed(), round, order.transposed());
   if (try_finish<Meeting>(sums, alpha, beta, c, round)) return;
   for (index i = 0; i < c.rows; ++i)
     for (index j = 0; j < c.cols; ++j)
@@ -101,12 +103,12 @@ class line_scales {
 
 /// values = float(sums) * (scale of the row * scale of the column), each operation rounded to float.
 template <class Meeting, class Sum>
-void scale_tile(matrix_view<const Sum> sums, const line_scales& rows, index i0, const line_scales& cols, index j0,
-                float* values, index values_stride) {
+void scale_tile(matrix_view<const Sum> sums, const line_scales& rows, index i0, const line_scales& cols,
+                index j0, float* values, index values_stride) {
   if constexpr (std::same_as<Sum, std::int32_t>)
     if (const tile_kernels& t = dispatch::instance().kernels().tiles; t && rows.all_normal_with(cols))
-      return t.scale(sums.data, {sums.rows, sums.cols, sums.row_stride, values_stride}, rows.from(i0), cols.from(j0),
-                     values);
+      return t.scale(sums.data, {sums.rows, sums.cols, sums.row_stride, values_stride}, rows.from(i0),
+                     cols.from(j0), values);
   for (index i = 0; i < sums.rows; ++i)
     scale_row<Meeting>(&sums(i, 0), rows[i0 + i], cols.from(j0), values + i * values_stride, sums.cols);
 }

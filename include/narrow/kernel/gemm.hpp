@@ -4,6 +4,7 @@
 
 #include "dot.hpp"
 #include "finish.hpp"
+#include "gemv.hpp"
 
 NARROW_STRICT_BEGIN
 
@@ -12,7 +13,8 @@ namespace narrow::kernel {
 /// The sums of A B, handed to store(i, j, sums), a matrix_view, in tiles.
 template <class Meeting, class A, class B, class Store>
 void products(matrix_view<const A> a, matrix_view<const B> b, magnitudes largest, const Store& store) {
-  if (!try_panel_product<Meeting>(a, b, largest, store) && !try_dot_products<Meeting>(a, b, largest, store))
+  if (!try_panel_product<Meeting>(a, b, largest, store) &&
+      !try_vector_product<Meeting>(a, b, largest, store) && !try_dot_products<Meeting>(a, b, largest, store))
     portable::product<Meeting>(a, b, store);
 }
 

@@ -4,6 +4,7 @@
 
 #include "gemm.hpp"
 #include "quantize.hpp"
+#include "sum.hpp"
 
 namespace narrow::detail {
 /// A kernel's sum of elements A as the layers above see it.
@@ -52,14 +53,14 @@ template <class A, class B> auto dot(matrix_view<A> a, matrix_view<B> b) {
 /// sum over i of a[i stride]: float, or the exact sum of fixed-point numbers.
 template <class A> auto sum(const A* a, index stride, index n) {
   const detail::float_environment guard;
-  return detail::sum_of<A>(portable::sum(a, stride, n));
+  return detail::sum_of<A>(sum_of_line(a, stride, n));
 }
 
 /// The same over all elements of a matrix.
 template <class A> auto sum(matrix_view<A> a) {
   using element = std::remove_const_t<A>;
   const detail::float_environment guard;
-  return detail::sum_of<element>(portable::sum<element>(a));
+  return detail::sum_of<element>(sum_of_matrix<element>(a));
 }
 
 /// Adds the magnitudes of all elements of x to the statistic; returns how many are not finite.
@@ -97,12 +98,10 @@ void quantize_fixed(matrix_view<const T> x, matrix_view<Element> q, int fraction
 template <class A, class B, class Store>
 void integer_product(matrix_view<const A> a, matrix_view<const B> b, magnitudes largest, const Store& store) {
   const detail::float_environment guard;
-  products<detail::element_meeting<A, B>>(a, b, largest,
-                                          [&](index i, index j, auto sums) {
-                                            for (index k = 0; k < sums.rows; ++k)
-                                              for (index l = 0; l < sums.cols; ++l)
-                                                store(i + k, j + l, sums(k, l));
-                                          });
+  products<detail::element_meeting<A, B>>(a, b, largest, [&](index i, index j, auto sums) {
+    for (index k = 0; k < sums.rows; ++k)
+      for (index l = 0; l < sums.cols; ++l) store(i + k, j + l, sums(k, l));
+  });
 }
 
 /// x = q scale, rounded to float.

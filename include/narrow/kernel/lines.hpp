@@ -3,6 +3,7 @@
 
 #include "isa.hpp"
 #include "packing.hpp"
+#include "quantize.hpp"
 
 NARROW_STRICT_BEGIN
 
@@ -21,6 +22,60 @@ template <class T, class Overflow> bool encode(const float* from, T* to, index n
     }
   }
   return false;
+}
+
+/// The same, stochastically: number i under index first + i. False, too, if these indices have two keys.
+template <class T, class Overflow>
+bool encode_stochastic(const float* from, T* to, index n, std::uint64_t seed, std::uint64_t first) {
+  if constexpr (narrow_float<T> && sizeof(T) <= 2) {
+    const kernel_table& t = dispatch::instance().kernels();
+    const auto kernel = sizeof(T) == 1 ? t.encode8_stochastic : t.encode16_stochastic;
+    if (kernel && first >> 32 == (first + static_cast<std::uint64_t>(n)) >> 32) {
+      static constexpr encoding e = encoding_of<T, Overflow>();
+      return kernel(from, to, n, e, detail::random_key(seed, first), static_cast<std::uint32_t>(first));
+    }
+  }
+  return false;
+}
+
+/// to[i] = from[i], rounded by the policy, number i under index first + i. False if there is no kernel for
+/// it; then what `to` holds means nothing.
+template <class T, class Overflow, class Round>
+bool encode_fixed(const float* from, T* to, index n, const Round& round, std::uint64_t first) {
+  if constexpr (narrow_fixed<T> && sizeof(T) <= 2 && std::same_as<Overflow, overflow::saturate>) {
+    using element = std::conditional_t<sizeof(T) == 1, std::int8_t, std::int16_t>;
+    if (const auto kernel = portable::line_kernel<element, Round>()) {
+      constexpr double end = std::uint64_t{1} << (T::word_length - 1);
+      quantization how{.inverse = static_cast<double>(std::uint64_t{1} << T::fraction_length),
+                       .lowest = -end,
+                       .highest = end - 1};
+      const portable::line_rounding<Round> line(round, first, 1, n);
+      if (!line.describe(how)) return false;
+      constexpr index longest = 1024;
+      element results[longest];
+      for (index i = 0; i < n; i += longest) {
+        const index count = std::min(longest, n - i);
+        kernel(from + i, results, count, how);
+        std::memcpy(to + i, results, static_cast<std::size_t>(count) * sizeof(T));
+        how.first += static_cast<std::uint32_t>(count);
+      }
+      return true;
+    }
+  }
+  return false;
+}
+
+/// The same for all formats and policies.
+template <class T, class Overflow, class Round>
+bool encode_line(const float* from, T* to, index n, const Round& round, std::uint64_t first) {
+  if constexpr (narrow_fixed<T>)
+    return encode_fixed<T, Overflow>(from, to, n, round, first);
+  else if constexpr (std::same_as<Round, rounding::stochastic>)
+    return encode_stochastic<T, Overflow>(from, to, n, round.seed(), round.offset() + first);
+  else if constexpr (std::same_as<Round, rounding::nearest_even>)
+    return encode<T, Overflow>(from, to, n);
+  else
+    return false;
 }
 
 }  // namespace narrow::kernel

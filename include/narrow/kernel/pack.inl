@@ -70,8 +70,9 @@ template <class Element> inline void pack_across(const line_source& s, index wid
     const index lines = std::clamp<index>(s.lines - first, 0, lines_across), some = std::min(lines_across, width - first);
     const unsigned char* from = s.data + first * size;
     word* next = to + first;
-    // What is written beyond the panel's width, the next group puts right.
-    const index safe = s.readable - first < lines_across ? 0 : some < lines_across ? s.depth - group : s.depth;
+    // What is written beyond the panel's width, the next groups put right.
+    const index beyond = (lines_across - some + width - 1) / width * group,
+                safe = s.readable - first < lines_across ? 0 : s.depth - beyond;
     index k = 0;
     for (; k + group <= safe; k += group, next += width, from += group * s.depth_step)
       words_across<Element>(from, s.depth_step, flip, next);

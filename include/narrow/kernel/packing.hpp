@@ -121,11 +121,15 @@ template <class T> void decode(const kernel_table& t, const T* from, index strid
   }
 }
 
+/// Numbers of 8 bits whose sign, if it is the upper one, is that of the number.
+template <class T> inline constexpr bool has_plain_sign = false;
+template <narrow_float T>
+requires(sizeof(T) == 1) inline constexpr bool has_plain_sign<T> = T::layout::has_negative_zero;
+
 template <narrow_float T>
 void decode(const kernel_table& t, const T* from, index stride, std::uint16_t* to, index n) {
-  if constexpr (sizeof(T) == 1)
-    if constexpr (T::layout::has_negative_zero)
-      if (stride == 1 && t.decode8_bf16) return t.decode8_bf16(from, to, n, decoded_bf16<T>.data());
+  if constexpr (has_plain_sign<T>)
+    if (t.look_up8 && stride == 1) return t.look_up8(from, to, n, decoded_bf16<T>.data());
   for (index i = 0; i < n; ++i) {
     if constexpr (sizeof(T) == 1)
       to[i] = decoded_bf16<T>[from[i * stride].bits()];
@@ -189,10 +193,10 @@ template <class T> class uninitialised {
 
 /// Whether an element of T is in memory what the multiplier takes.
 template <content Content, class T>
-inline constexpr bool is_element =
-    sizeof(T) == sizeof(typename words_of<Content>::element) &&
-    (std::same_as<T, typename words_of<Content>::element> || (narrow_fixed<T> && Content != content::fp32) ||
-     (coded_as_bf16<T> && Content == content::bf16));
+inline constexpr bool is_element = sizeof(T) == sizeof(typename words_of<Content>::element) &&
+                                   (std::same_as<T, typename words_of<Content>::element> ||
+                                    (narrow_fixed<T> && Content != content::fp32) ||
+                                    (coded_as_bf16<T> && Content == content::bf16));
 
 template <class T> const unsigned char* bytes_of(const T* data) {
   return reinterpret_cast<const unsigned char*>(data);

@@ -47,8 +47,8 @@ template <content Content> passes passes_for(magnitudes largest, index groups) {
   return result;
 }
 
-/// The rows of a left factor for the inner loop, `rows` at a time: in place where they lie so that it can read
-/// them there, and close enough for the first-level cache, or else packed.
+/// The rows of a left factor for the inner loop, `rows` at a time: in place where they lie so that it can
+/// read them there, and close enough for the first-level cache, or else packed.
 template <content Content> class left_factor {
  public:
   template <class A>
@@ -67,11 +67,12 @@ template <content Content> class left_factor {
     left_panel panel;
     index skipped;  // rows of it that come before
   };
-  /// A panel of `rows` rows with row i, a multiple of `rows`. In place the last one begins earlier, so that it
-  /// ends with the matrix.
+  /// A panel of `rows` rows with row i, a multiple of `rows`. In place the last one begins earlier, so that
+  /// it ends with the matrix.
   part operator[](index i) const {
     const index first = packed_ ? i : std::min(i, total_ - rows_);
-    return {{data_ + first * step_of_rows_, row_step_, group_step_, packed_ ? rows_ * step_of_rows_ : 0}, i - first};
+    return {{data_ + first * step_of_rows_, row_step_, group_step_, packed_ ? rows_ * step_of_rows_ : 0},
+            i - first};
   }
 
  private:
@@ -129,7 +130,7 @@ void panel_product(const kernel_table& t, matrix_view<const A> a, matrix_view<co
   const uninitialised<word> packed_b(width_of_block * groups * p.plane_count);
 
   // What the sums of `length` groups of a panel begin with.
-  const auto set_start = [&](const left_panel& panel, index length, lane (&start)[max_panel_rows]) {
+  const auto set_start = [&](const left_panel& panel, index length, lane(&start)[max_panel_rows]) {
     if constexpr (Content == content::int8) {
       t.int8_row_sums(panel, length, start);
       for (lane& x : start) x = static_cast<lane>(0u - 128u * static_cast<std::uint32_t>(x));
@@ -190,12 +191,11 @@ bool try_panel_product(matrix_view<const A> a, matrix_view<const B> b, magnitude
     const auto& kernel = words_of<Content>::kernel(t);
     if (!kernel) return false;
     if (Content == content::bf16 && (has_subnormal_bf16(t, a) || has_subnormal_bf16(t, b))) return false;
-    in_parts({a.rows, b.cols, kernel.rows, kernel.cols, a.cols},
-             [&](index i, index j, index height, index width) {
-               panel_product<Content>(
-                   t, a.block(i, 0, height, a.cols), b.block(0, j, b.rows, width), largest,
-                   [&](index row, index col, auto sums) { store(i + row, j + col, sums); });
-             });
+    in_parts(
+        {a.rows, b.cols, kernel.rows, kernel.cols, a.cols}, [&](index i, index j, index height, index width) {
+          panel_product<Content>(t, a.block(i, 0, height, a.cols), b.block(0, j, b.rows, width), largest,
+                                 [&](index row, index col, auto sums) { store(i + row, j + col, sums); });
+        });
     return true;
   });
 }

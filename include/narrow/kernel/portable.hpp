@@ -158,8 +158,8 @@ void product_tiles(matrix_view<const A> a, matrix_view<const B> b, const Store& 
             for (int l = 0; l < cols; ++l) total[i][l] += static_cast<sum>(partial[i][l]);
         }
         store(i0, j0 + j,
-              matrix_view<const sum>{total[0], std::min<index>(Rows, a.rows - i0), std::min<index>(cols, width - j),
-                                     cols, 1});
+              matrix_view<const sum>{total[0], std::min<index>(Rows, a.rows - i0),
+                                     std::min<index>(cols, width - j), cols, 1});
       }
     }
   }

@@ -1,5 +1,5 @@
 // Lines of floats to integers, included once in the namespace of each instruction set, inside its target region, after
-// `vector_bytes`. The same arithmetic as kernel::portable, in double lanes. No include guard, on purpose.
+// `vector_bytes` and random_draws.inl. The same arithmetic as kernel::portable, in double lanes. No include guard, on purpose.
 
 inline constexpr int quantize_lanes = vector_bytes / 8;
 using double_lanes [[gnu::vector_size(vector_bytes)]] = double;
@@ -36,11 +36,7 @@ struct round_stochastic {
     const double_lanes fraction = magnitude - whole, shifted = fraction + 0x1p20;
     const long_lanes above = (shifted - 0x1p20) > fraction;  // -1 where the addition rounded up
     const long_lanes bits = integers_in(shifted) - integers_in(double_lanes{} + 0x1p20) + above;
-    word_lanes draw = at + q.key.before;
-    draw = (draw ^ (draw >> 16)) * 0x7feb'352du;
-    draw ^= q.key.between;
-    draw = (draw ^ (draw >> 15)) * 0x846c'a68bu;
-    draw ^= draw >> 16;
+    const word_lanes draw = random_draws{q.key}(at);
     const long_lanes carry = (bits + __builtin_convertvector(draw, long_lanes)) >> 32;
     const long_lanes kept = integers_in(whole + 0x1.8p52) + carry;
     return __builtin_convertvector(negative ? -kept : kept, int_lanes);

@@ -66,6 +66,28 @@ template <class Element> struct quantize_kernels {
   constexpr explicit operator bool() const { return nearest_even != nullptr; }
 };
 
+/// A matrix times a vector, with elements of the matrix as they lie in memory; x has a float, two int16 or
+/// four int8 in a word; where it has int8, those of the matrix count 128 more than they are.
+template <class Lane, class Sum> struct line_kernels {
+  int group = 0;     // elements of x in a word
+  int vectors = 0;   // that `columns` adds to at once,
+  int elements = 0;  // and their lanes
+  /// Adds the sum over j < count of x[j] a[i + j stride], stride in bytes, to sums[i], i < n, in the order
+  /// that lane_of() gives; sums are as many as make whole vectors.
+  void (*columns)(const void* a, index stride, index count, const word* x, index n, Lane* sums) = nullptr;
+  /// Adds the sum over j < n of x[j] a[j + i stride] to sums[i], i < count.
+  void (*rows)(const void* a, index stride, index count, const word* x, index n, Sum* sums) = nullptr;
+  constexpr explicit operator bool() const { return columns != nullptr; }
+
+  /// Columns are interleaved within 128 bits: vector v has quads v, v + vectors, ... of the rows.
+  constexpr index lane_of(index row) const {
+    constexpr index quad = 16 / sizeof(Lane);
+    const index within = row % elements, block = row - within, parts = elements / quad / vectors;
+    const index number = within / quad;
+    return block + (number % vectors * parts + number / vectors) * quad + within % quad;
+  }
+};
+
 /// A floating-point format, as the conversion from float sees it.
 struct encoding {
   int dropped_bits;             // of float's mantissa
@@ -106,7 +128,8 @@ struct tile_kernels {
   void (*scale)(const std::int32_t* sums, const tile_shape&, const float* row_scales, const float* col_scales,
                 float* values) = nullptr;
   /// To mantissas of 8 and of 16 bits, to nearest even, held to their range.
-  template <class Sum> using rounding_kernel = void (*)(const Sum* sums, const tile_shape&, const integer_rounding&, void* to);
+  template <class Sum>
+  using rounding_kernel = void (*)(const Sum* sums, const tile_shape&, const integer_rounding&, void* to);
   rounding_kernel<std::int32_t> round8 = nullptr, round16 = nullptr;
   rounding_kernel<std::int64_t> round8_wide = nullptr, round16_wide = nullptr;
   /// total[i] += sums[i] 2^shift, n a multiple of 16.
@@ -130,8 +153,6 @@ struct kernel_table {
 
   pack_kernels pack = {};
   tile_kernels tiles = {};
-  /// to[i] = from[i] as bf16; values: of the 128 codes without a sign.
-  void (*decode8_bf16)(const void* from, std::uint16_t* to, index n, const std::uint16_t* values) = nullptr;
 
   quantize_kernels<std::int8_t> quantize_int8 = {};
   quantize_kernels<std::int16_t> quantize_int16 = {};
@@ -147,6 +168,12 @@ struct kernel_table {
   bool (*encode8)(const float* from, void* to, index n, const encoding&) = nullptr;
   bool (*encode16)(const float* from, void* to, index n, const encoding&) = nullptr;
 
+  // The same, rounded stochastically: number i under index first + i of the key.
+  bool (*encode8_stochastic)(const float* from, void* to, index n, const encoding&, const detail::random_key&,
+                             std::uint32_t first) = nullptr;
+  bool (*encode16_stochastic)(const float* from, void* to, index n, const encoding&,
+                              const detail::random_key&, std::uint32_t first) = nullptr;
+
   void (*decode8)(const void* from, float* to, index n, const decoding&) = nullptr;
   void (*decode16)(const void* from, float* to, index n, const decoding&) = nullptr;
 
@@ -160,19 +187,69 @@ struct kernel_table {
   std::int64_t (*dot_int16)(const void* a, const void* b,
                             index n) = nullptr;  // n to 2^11, |a[i] b[i]| to 2^22
 
+  float (*dot_fp16)(const void* a, const void* b, index n) = nullptr;               // as of decoded ones
+  std::int64_t (*dot_wide_int16)(const void* a, const void* b, index n) = nullptr;  // n to 2^11
+  /// The same as dot_bf16; false if a subnormal took part.
+  bool (*dot_any_bf16)(const void* a, const void* b, index n, float* sum) = nullptr;
+
+  // Sums of a[i] over lines, n to 2^15; the floating ones are the same whatever the format.
+  float (*sum_fp32)(const void* a, index n) = nullptr;
+  float (*sum_fp16)(const void* a, index n) = nullptr;
+  float (*sum_bf16)(const void* a, index n) = nullptr;
+  std::int64_t (*sum_int8)(const void* a, index n) = nullptr;
+  std::int64_t (*sum_int16)(const void* a, index n) = nullptr;
+  std::int64_t (*sum_int32)(const void* a, index n) = nullptr;
+
+  /// to[i] = values[code] for the lower 7 bits of the code; its upper bit is the result's.
+  void (*look_up8)(const void* from, void* to, index n, const std::uint16_t* values) = nullptr;
+
+  line_kernels<float, float> lines_fp32 = {}, lines_fp16 = {}, lines_bf16 = {};
+  line_kernels<std::int32_t, std::int64_t> lines_int8 = {}, lines_int16 = {};  // wrap
+
   void (*fp16_to_float)(const void* from, float* to, index n) = nullptr;
   void (*float_to_fp16)(const float* from, void* to, index n) = nullptr;  // to nearest even, IEEE overflow
 };
 
 /// All of them, for what is done with each.
-inline constexpr auto all_kernels =
-    std::tuple{&kernel_table::fp32,           &kernel_table::bf16,          &kernel_table::int16,
-               &kernel_table::int8,           &kernel_table::int8_row_sums, &kernel_table::pack, &kernel_table::tiles, &kernel_table::decode8_bf16, &kernel_table::quantize_int8,
-               &kernel_table::quantize_int16, &kernel_table::survey,        &kernel_table::scale,
-               &kernel_table::encode8,        &kernel_table::encode16,      &kernel_table::decode8,
-               &kernel_table::decode16,       &kernel_table::dot_fp32,      &kernel_table::dot_bf16,
-               &kernel_table::dot_int8,       &kernel_table::dot_int16,     &kernel_table::has_subnormal_bf16,
-               &kernel_table::fp16_to_float,  &kernel_table::float_to_fp16};
+inline constexpr auto all_kernels = std::tuple{&kernel_table::fp32,
+                                               &kernel_table::bf16,
+                                               &kernel_table::int16,
+                                               &kernel_table::int8,
+                                               &kernel_table::int8_row_sums,
+                                               &kernel_table::pack,
+                                               &kernel_table::tiles,
+                                               &kernel_table::quantize_int8,
+                                               &kernel_table::quantize_int16,
+                                               &kernel_table::survey,
+                                               &kernel_table::scale,
+                                               &kernel_table::encode8,
+                                               &kernel_table::encode16,
+                                               &kernel_table::decode8,
+                                               &kernel_table::decode16,
+                                               &kernel_table::dot_fp32,
+                                               &kernel_table::dot_bf16,
+                                               &kernel_table::dot_int8,
+                                               &kernel_table::dot_int16,
+                                               &kernel_table::has_subnormal_bf16,
+                                               &kernel_table::encode8_stochastic,
+                                               &kernel_table::encode16_stochastic,
+                                               &kernel_table::dot_fp16,
+                                               &kernel_table::dot_wide_int16,
+                                               &kernel_table::dot_any_bf16,
+                                               &kernel_table::sum_fp32,
+                                               &kernel_table::sum_fp16,
+                                               &kernel_table::sum_bf16,
+                                               &kernel_table::sum_int8,
+                                               &kernel_table::sum_int16,
+                                               &kernel_table::sum_int32,
+                                               &kernel_table::look_up8,
+                                               &kernel_table::lines_fp32,
+                                               &kernel_table::lines_fp16,
+                                               &kernel_table::lines_bf16,
+                                               &kernel_table::lines_int8,
+                                               &kernel_table::lines_int16,
+                                               &kernel_table::fp16_to_float,
+                                               &kernel_table::float_to_fp16};
 
 /// What the processor and the operating system let a program use.
 struct processor;

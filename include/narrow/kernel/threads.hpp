@@ -138,7 +138,8 @@ template <class Part> void in_parts(const work_shape& w, const Part& part) {
   const index tiles_down = tiles(w.rows, w.tile_rows), tiles_across = tiles(w.cols, w.tile_cols);
   index down = 1, across = 1;
   // Every part reads its rows and its columns: the split that reads least.
-  for (index parts = std::min<index>(thread_pool::instance().size(), w.rows * w.cols / std::max<index>(worthwhile / w.depth, 1));
+  for (index parts = std::min<index>(thread_pool::instance().size(),
+                                     w.rows * w.cols / std::max<index>(worthwhile / w.depth, 1));
        parts > 1 && down * across == 1; --parts)
     for (index d = 1, least = w.rows + w.cols + 1; d <= std::min(parts, tiles_down); ++d)
       if (const index a = parts / d; d * a == parts && a <= tiles_across && w.rows / d + w.cols / a < least) {
@@ -162,8 +163,8 @@ template <class Part> void in_parts(const work_shape& w, const Part& part) {
 
 }  // namespace kernel
 
-/// How many threads a large product runs on, the caller's included; by default 1. Results do not depend on it.
-/// Products in several threads of the program at a time share these: the first gets them, the others run
+/// How many threads a large product runs on, the caller's included; by default 1. Results do not depend on
+/// it. Products in several threads of the program at a time share these: the first gets them, the others run
 /// alone. Throws std::invalid_argument if n is not from 1 to 1024, std::system_error if there are no more
 /// threads to be had, and then it is 1. Cost: starts n - 1 threads, which sleep between products.
 inline void set_num_threads(int n) {

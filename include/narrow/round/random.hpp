@@ -29,16 +29,11 @@ struct random_key {
   }
 };
 
-/// 32 uniformly distributed bits. Under one key this is a permutation of the lower half of the index; the
-/// second key word enters between the multiplications, so that streams of different seeds are not shifted
-/// copies of one another. It needs only 32-bit lanes. Source of the constants: Chris Wellons, "Prospecting
-/// for hash functions" (2018), lowbias32.
+#include "random_draws.inl"
+
+/// 32 uniformly distributed bits.
 constexpr std::uint32_t random_bits(const random_key& key, std::uint32_t index) {
-  std::uint32_t x = index + key.before;
-  x = (x ^ (x >> 16)) * 0x7feb'352du;
-  x ^= key.between;
-  x = (x ^ (x >> 15)) * 0x846c'a68bu;
-  return x ^ (x >> 16);
+  return random_draws{key}(index);
 }
 
 }  // namespace detail

@@ -16,11 +16,14 @@ namespace narrow::kernel::avx2 {
 
 inline constexpr int vector_bytes = 32;
 
+#include "../../round/random_draws.inl"
 #include "../codes.inl"
 #include "../dot.inl"
+#include "../gemv.inl"
 #include "../pack.inl"
 #include "../panels.inl"
 #include "../quantize.inl"
+#include "../sum.inl"
 #include "../tile.inl"
 
 struct floats {
@@ -38,10 +41,28 @@ struct floats {
 
 struct fp32_line : floats {
   using sum = float;
-  static constexpr int elements = lanes, element_size = 4;
+  static constexpr int elements = lanes, element_size = 4, x_size = 4, ways = 8;
+  static sum total(vector acc) { return total_of_lanes<fp32_line>(acc); }
   static vector load(const void* from) { return _mm256_loadu_ps(static_cast<const float*>(from)); }
+  static vector load_x(const void* from) { return load(from); }
+  static vector load_lanes(const lane* from) { return load(from); }
   static vector add(vector a, vector b) { return a + b; }  // clang's intrinsic has the caller's flags
   static vector multiply_add(vector acc, vector a, vector b) { return _mm256_fmadd_ps(a, b, acc); }
+};
+
+struct fp16_line : fp32_line {
+  static constexpr int element_size = 2;
+  static vector load(const void* from) {
+    return _mm256_cvtph_ps(_mm_loadu_si128(static_cast<const __m128i*>(from)));
+  }
+};
+
+struct bf16_line : fp32_line {
+  static constexpr int element_size = 2;
+  static vector load(const void* from) {
+    const __m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128(static_cast<const __m128i*>(from)));
+    return _mm256_castsi256_ps(_mm256_slli_epi32(wide, 16));
+  }
 };
 
 struct int16_pairs {
@@ -59,16 +80,45 @@ struct int16_pairs {
 
 struct int16_line : int16_pairs {
   using sum = std::int64_t;
-  static constexpr int elements = 2 * lanes, element_size = 2;
+  static constexpr int elements = 2 * lanes, element_size = 2, x_size = 2, ways = 8;
+  static sum total(vector acc) { return total_of_lanes<int16_line>(acc); }
   static vector load(const void* from) { return _mm256_loadu_si256(static_cast<const vector*>(from)); }
+  static vector load_x(const void* from) { return load(from); }
+  static vector load_lanes(const lane* from) { return load(from); }
+  static vector low_pairs(vector a, vector b) { return _mm256_unpacklo_epi16(a, b); }
+  static vector high_pairs(vector a, vector b) { return _mm256_unpackhi_epi16(a, b); }
   static vector add(vector a, vector b) { return _mm256_add_epi32(a, b); }
   static vector multiply_add(vector acc, vector a, vector b) { return add(acc, _mm256_madd_epi16(a, b)); }
+};
+
+/// Products of any two, b in two halves.
+struct wide_int16_line : int16_line {
+  struct vector {
+    int16_line::vector high, low;
+  };
+  static constexpr int ways = 4;
+  static vector zero() { return {int16_line::zero(), int16_line::zero()}; }
+  static vector add(vector a, vector b) {
+    return {int16_line::add(a.high, b.high), int16_line::add(a.low, b.low)};
+  }
+  static vector multiply_add(vector acc, int16_line::vector a, int16_line::vector b) {
+    return {int16_line::multiply_add(acc.high, a, _mm256_srai_epi16(b, 8)),
+            int16_line::multiply_add(acc.low, a, _mm256_and_si256(b, _mm256_set1_epi16(0xff)))};
+  }
+  static sum total(vector acc) { return 256 * int16_line::total(acc.high) + int16_line::total(acc.low); }
 };
 
 struct int8_line : int16_line {
   static constexpr int element_size = 1;
   static vector load(const void* from) {
     return _mm256_cvtepi8_epi16(_mm_loadu_si128(static_cast<const __m128i*>(from)));
+  }
+};
+
+struct summed_int8 : int16_line {
+  static constexpr int elements = lanes, element_size = 1;
+  static vector load(const void* from) {
+    return _mm256_cvtepi8_epi32(_mm_loadl_epi64(static_cast<const __m128i*>(from)));
   }
 };
 
@@ -107,6 +157,8 @@ inline constexpr kernel_table kernels{.fp32 = panels<floats, 6, 2>(),
                                       .scale = scale_line,
                                       .encode8 = encode_line<std::uint8_t>,
                                       .encode16 = encode_line<std::uint16_t>,
+                                      .encode8_stochastic = encode_line_stochastic<std::uint8_t>,
+                                      .encode16_stochastic = encode_line_stochastic<std::uint16_t>,
                                       .decode8 = decode_line<std::uint8_t>,
                                       .decode16 = decode_line<std::uint16_t>,
                                       .has_subnormal_bf16 = has_subnormal_bf16,
@@ -114,6 +166,19 @@ inline constexpr kernel_table kernels{.fp32 = panels<floats, 6, 2>(),
                                       .dot_bf16 = {},
                                       .dot_int8 = dot_line<int8_line>,
                                       .dot_int16 = dot_line<int16_line>,
+                                      .dot_fp16 = dot_line<fp16_line>,
+                                      .dot_wide_int16 = dot_line<wide_int16_line>,
+                                      .sum_fp32 = sum_line<fp32_line>,
+                                      .sum_fp16 = sum_line<fp16_line>,
+                                      .sum_bf16 = sum_line<bf16_line>,
+                                      .sum_int8 = sum_line<summed_int8>,
+                                      .sum_int16 = sum_line<summed_integers<std::int16_t, std::int32_t>>,
+                                      .sum_int32 = sum_line<summed_integers<std::int32_t, std::int64_t>>,
+                                      .lines_fp32 = line_products<single_columns<fp32_line>, fp32_line>(),
+                                      .lines_fp16 = line_products<single_columns<fp16_line>, fp16_line>(),
+                                      .lines_bf16 = line_products<single_columns<bf16_line>, bf16_line>(),
+                                      .lines_int8 = line_products<pair_columns<int8_line>, int8_line>(),
+                                      .lines_int16 = line_products<pair_columns<int16_line>, int16_line>(),
                                       .fp16_to_float = fp16_to_float,
                                       .float_to_fp16 = float_to_fp16};
 

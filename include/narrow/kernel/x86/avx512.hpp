@@ -9,11 +9,14 @@ namespace narrow::kernel::avx512 {
 
 inline constexpr int vector_bytes = 64;
 
+#include "../../round/random_draws.inl"
 #include "../codes.inl"
 #include "../dot.inl"
+#include "../gemv.inl"
 #include "../pack.inl"
 #include "../panels.inl"
 #include "../quantize.inl"
+#include "../sum.inl"
 #include "../tile.inl"
 
 struct floats {
@@ -30,10 +33,28 @@ struct floats {
 
 struct fp32_line : floats {
   using sum = float;
-  static constexpr int elements = lanes, element_size = 4;
+  static constexpr int elements = lanes, element_size = 4, x_size = 4, ways = 8;
+  static sum total(vector acc) { return total_of_lanes<fp32_line>(acc); }
   static vector load(const void* from) { return _mm512_loadu_ps(from); }
+  static vector load_x(const void* from) { return load(from); }
+  static vector load_lanes(const lane* from) { return load(from); }
   static vector add(vector a, vector b) { return a + b; }  // clang's intrinsic has the caller's flags
   static vector multiply_add(vector acc, vector a, vector b) { return _mm512_fmadd_ps(a, b, acc); }
+};
+
+struct fp16_line : fp32_line {
+  static constexpr int element_size = 2;
+  static vector load(const void* from) {
+    return _mm512_cvtph_ps(_mm256_loadu_si256(static_cast<const __m256i*>(from)));
+  }
+};
+
+struct bf16_line : fp32_line {
+  static constexpr int element_size = 2;
+  static vector load(const void* from) {
+    const __m512i wide = _mm512_cvtepu16_epi32(_mm256_loadu_si256(static_cast<const __m256i*>(from)));
+    return _mm512_castsi512_ps(_mm512_slli_epi32(wide, 16));
+  }
 };
 
 struct integers {
@@ -53,12 +74,34 @@ struct int16_pairs : integers {
   }
 };
 
-struct int16_line : integers {
+struct int16_line : int16_pairs {
   using sum = std::int64_t;
-  static constexpr int elements = 2 * lanes, element_size = 2;
+  static constexpr int elements = 2 * lanes, element_size = 2, x_size = 2, ways = 8;
+  static sum total(vector acc) { return total_of_lanes<int16_line>(acc); }
   static vector load(const void* from) { return _mm512_loadu_si512(from); }
+  static vector load_x(const void* from) { return load(from); }
+  static vector load_lanes(const lane* from) { return load(from); }
+  static vector low_pairs(vector a, vector b) { return _mm512_unpacklo_epi16(a, b); }
+  static vector high_pairs(vector a, vector b) { return _mm512_unpackhi_epi16(a, b); }
   static vector add(vector a, vector b) { return _mm512_add_epi32(a, b); }
   static vector multiply_add(vector acc, vector a, vector b) { return add(acc, _mm512_madd_epi16(a, b)); }
+};
+
+/// Products of any two, b in two halves.
+struct wide_int16_line : int16_line {
+  struct vector {
+    int16_line::vector high, low;
+  };
+  static constexpr int ways = 4;
+  static vector zero() { return {int16_line::zero(), int16_line::zero()}; }
+  static vector add(vector a, vector b) {
+    return {int16_line::add(a.high, b.high), int16_line::add(a.low, b.low)};
+  }
+  static vector multiply_add(vector acc, int16_line::vector a, int16_line::vector b) {
+    return {int16_line::multiply_add(acc.high, a, _mm512_srai_epi16(b, 8)),
+            int16_line::multiply_add(acc.low, a, _mm512_and_si512(b, _mm512_set1_epi16(0xff)))};
+  }
+  static sum total(vector acc) { return 256 * int16_line::total(acc.high) + int16_line::total(acc.low); }
 };
 
 struct int8_line : int16_line {
@@ -67,6 +110,35 @@ struct int8_line : int16_line {
     return _mm512_cvtepi8_epi16(_mm256_loadu_si256(static_cast<const __m256i*>(from)));
   }
 };
+
+struct summed_int8 : int16_line {
+  static constexpr int elements = lanes, element_size = 1;
+  static vector load(const void* from) {
+    return _mm512_cvtepi8_epi32(_mm_loadu_si128(static_cast<const __m128i*>(from)));
+  }
+};
+
+NARROW_KERNEL inline void look_up8(const void* from, void* to, index n, const std::uint16_t* values) {
+  constexpr index count = 32;
+  __m512i tables[4];
+  for (int k = 0; k < 4; ++k) tables[k] = _mm512_loadu_si512(values + k * count);
+  const auto look = [&](const void* codes, void* found) {
+    const __m512i code = _mm512_cvtepu8_epi16(_mm256_loadu_si256(static_cast<const __m256i*>(codes)));
+    const __m512i lower = _mm512_permutex2var_epi16(tables[0], code, tables[1]),
+                  upper = _mm512_permutex2var_epi16(tables[2], code, tables[3]);
+    const __mmask32 is_upper = _mm512_test_epi16_mask(code, _mm512_set1_epi16(0x40));
+    const __m512i sign = _mm512_and_si512(_mm512_slli_epi16(code, 8), _mm512_set1_epi16(-0x8000));
+    _mm512_storeu_si512(found, _mm512_or_si512(_mm512_mask_blend_epi16(is_upper, lower, upper), sign));
+  };
+  const auto* next = static_cast<const std::uint8_t*>(from);
+  auto* result = static_cast<std::uint8_t*>(to);
+  for (; n >= count; n -= count, next += count, result += 2 * count) look(next, result);
+  if (n <= 0) return;
+  std::uint8_t rest[count] = {}, results[2 * count];
+  std::memcpy(rest, next, static_cast<std::size_t>(n));
+  look(rest, results);
+  std::memcpy(result, results, 2 * static_cast<std::size_t>(n));
+}
 
 NARROW_KERNEL inline void fp16_to_float(const void* from, float* to, index n) {
   const auto* halves = static_cast<const std::uint8_t*>(from);
@@ -95,6 +167,8 @@ inline constexpr kernel_table kernels{.fp32 = panels<floats, 14, 2>(),
                                       .scale = scale_line,
                                       .encode8 = encode_line<std::uint8_t>,
                                       .encode16 = encode_line<std::uint16_t>,
+                                      .encode8_stochastic = encode_line_stochastic<std::uint8_t>,
+                                      .encode16_stochastic = encode_line_stochastic<std::uint16_t>,
                                       .decode8 = decode_line<std::uint8_t>,
                                       .decode16 = decode_line<std::uint16_t>,
                                       .has_subnormal_bf16 = has_subnormal_bf16,
@@ -102,6 +176,20 @@ inline constexpr kernel_table kernels{.fp32 = panels<floats, 14, 2>(),
                                       .dot_bf16 = {},
                                       .dot_int8 = dot_line<int8_line>,
                                       .dot_int16 = dot_line<int16_line>,
+                                      .dot_fp16 = dot_line<fp16_line>,
+                                      .dot_wide_int16 = dot_line<wide_int16_line>,
+                                      .sum_fp32 = sum_line<fp32_line>,
+                                      .sum_fp16 = sum_line<fp16_line>,
+                                      .sum_bf16 = sum_line<bf16_line>,
+                                      .sum_int8 = sum_line<summed_int8>,
+                                      .sum_int16 = sum_line<summed_integers<std::int16_t, std::int32_t>>,
+                                      .sum_int32 = sum_line<summed_integers<std::int32_t, std::int64_t>>,
+                                      .look_up8 = look_up8,
+                                      .lines_fp32 = line_products<single_columns<fp32_line>, fp32_line>(),
+                                      .lines_fp16 = line_products<single_columns<fp16_line>, fp16_line>(),
+                                      .lines_bf16 = line_products<single_columns<bf16_line>, bf16_line>(),
+                                      .lines_int8 = line_products<pair_columns<int8_line>, int8_line>(),
+                                      .lines_int16 = line_products<pair_columns<int16_line>, int16_line>(),
                                       .fp16_to_float = fp16_to_float,
                                       .float_to_fp16 = float_to_fp16};
 
@@ -113,6 +201,8 @@ NARROW_TARGET_BEGIN("avx2,fma,f16c,avx512f,avx512bw,avx512vl,avx512dq,avx512vnni
 
 namespace narrow::kernel::avx512_vnni {
 
+#include "../dot.inl"
+#include "../gemv.inl"
 #include "../panels.inl"
 
 struct int16_pairs : avx512::integers {
@@ -121,6 +211,59 @@ struct int16_pairs : avx512::integers {
 
 struct int8_quads : avx512::integers {
   static vector step(vector acc, word a, vector b) { return _mm512_dpbusd_epi32(acc, b, broadcast(a)); }
+};
+
+struct int16_line : avx512::int16_line {
+  static vector step(vector acc, word a, vector b) { return int16_pairs::step(acc, a, b); }
+  static vector multiply_add(vector acc, vector a, vector b) { return _mm512_dpwssd_epi32(acc, a, b); }
+};
+
+struct int8_line : avx512::int16_line {
+  static constexpr int elements = 4 * lanes, element_size = 1, x_size = 1;
+  static vector load(const void* from) {
+    return _mm512_xor_si512(_mm512_loadu_si512(from), _mm512_set1_epi8(-128));
+  }
+  static vector multiply_add(vector acc, vector a, vector x) { return _mm512_dpbusd_epi32(acc, a, x); }
+};
+
+struct int8_columns : int8_line {
+  static constexpr int group = 4, vectors = 4, ways = 2;
+  static void step(vector* acc, const unsigned char* const* columns, index at, word x) {
+    const vector a = load(columns[0] + at), b = load(columns[1] + at), c = load(columns[2] + at),
+                 d = load(columns[3] + at);
+    const vector low_ab = _mm512_unpacklo_epi8(a, b), high_ab = _mm512_unpackhi_epi8(a, b),
+                 low_cd = _mm512_unpacklo_epi8(c, d), high_cd = _mm512_unpackhi_epi8(c, d);
+    acc[0] = int8_quads::step(acc[0], x, low_pairs(low_ab, low_cd));
+    acc[1] = int8_quads::step(acc[1], x, high_pairs(low_ab, low_cd));
+    acc[2] = int8_quads::step(acc[2], x, low_pairs(high_ab, high_cd));
+    acc[3] = int8_quads::step(acc[3], x, high_pairs(high_ab, high_cd));
+  }
+};
+
+/// a counts 128 more than it is; the sum of b says how much that is too much.
+struct int8_pairs_of_lines : int8_line {
+  struct vector {
+    __m512i products, sums;
+  };
+  static constexpr int ways = 4;
+  static __m512i load(const void* from) { return load_x(from); }
+  static vector zero() { return {int8_line::zero(), int8_line::zero()}; }
+  static vector add(vector a, vector b) {
+    return {int8_line::add(a.products, b.products), int8_line::add(a.sums, b.sums)};
+  }
+  static vector multiply_add(vector acc, __m512i a, __m512i b) {
+    return {_mm512_dpbusd_epi32(acc.products, _mm512_xor_si512(a, _mm512_set1_epi8(-128)), b),
+            _mm512_dpbusd_epi32(acc.sums, _mm512_set1_epi8(1), b)};
+  }
+  static sum total(vector acc) { return int8_line::total(acc.products) - 128 * int8_line::total(acc.sums); }
+};
+
+/// Products of any two, b in two halves.
+struct wide_int16_line : avx512::wide_int16_line {
+  static vector multiply_add(vector acc, __m512i a, __m512i b) {
+    return {_mm512_dpwssd_epi32(acc.high, a, _mm512_srai_epi16(b, 8)),
+            _mm512_dpwssd_epi32(acc.low, a, _mm512_and_si512(b, _mm512_set1_epi16(0xff)))};
+  }
 };
 
 inline constexpr int int8_rows = 14;
@@ -154,7 +297,12 @@ inline constexpr kernel_table kernels{.fp32 = {},
                                       .bf16 = {},
                                       .int16 = panels<int16_pairs, 14, 2>(),
                                       .int8 = panels<int8_quads, int8_rows, 2>(),
-                                      .int8_row_sums = int8_row_sums};
+                                      .int8_row_sums = int8_row_sums,
+                                      .dot_int8 = dot_line<int8_pairs_of_lines>,
+                                      .dot_int16 = dot_line<int16_line>,
+                                      .dot_wide_int16 = dot_line<wide_int16_line>,
+                                      .lines_int8 = line_products<int8_columns, int8_line>(),
+                                      .lines_int16 = line_products<pair_columns<int16_line>, int16_line>()};
 
 }  // namespace narrow::kernel::avx512_vnni
 
@@ -180,32 +328,47 @@ struct bf16_line : avx512::fp32_line {
   }
 };
 
-NARROW_KERNEL inline void decode8_bf16(const void* from, std::uint16_t* to, index n, const std::uint16_t* values) {
-  __m512i table[4];
-  for (int i = 0; i < 4; ++i) table[i] = _mm512_loadu_si512(values + 32 * i);
-  const auto decoded = [&](__m256i codes) {
-    const __m512i code = _mm512_cvtepu8_epi16(codes);
-    const __m512i low = _mm512_permutex2var_epi16(table[0], code, table[1]),
-                  high = _mm512_permutex2var_epi16(table[2], code, table[3]);
-    const __mmask32 is_high = _mm512_test_epi16_mask(code, _mm512_set1_epi16(0x40));
-    const __m512i sign = _mm512_slli_epi16(_mm512_srli_epi16(code, 7), 15);
-    return _mm512_or_si512(_mm512_mask_blend_epi16(is_high, low, high), sign);
+/// As a line of bf16, and the least of twice the smaller magnitudes, less 1: of a zero, which makes a zero
+/// whatever the other is, the largest number.
+struct checked_bf16_line : bf16_line {
+  struct vector {
+    __m512 acc;
+    __m512i least;
   };
-  const auto* next = static_cast<const unsigned char*>(from);
-  for (; n >= 32; n -= 32, next += 32, to += 32)
-    _mm512_storeu_si512(to, decoded(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(next))));
-  if (n > 0) {
-    const auto rest = static_cast<__mmask32>((1ull << n) - 1);
-    _mm512_mask_storeu_epi16(to, rest, decoded(_mm256_maskz_loadu_epi8(rest, next)));
+  struct sum {
+    float value;
+    bool exact;
+  };
+  static constexpr int ways = 8;
+  static __m512i load(const void* from) { return _mm512_loadu_si512(from); }
+  static vector zero() { return {bf16_line::zero(), _mm512_set1_epi16(-1)}; }
+  static vector add(vector a, vector b) {
+    return {bf16_line::add(a.acc, b.acc), _mm512_min_epu16(a.least, b.least)};
   }
+  static vector multiply_add(vector acc, __m512i a, __m512i b) {
+    const __m512i smaller = _mm512_min_epu16(_mm512_add_epi16(a, a), _mm512_add_epi16(b, b));
+    return {_mm512_dpbf16_ps(acc.acc, reinterpret_cast<__m512bh>(a), reinterpret_cast<__m512bh>(b)),
+            _mm512_min_epu16(acc.least, _mm512_add_epi16(smaller, _mm512_set1_epi16(-1)))};
+  }
+  static sum total(vector acc) {
+    constexpr short largest_subnormal = 2 * 0x7f - 1;
+    return {total_of_lanes<bf16_line>(acc.acc),
+            _mm512_cmple_epu16_mask(acc.least, _mm512_set1_epi16(largest_subnormal)) == 0};
+  }
+};
+
+NARROW_KERNEL inline bool dot_any_bf16(const void* a, const void* b, index n, float* sum) {
+  const checked_bf16_line::sum result = dot_line<checked_bf16_line>(a, b, n);
+  *sum = result.value;
+  return result.exact;
 }
 
 inline constexpr kernel_table kernels{.fp32 = {},
                                       .bf16 = panels<bf16_pairs, 14, 2>(),
                                       .int16 = {},
                                       .int8 = {},
-                                      .decode8_bf16 = decode8_bf16,
-                                      .dot_bf16 = dot_line<bf16_line>};
+                                      .dot_bf16 = dot_line<bf16_line>,
+                                      .dot_any_bf16 = dot_any_bf16};
 
 }  // namespace narrow::kernel::avx512_bf16
 

@@ -1,0 +1,128 @@
+// A matrix times a vector, included once in the namespace of each instruction set, inside its target region. Line: as in
+// dot.inl, with `load` for elements of the matrix, and `x_size` and `load_x` for those of the vector. Columns: `group` of
+// them are multiplied at once, with `step(acc, columns, at, x)` for `elements` rows of each, in `vectors` vectors. No
+// include guard, on purpose.
+
+inline constexpr int second_level = 2;  // cache, as __builtin_prefetch has it: what is next would fill the first
+
+/// Each column contributes to its vector: numbers that need no neighbour.
+template <class Line> struct single_columns : Line {
+  static constexpr int group = 1, vectors = 1, ways = 8;
+  static void step(typename Line::vector* acc, const unsigned char* const* columns, index at, word x) {
+    acc[0] = Line::step(acc[0], x, Line::load(columns[0] + at));
+  }
+};
+
+/// Two columns interleaved.
+template <class Line> struct pair_columns : Line {
+  static constexpr int group = 2, vectors = 2, ways = 4;
+  static void step(typename Line::vector* acc, const unsigned char* const* columns, index at, word x) {
+    const auto a = Line::load(columns[0] + at), b = Line::load(columns[1] + at);
+    acc[0] = Line::step(acc[0], x, Line::low_pairs(a, b));
+    acc[1] = Line::step(acc[1], x, Line::high_pairs(a, b));
+  }
+};
+
+/// Adds `Ways` words of x times their columns to the sums; columns so many bytes ahead are next. What a last vector lacks is zeros.
+template <class Op, int Ways>
+inline void add_some_columns(const unsigned char* const (&columns)[Ways * Op::group], index ahead, const word* x,
+                             index n, typename Op::lane* sums) {
+  constexpr index step = Op::elements, bytes = step * index{Op::element_size};
+  word factors[Ways];  // which a store to the sums cannot change
+  std::copy(x, x + Ways, factors);
+  const auto add = [&](const unsigned char* const* from, index at) {
+    typename Op::vector acc[Op::vectors];
+    NARROW_UNROLL for (int v = 0; v < Op::vectors; ++v) acc[v] =
+        Op::load_lanes(sums + v * Op::lanes);
+    NARROW_UNROLL for (int w = 0; w < Ways; ++w) Op::step(acc, from + w * Op::group, at, factors[w]);
+    NARROW_UNROLL for (int v = 0; v < Op::vectors; ++v) Op::store(sums + v * Op::lanes, acc[v]);
+  };
+  index at = 0;
+  for (; n >= step; n -= step, at += bytes, sums += step) {
+    NARROW_UNROLL for (int c = 0; c < Ways * Op::group; ++c) __builtin_prefetch(columns[c] + at + ahead, 0, second_level);
+    add(columns, at);
+  }
+  if (n <= 0) return;
+  unsigned char rest[Ways * Op::group][bytes] = {};
+  const unsigned char* rests[Ways * Op::group];
+  for (int c = 0; c < Ways * Op::group; ++c) {
+    std::memcpy(rest[c], columns[c] + at, static_cast<std::size_t>(n * Op::element_size));
+    rests[c] = rest[c];
+  }
+  add(rests, 0);
+}
+
+template <class Op>
+NARROW_KERNEL void add_columns(const void* a, index stride, index count, const word* x, index n,
+                               typename Op::lane* sums) {
+  constexpr int ways = Op::ways, group = Op::group;
+  const auto* next = static_cast<const unsigned char*>(a);
+  for (; count >= ways * group; count -= ways * group, next += ways * group * stride, x += ways) {
+    const unsigned char* columns[ways * group];
+    for (int c = 0; c < ways * group; ++c) columns[c] = next + c * stride;
+    const index width = ways * group * stride;
+    add_some_columns<Op, ways>(columns, count >= 2 * ways * group ? width : 0, x, n, sums);
+  }
+  for (; count > 0; count -= group, next += group * stride, ++x) {
+    const unsigned char* columns[group];  // one that is lacking is another times 0
+    for (int c = 0; c < group; ++c) columns[c] = next + (c < count ? c * stride : 0);
+    add_some_columns<Op, 1>(columns, 0, x, n, sums);
+  }
+}
+
+template <class Line, int Rows>
+inline void multiply_some_rows(const unsigned char* a, index stride, index ahead, const unsigned char* x, index n,
+                               typename Line::sum* sums) {
+  constexpr int ways = 8 / Rows;
+  constexpr index step = Line::elements, bytes = step * index{Line::element_size},
+                  x_bytes = step * index{Line::x_size};
+  typename Line::vector acc[ways][Rows];
+  NARROW_UNROLL for (int w = 0; w < ways; ++w) NARROW_UNROLL for (int r = 0; r < Rows; ++r) acc[w][r] =
+      Line::zero();
+  for (; n >= ways * step; n -= ways * step, a += ways * bytes, x += ways * x_bytes) {
+    NARROW_UNROLL for (int w = 0; w < ways; ++w) {
+      const auto factor = Line::load_x(x + w * x_bytes);
+      NARROW_UNROLL for (int r = 0; r < Rows; ++r) {
+        __builtin_prefetch(a + r * stride + w * bytes + ahead, 0, second_level);
+        acc[w][r] = Line::multiply_add(acc[w][r], Line::load(a + r * stride + w * bytes), factor);
+      }
+    }
+  }
+  NARROW_UNROLL for (int w = 1; w < ways; ++w) NARROW_UNROLL for (int r = 0; r < Rows; ++r) acc[0][r] =
+      Line::add(acc[0][r], acc[w][r]);
+  for (; n >= step; n -= step, a += bytes, x += x_bytes) {
+    NARROW_UNROLL for (int r = 0; r < Rows; ++r) acc[0][r] =
+        Line::multiply_add(acc[0][r], Line::load(a + r * stride), Line::load_x(x));
+  }
+  if (n > 0) {
+    unsigned char rest[Rows][bytes] = {}, x_rest[x_bytes] = {};
+    std::memcpy(x_rest, x, static_cast<std::size_t>(n * Line::x_size));
+    NARROW_UNROLL for (int r = 0; r < Rows; ++r) {
+      std::memcpy(rest[r], a + r * stride, static_cast<std::size_t>(n * Line::element_size));
+      acc[0][r] = Line::multiply_add(acc[0][r], Line::load(rest[r]), Line::load_x(x_rest));
+    }
+  }
+  NARROW_UNROLL for (int r = 0; r < Rows; ++r) {
+    typename Line::lane lanes[Line::lanes];
+    Line::store(lanes, acc[0][r]);
+    for (int l = 0; l < Line::lanes; ++l) sums[r] += lanes[l];
+  }
+}
+
+template <class Line>
+NARROW_KERNEL void add_rows(const void* a, index stride, index count, const word* x, index n,
+                            typename Line::sum* sums) {
+  constexpr int rows = 8;
+  const auto* next = static_cast<const unsigned char*>(a);
+  const auto* factors = reinterpret_cast<const unsigned char*>(x);
+  for (; count >= rows; count -= rows, next += rows * stride, sums += rows)
+    multiply_some_rows<Line, rows>(next, stride, count >= 2 * rows ? rows * stride : 0, factors, n, sums);
+  for (; count > 0; --count, next += stride, ++sums)
+    multiply_some_rows<Line, 1>(next, stride, 0, factors, n, sums);
+}
+
+template <class Columns, class Line>
+constexpr line_kernels<typename Line::lane, typename Line::sum> line_products() {
+  static_assert(Columns::group * Line::x_size == sizeof(word));
+  return {Columns::group, Columns::vectors, Columns::elements, add_columns<Columns>, add_rows<Line>};
+}
