@@ -106,11 +106,22 @@ template <class Meeting, class Sum>
 void scale_tile(matrix_view<const Sum> sums, const line_scales& rows, index i0, const line_scales& cols,
                 index j0, float* values, index values_stride) {
   if constexpr (std::same_as<Sum, std::int32_t>)
-    if (const tile_kernels& t = dispatch::instance().kernels().tiles; t && rows.all_normal_with(cols))
+    if (const tile_kernels& t = dispatch::instance().kernels().tiles;
+        t && sums.col_stride == 1 && rows.all_normal_with(cols))
       return t.scale(sums.data, {sums.rows, sums.cols, sums.row_stride, values_stride}, rows.from(i0),
                      cols.from(j0), values);
+  constexpr index longest = 64;
+  Sum side_by_side[longest];
   for (index i = 0; i < sums.rows; ++i)
-    scale_row<Meeting>(&sums(i, 0), rows[i0 + i], cols.from(j0), values + i * values_stride, sums.cols);
+    for (index j = 0, n; j < sums.cols; j += n) {
+      n = sums.col_stride == 1 ? sums.cols : std::min(sums.cols - j, longest);
+      const Sum* line = &sums(i, j);
+      if (sums.col_stride != 1) {
+        for (index l = 0; l < n; ++l) side_by_side[l] = sums(i, j + l);
+        line = side_by_side;
+      }
+      scale_row<Meeting>(line, rows[i0 + i], cols.from(j0 + j), values + i * values_stride + j, n);
+    }
 }
 
 }  // namespace narrow::kernel

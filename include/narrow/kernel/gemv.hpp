@@ -253,7 +253,7 @@ bool try_vector_product(matrix_view<const A> a, matrix_view<const B> b, magnitud
                                             });
   return try_matrix_times_vector<Meeting>(a, b.data, b.row_stride, largest,
                                           [&](index i, index n, const auto* sums) {
-                                            store(i, 0, matrix_view{sums, n, 1, 1, n});
+                                            store(i, 0, matrix_view{sums, n, 1, 1, 1});
                                           });
 }
 
