@@ -35,7 +35,7 @@ class thread_pool {
     while (busy_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
     const released_at_end release{busy_};
     stop();
-    for (int i = 1; i < n; ++i) helpers_.emplace_back([this] { help(); });
+    for (int i = 1; i < n; ++i) helpers_.emplace_back([this, job = job_] { help(job); });
     size_ = n;
   }
 
@@ -55,12 +55,13 @@ class thread_pool {
       next_ = 0;
       thrown_ = nullptr;
       ++job_;
+      open_ = true;
     }
     wake_.notify_all();
     take_parts();
     // A helper that wakes up from now on finds no job.
     std::unique_lock lock(mutex_);
-    call_ = nullptr;
+    open_ = false;
     done_.wait(lock, [this] { return working_ == 0; });
     if (thrown_) std::rethrow_exception(thrown_);
   }
@@ -80,11 +81,12 @@ class thread_pool {
       }
   }
 
-  void help() {
+  /// Works on all jobs after `seen`.
+  void help(std::uint64_t seen) {
     const detail::float_environment guard;
     std::unique_lock lock(mutex_);
-    for (std::uint64_t seen = job_;;) {
-      wake_.wait(lock, [&] { return stopping_ || (job_ != seen && call_ != nullptr); });
+    for (;;) {
+      wake_.wait(lock, [&] { return stopping_ || (job_ != seen && open_); });
       if (stopping_) return;
       seen = job_;
       ++working_;
@@ -116,6 +118,7 @@ class thread_pool {
   bool stopping_ = false;
   int working_ = 0;
   std::uint64_t job_ = 0;
+  bool open_ = false;  // may be joined
   void (*call_)(const void*, index) = nullptr;
   const void* context_ = nullptr;
   index count_ = 0;
