@@ -26,12 +26,12 @@ template <class Wide, class Sum> Wide root_of(const Sum& squares) {
 ///
 /// Shapes    a: (n), b: (n); n = 0 gives 0.
 /// Rounding  floating: products of fp16, bf16 and narrower are exact in float unless they leave its range;
-/// additions
-///           round to nearest. `fixed` with itself: exact, see `fixed_sum`.
+///           additions round to nearest. `fixed` with itself: exact, see `fixed_sum`.
 /// Error     |result - exact| <= g(n) sum |a[i] b[i]|, g(k) = k u / (1 - k u), u = 2^-24, while nothing
-/// overflows. Special   NaN propagates; subnormals count, whatever the caller's floating-point control
-/// register says. Throws    std::invalid_argument naming both sizes if they differ. Source    Higham,
-/// Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), section 3.1.
+///           overflows.
+/// Special   NaN propagates; subnormals count, whatever the caller's floating-point control register says.
+/// Throws    std::invalid_argument naming both sizes if they differ.
+/// Source    Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), section 3.1.
 template <sized_array A, sized_array B>
 requires narrow_scalar<detail::element_t<A>> || narrow_scalar<detail::element_t<B>>
 [[nodiscard]] auto dot(const A& a, const B& b) {
@@ -63,12 +63,10 @@ requires narrow_scalar<detail::element_t<A>>
 /// C = alpha A B + beta C.
 ///
 /// Shapes    a: (m, k), b: (k, n), c: (m, n); `row_major`, `column_major` and `transposed()` make the views.
-/// k = 0 gives
-///           beta C. C must not overlap A or B.
+///           k = 0 gives beta C. C must not overlap A or B.
 /// Rounding  sums are wide and each coefficient is rounded once, to the type of c; c is not read where beta
-/// is 0.
-///           Floating: alpha, beta and the sums meet in float. `fixed` with itself and alpha, beta powers of
-///           two: exact until that one rounding.
+///           is 0. Floating: alpha, beta and the sums meet in float. `fixed` with itself and alpha, beta powers
+///           of two: exact until that one rounding.
 /// Error     before it, as `dot`.
 /// Throws    std::invalid_argument naming both shapes if they do not match.
 template <class A, class B, class C>

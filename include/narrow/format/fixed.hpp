@@ -13,8 +13,7 @@ namespace narrow {
 /// `double` where WL > 24. Operators and functions are free templates, in format/operators.hpp and math.hpp.
 ///
 /// Rounding  conversions, + - * /, sqrt and fma give the exact result rounded once by `Round`; what does not
-/// fit
-///           saturates or wraps, as `Overflow` says.
+///           fit saturates or wraps, as `Overflow` says.
 /// Special   NaN, 0 / 0 and the root of a negative number give 0; infinity and x / 0 saturate.
 /// Size      WL bits, rounded up to 1, 2 or 4 bytes, sign-extended. Trivially copyable.
 template <int WL, int FL, class Round, class Overflow> class fixed {

@@ -12,9 +12,9 @@ namespace narrow {
 /// every value of it. Operators and functions are free templates, in format/operators.hpp and math.hpp.
 ///
 /// Rounding  conversions, + - * /, sqrt and fma give the exact result rounded once by `Round`, overflow by
-/// `Overflow`. Special   as `Specials` says (see `narrow::specials`). A signalling NaN becomes quiet, sign
-/// and payload kept.
-///           Without NaN (fp4, fp6) a NaN becomes +0, infinity the largest finite number.
+///           `Overflow`.
+/// Special   as `Specials` says (see `narrow::specials`). A signalling NaN becomes quiet, sign and payload
+///           kept. Without NaN (fp4, fp6) a NaN becomes +0, infinity the largest finite number.
 /// Size      1 + E + M bits, rounded up to 1, 2 or 4 bytes; unused high bits are 0. Trivially copyable.
 template <int E, int M, specials Specials, class Round, class Overflow> class floating {
   static_assert(2 <= E && E <= 8, "narrow::floating<E, M>: E must be 2 to 8 exponent bits");

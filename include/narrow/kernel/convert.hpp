@@ -49,8 +49,7 @@ template <class R> using element_t = std::remove_cv_t<std::ranges::range_value_t
 /// to[i] = from[i] in the format of `to`, each rounded once by `round` (default: the policy of that format).
 ///
 /// Shapes    contiguous ranges of the same size, of any narrow or built-in types; they may be the same memory
-/// only
-///           where the types are the same.
+///           only where the types are the same.
 /// Rounding  into a narrow format by `round`, element i under index i; into a built-in type to nearest, under
 ///           any state of the caller's floating-point control register.
 /// Throws    std::invalid_argument naming both sizes if they differ.

@@ -75,9 +75,8 @@ template <narrow_scalar F> class master_weights : detail::streamable<master_weig
   /// weights() = master(), each element rounded once.
   ///
   /// Rounding  by `round`. `rounding::stochastic{seed, offset}` draws for element (i, j) of a matrix under
-  /// its
-  ///           row-major index, whatever the storage order. Make the seed a function of the step's number, so
-  ///           that steps differ and a run that goes on from a saved state repeats.
+  ///           its row-major index, whatever the storage order. Make the seed a function of the step's number,
+  ///           so that steps differ and a run that goes on from a saved state repeats.
   template <rounding_policy Round = own_rounding> void round(const Round& round = Round{}) {
     constexpr bool by_index = requires { round.at(0); };
     if (by_index && layout_.order == array_layout::sequence::by_columns) {
