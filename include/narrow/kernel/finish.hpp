@@ -75,11 +75,11 @@ class line_scales {
  public:
   explicit line_scales(index n) : scales_(static_cast<std::size_t>(n)) {}
 
-  /// Those of the rows of m from its column j on.
-  template <class E, class S> void read(const block_view<E, S>& m, index j) {
+  /// Those of the rows of m from its column j on, in units of 1 / unit.
+  template <class E, class S> void read(const block_view<E, S>& m, index j, float unit = 1) {
     for (index i = 0, n; i < m.rows(); i += n) {
       n = std::min(m.rows() - i, m.tile_rows - (m.first_row + i) % m.tile_rows);
-      const auto scale = static_cast<float>(m.scale(i, j));
+      const float scale = static_cast<float>(m.scale(i, j)) * unit;
       std::fill_n(scales_.begin() + i, n, scale);
       // A NaN makes both ends NaN, and stays.
       smallest_ = i > 0 && smallest_ <= scale ? smallest_ : scale;
@@ -105,7 +105,7 @@ class line_scales {
 template <class Meeting, class Sum>
 void scale_tile(matrix_view<const Sum> sums, const line_scales& rows, index i0, const line_scales& cols,
                 index j0, float* values, index values_stride) {
-  if constexpr (std::same_as<Sum, std::int32_t>)
+  if constexpr (std::same_as<Sum, std::int32_t> && std::integral<typename Meeting::result>)
     if (const tile_kernels& t = dispatch::instance().kernels().tiles;
         t && sums.col_stride == 1 && rows.all_normal_with(cols))
       return t.scale(sums.data, {sums.rows, sums.cols, sums.row_stride, values_stride}, rows.from(i0),

@@ -35,6 +35,38 @@ NARROW_KERNEL void multiply(matrix_view<const A> a, matrix_view<const B> b, matr
   products<meeting>(a, b, {detail::largest_element<A>(), detail::largest_element<B>()}, store);
 }
 
+/// What an integer sum of products counts in.
+template <class Meeting> constexpr float unit_of_sums() {
+  if constexpr (requires { Meeting::result::fraction_length; })
+    return detail::power_of_two(-Meeting::result::fraction_length);
+  else
+    return 1;
+}
+
+/// Tries to compute the products of pieces of the depth within which no scale changes, their sums in float
+/// handed to store(i, j, values). False, and nothing was stored, if the pieces differ in length, a product of
+/// scales is no normal float, or there is no kernel.
+template <class Meeting, class A, class B, class Piece, class Store>
+bool try_pieces(const A& a, const B& b, const Piece& piece, const Store& store) {
+  const index depth = a.cols(), length = piece(0), count = (depth + length - 1) / length;
+  std::vector<float> row_scales, col_scales;
+  for (index first = 0; first < depth; first += length) {
+    if (piece(first) != std::min(length, depth - first)) return false;
+    line_scales rows(a.rows()), cols(b.cols());
+    rows.read(a, first, unit_of_sums<Meeting>());
+    cols.read(b.transposed(), first);
+    if (!rows.all_normal_with(cols)) return false;
+    if (first == 0) {
+      row_scales.reserve(static_cast<std::size_t>(a.rows() * count));
+      col_scales.reserve(static_cast<std::size_t>(b.cols() * count));
+    }
+    row_scales.insert(row_scales.end(), rows.from(0), rows.from(a.rows()));
+    col_scales.insert(col_scales.end(), cols.from(0), cols.from(b.cols()));
+  }
+  return try_scaled_pieces<Meeting>(a.elements, b.elements, {a.largest, b.largest}, length,
+                                    {row_scales.data(), a.rows()}, {col_scales.data(), b.cols()}, store);
+}
+
 /// C = alpha A B + beta C for matrices in blocks. Where no scale changes along the summed dimension, a
 /// coefficient of A B is float(sum of products of elements) * (scale of the row * scale of the column), each
 /// operation rounded to float; else such pieces are added in float, in ascending order. Rounded under its
@@ -55,6 +87,10 @@ NARROW_KERNEL void multiply_blocks(const A& a, const B& b, matrix_view<C> c, dou
   const auto piece = [&](index first) {
     return std::min(a.constant_cols(first), b_transposed.constant_cols(first));
   };
+
+  if (depth > 0 && piece(0) < depth &&
+      try_pieces<meeting>(a, b, piece, [&](index i, index j, auto values) { store(i, j, values); }))
+    return;
 
   std::vector<float> pieces;  // sums of the pieces so far, where there is more than one
   if (depth == 0 || piece(0) < depth) pieces.assign(static_cast<std::size_t>(c.rows * c.cols), 0.0f);

@@ -3,6 +3,7 @@
 
 #include <limits>
 #include <optional>
+#include <vector>
 
 #include "isa.hpp"
 #include "packing.hpp"
@@ -108,18 +109,30 @@ template <content Content> class left_factor {
 };
 
 inline constexpr index max_panel_rows = 16, max_panel_cols = 32;
+template <class Number> using tile_of = Number[max_panel_rows * max_panel_cols];
 
-/// The sums of A B, handed to store(i, j, sums) in tiles. Rows and columns are packed in blocks, whole depth.
-template <content Content, class A, class B, class Store>
-void panel_product(const kernel_table& t, matrix_view<const A> a, matrix_view<const B> b, magnitudes largest,
-                   const Store& store) {
-  using lane = typename words_of<Content>::lane;
+/// Where a tile of the result is, and what it is the product of.
+struct tile_place {
+  index row, col, height, width;
+  left_panel a;
+  index skipped;  // rows of the panel that come before the tile's
+  const word* b;
+  index plane_words;  // from a plane of b to the next
+
+  /// The tile in what the kernels gave for the whole panels.
+  template <class Number> matrix_view<const Number> in(const Number* numbers, index cols) const {
+    return {numbers + skipped * cols, height, width, cols, 1};
+  }
+};
+
+/// Packs A, and B in planes, in blocks of rows and columns, whole depth, and visits the tiles of the result.
+/// visit.rows(panel): the next tiles have these rows. visit.tile(place): one of them.
+template <content Content, class A, class B, class Visitor>
+void for_tiles(const kernel_table& t, matrix_view<const A> a, matrix_view<const B> b, const passes& p,
+               Visitor&& visit) {
   constexpr index group = group_size<Content>;
   const auto& kernel = words_of<Content>::kernel(t);
   const index rows = kernel.rows, cols = kernel.cols, groups = (a.cols + group - 1) / group;
-  const passes p = passes_for<Content>(largest, groups);
-  const bool at_once = p.plane_count == 1 && p.safe_groups == groups;
-
   const auto round_up = [](index n, index size) { return (n + size - 1) / size * size; };
   const auto fitting = [&](index words, index lines, index size, index total) {
     return std::clamp(words / (groups * lines) / size * size, size, round_up(total, size));
@@ -129,13 +142,6 @@ void panel_product(const kernel_table& t, matrix_view<const A> a, matrix_view<co
               width_of_block = fitting(index{1} << 17, p.plane_count, cols, b.cols);
   const uninitialised<word> packed_b(width_of_block * groups * p.plane_count);
 
-  // What the sums of `length` groups of a panel begin with.
-  const auto set_start = [&](const left_panel& panel, index length, lane(&start)[max_panel_rows]) {
-    if constexpr (Content == content::int8) {
-      t.int8_row_sums(panel, length, start);
-      for (lane& x : start) x = static_cast<lane>(0u - 128u * static_cast<std::uint32_t>(x));
-    }
-  };
   for (index top = 0; top < a.rows; top += height_of_block) {
     const index bottom = std::min(top + height_of_block, a.rows);
     const left_factor<Content> left(t, a.block(top, 0, bottom - top, a.cols), rows);
@@ -144,40 +150,131 @@ void panel_product(const kernel_table& t, matrix_view<const A> a, matrix_view<co
       for (int k = 0; k < p.plane_count; ++k)
         pack<Content>(t, b.block(0, j0, b.rows, width).transposed(), cols, p.planes[k],
                       packed_b.data() + k * plane_words);
-      for (index i0 = top; i0 < bottom; i0 += rows) {
-        const auto part = left[i0 - top];
-        const index height = std::min(rows, bottom - i0);
-        lane start[max_panel_rows] = {};
-        if (at_once) set_start(part.panel, groups, start);
-        for (index j = 0; j < width; j += cols) {
-          const auto hand_over = [&](const auto* tile) {
-            store(i0, j0 + j,
-                  matrix_view{tile + part.skipped * cols, height, std::min(cols, width - j), cols, index{1}});
-          };
-          const word* const panel_b = packed_b.data() + j * groups;
-          alignas(64) lane tile[max_panel_rows * max_panel_cols];
-          if (at_once) {
-            kernel.multiply(part.panel, panel_b, groups, start, tile);
-            hand_over(tile);
-          } else if constexpr (std::integral<lane>) {
-            alignas(64) std::int64_t total[max_panel_rows * max_panel_cols] = {};
-            for (index first = 0, length; first < groups; first += length) {
-              length = std::min(p.safe_groups, groups - first);
-              left_panel panel = part.panel;
-              panel.data += first * panel.group_step;
-              set_start(panel, length, start);
-              for (int k = 0; k < p.plane_count; ++k) {
-                kernel.multiply(panel, panel_b + k * plane_words + first * cols, length, start, tile);
-                t.tiles.add(tile, p.planes[k] == plane::high ? 8 : 0, total, rows * cols);
-              }
-            }
-            hand_over(total);
-          }
-        }
+      for (index i = top; i < bottom; i += rows) {
+        const auto part = left[i - top];
+        visit.rows(part.panel);
+        for (index j = 0; j < width; j += cols)
+          visit.tile({i, j0 + j, std::min(rows, bottom - i), std::min(cols, width - j), part.panel,
+                      part.skipped, packed_b.data() + j * groups, plane_words});
       }
     }
   }
 }
+
+/// Groups of a panel from `first` on.
+inline left_panel from_group(left_panel panel, index first) {
+  panel.data += first * panel.group_step;
+  return panel;
+}
+
+/// What the sums of the first groups of a panel begin with, so that what one of the factors has too much goes
+/// away again.
+template <content Content>
+void set_start(const kernel_table& t, const left_panel& panel, index groups,
+               typename words_of<Content>::lane* start) {
+  if constexpr (Content == content::int8) {
+    t.int8_row_sums(panel, groups, start);
+    for (index i = 0; i < max_panel_rows; ++i)
+      start[i] = static_cast<std::int32_t>(0u - 128u * static_cast<std::uint32_t>(start[i]));
+  }
+}
+
+/// Hands the sums of tiles to store(i, j, sums).
+template <content Content, class Store> class whole_sums {
+ public:
+  whole_sums(const kernel_table& t, const passes& p, index groups, const Store& store)
+      : t_(t), p_(p), groups_(groups), store_(store) {}
+
+  void rows(const left_panel& panel) {
+    if (at_once_) set_start<Content>(t_, panel, groups_, start_);
+  }
+  void tile(const tile_place& at) {
+    alignas(64) tile_of<lane> tile;
+    if (at_once_) {
+      kernel_.multiply(at.a, at.b, groups_, start_, tile);
+      store_(at.row, at.col, at.in(tile, kernel_.cols));
+    } else if constexpr (std::integral<lane>) {
+      alignas(64) tile_of<std::int64_t> total = {};
+      for (index first = 0, length; first < groups_; first += length) {
+        length = std::min(p_.safe_groups, groups_ - first);
+        const left_panel panel = from_group(at.a, first);
+        set_start<Content>(t_, panel, length, start_);
+        for (int k = 0; k < p_.plane_count; ++k) {
+          kernel_.multiply(panel, at.b + k * at.plane_words + first * kernel_.cols, length, start_, tile);
+          t_.tiles.add(tile, p_.planes[k] == plane::high ? 8 : 0, total, kernel_.rows * kernel_.cols);
+        }
+      }
+      store_(at.row, at.col, at.in(total, kernel_.cols));
+    }
+  }
+
+ private:
+  using lane = typename words_of<Content>::lane;
+
+  const kernel_table& t_;
+  const panel_kernel<lane>& kernel_ = words_of<Content>::kernel(t_);
+  const passes& p_;
+  index groups_;
+  const Store& store_;
+  bool at_once_ = p_.plane_count == 1 && p_.safe_groups == groups_;
+  lane start_[max_panel_rows] = {};
+};
+
+/// Scales of lines, of one piece of their length after the other.
+struct piece_scales {
+  const float* data;
+  index lines;
+  const float* at(index piece, index line) const { return data + piece * lines + line; }
+};
+
+/// Hands tiles to store(i, j, values), where a value is the sum of a row's and a column's pieces, each of them
+/// float(sum of products) * (scale of the row's * scale of the column's), added in ascending order.
+template <content Content, class Store> class scaled_pieces {
+ public:
+  scaled_pieces(const kernel_table& t, index groups, index piece_groups, const piece_scales& rows,
+                const piece_scales& cols, const Store& store)
+      : t_(t),
+        groups_(groups),
+        piece_groups_(piece_groups),
+        rows_(rows),
+        cols_(cols),
+        store_(store),
+        starts_(static_cast<std::size_t>((groups + piece_groups - 1) / piece_groups * max_panel_rows)) {}
+
+  void rows(const left_panel& panel) {
+    lane* start = starts_.data();
+    for (index first = 0; first < groups_; first += piece_groups_, start += max_panel_rows)
+      set_start<Content>(t_, from_group(panel, first), std::min(piece_groups_, groups_ - first), start);
+  }
+  void tile(const tile_place& at) {
+    alignas(64) tile_of<lane> tile;
+    alignas(64) tile_of<float> values = {};
+    const index cols = kernel_.cols, skipped = at.skipped * cols;
+    const lane* start = starts_.data();
+    for (index piece = 0, first = 0; first < groups_;
+         ++piece, first += piece_groups_, start += max_panel_rows) {
+      kernel_.multiply(from_group(at.a, first), at.b + first * cols, std::min(piece_groups_, groups_ - first),
+                       start, tile);
+      const tile_shape shape{at.height, at.width, cols, cols};
+      const float *row_scales = rows_.at(piece, at.row), *col_scales = cols_.at(piece, at.col);
+      if constexpr (std::integral<lane>)
+        t_.tiles.add_scaled(tile + skipped, shape, row_scales, col_scales, values + skipped);
+      else
+        t_.tiles.add_scaled_floats(tile + skipped, shape, row_scales, col_scales, values + skipped);
+    }
+    store_(at.row, at.col, at.in(values, cols));
+  }
+
+ private:
+  using lane = typename words_of<Content>::lane;
+
+  const kernel_table& t_;
+  const panel_kernel<lane>& kernel_ = words_of<Content>::kernel(t_);
+  index groups_, piece_groups_;
+  piece_scales rows_, cols_;
+  const Store& store_;
+  std::vector<lane> starts_;
+};
 
 /// Tries to compute the sums of A B with the instruction set in use, and the threads. False, and nothing was
 /// stored, if it has no kernel for such elements, or the product is too small to be worth one.
@@ -191,10 +288,40 @@ bool try_panel_product(matrix_view<const A> a, matrix_view<const B> b, magnitude
     const auto& kernel = words_of<Content>::kernel(t);
     if (!kernel) return false;
     if (Content == content::bf16 && (has_subnormal_bf16(t, a) || has_subnormal_bf16(t, b))) return false;
+    const index groups = (a.cols + group_size<Content> - 1) / group_size<Content>;
+    const passes p = passes_for<Content>(largest, groups);
     in_parts(
         {a.rows, b.cols, kernel.rows, kernel.cols, a.cols}, [&](index i, index j, index height, index width) {
-          panel_product<Content>(t, a.block(i, 0, height, a.cols), b.block(0, j, b.rows, width), largest,
-                                 [&](index row, index col, auto sums) { store(i + row, j + col, sums); });
+          const auto store_part = [&](index row, index col, auto sums) { store(i + row, j + col, sums); };
+          for_tiles<Content>(t, a.block(i, 0, height, a.cols), b.block(0, j, b.rows, width), p,
+                             whole_sums<Content, decltype(store_part)>(t, p, groups, store_part));
+        });
+    return true;
+  });
+}
+
+/// Tries to do what `scaled_pieces` says with the instruction set in use, and the threads, for pieces of
+/// `length` terms. False, and nothing was stored, if it has no kernel for such elements, or the pieces do not
+/// begin with groups or would have to be cut.
+template <class Meeting, class A, class B, class Store>
+bool try_scaled_pieces(matrix_view<const A> a, matrix_view<const B> b, magnitudes largest, index length,
+                       const piece_scales& rows, const piece_scales& cols, const Store& store) {
+  const kernel_table& t = dispatch::instance().kernels();
+  return with_content<best_content<typename Meeting::sum, A, B>()>([&]<content Content>() {
+    constexpr index group = group_size<Content>;
+    const auto& kernel = words_of<Content>::kernel(t);
+    const index groups = (a.cols + group - 1) / group, piece_groups = length / group;
+    if (!kernel || !t.tiles || length % group != 0) return false;
+    if (Content == content::bf16 && (has_subnormal_bf16(t, a) || has_subnormal_bf16(t, b))) return false;
+    const passes p = passes_for<Content>(largest, piece_groups);
+    if (p.plane_count > 1 || p.safe_groups < piece_groups) return false;
+    in_parts(
+        {a.rows, b.cols, kernel.rows, kernel.cols, a.cols}, [&](index i, index j, index height, index width) {
+          const auto store_part = [&](index row, index col, auto values) { store(i + row, j + col, values); };
+          for_tiles<Content>(t, a.block(i, 0, height, a.cols), b.block(0, j, b.rows, width), p,
+                             scaled_pieces<Content, decltype(store_part)>(
+                                 t, groups, piece_groups, {rows.at(0, i), rows.lines},
+                                 {cols.at(0, j), cols.lines}, store_part));
         });
     return true;
   });

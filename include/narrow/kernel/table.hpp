@@ -127,6 +127,12 @@ struct tile_kernels {
   /// values = float(sums) * (row_scales[i] * col_scales[j]), each operation rounded.
   void (*scale)(const std::int32_t* sums, const tile_shape&, const float* row_scales, const float* col_scales,
                 float* values) = nullptr;
+  /// values += float(sums) * (row_scales[i] * col_scales[j]), each operation rounded.
+  template <class Sum>
+  using scaling_kernel = void (*)(const Sum* sums, const tile_shape&, const float* row_scales,
+                                  const float* col_scales, float* values);
+  scaling_kernel<std::int32_t> add_scaled = nullptr;
+  scaling_kernel<float> add_scaled_floats = nullptr;
   /// To mantissas of 8 and of 16 bits, to nearest even, held to their range.
   template <class Sum>
   using rounding_kernel = void (*)(const Sum* sums, const tile_shape&, const integer_rounding&, void* to);

@@ -48,6 +48,17 @@ NARROW_KERNEL inline void scale_tile(const std::int32_t* sums, const tile_shape&
   });
 }
 
+template <class Sums, class Sum>
+NARROW_KERNEL void add_scaled_tile(const Sum* sums, const tile_shape& s, const float* row_scales,
+                                   const float* col_scales, float* values) {
+  for_vectors(s, [=](index i, index j, index n) {
+    const value_lanes scale = read<value_lanes>(col_scales + j, n) * row_scales[i];
+    const auto sum = __builtin_convertvector(read<Sums>(sums + i * s.stride + j, n), value_lanes);
+    float* const to = values + i * s.to_stride + j;
+    write(to, read<value_lanes>(to, n) + apart(sum * scale), n);
+  });
+}
+
 template <class Element, class Sum>
 NARROW_KERNEL void round_tile(const Sum* sums, const tile_shape& s, const integer_rounding& r, void* to) {
   constexpr int lanes = vector_bytes / sizeof(Sum);
@@ -96,6 +107,8 @@ template <auto Convert> NARROW_KERNEL void fp16_tile(const float* values, const 
 template <auto FloatToFp16> constexpr tile_kernels tiles() {
   return {combine_tile,
           scale_tile,
+          add_scaled_tile<sum_lanes, std::int32_t>,
+          add_scaled_tile<value_lanes, float>,
           round_tile<std::int8_t, std::int32_t>,
           round_tile<std::int16_t, std::int32_t>,
           round_tile<std::int8_t, std::int64_t>,
