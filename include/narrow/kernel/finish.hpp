@@ -40,7 +40,7 @@ bool try_finish(matrix_view<const Sum> sums, double alpha, double beta, matrix_v
     return true;
   } else if constexpr (std::same_as<Sum, float> && narrow_float<C> && nearest) {
     return plain && encode_tile(t, sums.data, s, c.data);
-  } else if constexpr (narrow_fixed<C> && std::signed_integral<Sum> && nearest) {
+  } else if constexpr (narrow_fixed<C> && std::signed_integral<Sum> && sizeof(Sum) <= 8 && nearest) {
     using result = typename Meeting::result;
     constexpr int dropped = result::fraction_length - C::fraction_length;
     if constexpr (0 < dropped && dropped < 31 && sizeof(C) <= 2 &&
