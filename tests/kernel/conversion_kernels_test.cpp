@@ -72,7 +72,7 @@ template <class Element> struct lines {
 template <class Step, class Element, class Round>
 void check_quantising(tally& count, const Round& round, float scale, double limit) {
   for (place cols = 0; cols <= 4 * 16 + 3; cols += cols < 20 ? 1 : 5)
-    for (const place rows : {1, 3})
+    for (const place rows : {place{1}, place{3}, place{cols == 65 ? 66 : 2}})
       for (const bool turned : {false, true})
         for (const bool gaps : {false, true})
           for (const numbers kind : all_numbers) {
@@ -96,6 +96,7 @@ void check_quantising(tally& count, const std::vector<float>& scales, double lim
   for (const float scale : scales) {
     check_quantising<Step, Element>(count, rounding::nearest_even{}, scale, limit);
     check_quantising<Step, Element>(count, rounding::toward_zero{}, scale, limit);
+    check_quantising<Step, Element>(count, rounding::stochastic{2, 7}, scale, limit);
     check_quantising<Step, Element>(count, rounding::stochastic{3, (std::uint64_t{1} << 32) - 50}, scale,
                                     limit);
   }
@@ -231,7 +232,7 @@ template <class From> std::vector<From> some_codes(std::size_t n) {
 TEST_CASE("one narrow format into another, in pieces of any length", "[kernel][conversion]") {
   tally count;
   const auto check = [&]<class A, class B>(std::type_identity<A>, std::type_identity<B>) {
-    for (const std::size_t n : {0, 1, 15, 16, 17, 67, 500, 2047, 2048, 2049, 4200}) {
+    for (const std::size_t n : {0u, 1u, 15u, 16u, 17u, 67u, 500u, 2047u, 2048u, 2049u, 4200u}) {
       check_conversion<B>(count, some_codes<A>(n));
       check_conversion<A>(count, some_codes<B>(n));
     }
@@ -284,7 +285,7 @@ TEST_CASE("double into narrow formats is rounded once", "[kernel][conversion]") 
 TEST_CASE("long lines of every code, and of numbers with few subnormals", "[kernel][conversion]") {
   tally count;
   const auto check = [&]<class T>(std::type_identity<T>) {
-    for (const std::size_t n : {511, 512, 513, 543, 544, 545, 1000}) {
+    for (const std::size_t n : {511u, 512u, 513u, 543u, 544u, 545u, 1000u}) {
       std::vector<T> codes(n);
       for (std::size_t i = 0; i < n; ++i) codes[i] = T::from_bits(static_cast<typename T::bits_type>(i * 37));
       std::vector<float> expected;
@@ -299,7 +300,7 @@ TEST_CASE("long lines of every code, and of numbers with few subnormals", "[kern
     }
     std::mt19937 random(15);
     const auto tiny = static_cast<float>(std::numeric_limits<T>::denorm_min());
-    for (const std::size_t n : {1023, 1024, 1025, 1039, 1040, 1041, 2500})
+    for (const std::size_t n : {1023u, 1024u, 1025u, 1039u, 1040u, 1041u, 2500u})
       for (int small = 0; small < 3; ++small) {  // none, one, at the end
         std::vector<float> from(n);
         for (float& x : from) x = number_of(numbers::near_ties, 1, random);
