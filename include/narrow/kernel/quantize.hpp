@@ -222,13 +222,13 @@ template <class Element, class Round> auto line_kernel() {
   return kernel{};
 }
 
-/// The same as `quantize` by a kernel; false if there is none for it. Elements of a column of q follow one
-/// another.
+/// The same as `quantize` by a kernel; false if there is none for it.
 template <class Element, class Quotient, class Round>
 bool quantize_lines(matrix_view<const float> x, matrix_view<Element> q, const Quotient& quotient,
                     const element_range& range, const Round& round, const element_order& order) {
   const auto kernel = line_kernel<Element, Round>();
-  if (!kernel || q.row_stride != 1) return false;
+  constexpr bool draws = std::same_as<Round, rounding::stochastic>;
+  if (!kernel || (q.row_stride != 1 && !draws)) return false;  // cheap policies do not repay two copies
   if (q.rows == 0 || q.cols == 0) return true;
   quantization how{quotient.inverse, range.lowest, range.highest, Quotient::snaps};
   const std::uint64_t first = order(0, 0), last = order(q.rows - 1, q.cols - 1);
@@ -236,10 +236,9 @@ bool quantize_lines(matrix_view<const float> x, matrix_view<Element> q, const Qu
   if (!all.describe(how)) return false;
   how.step = static_cast<std::uint32_t>(order.row_step);
   how.line_step = static_cast<std::uint32_t>(order.col_step);
-  if (x.row_stride == 1) {
-    const bool alike = !std::same_as<Round, rounding::stochastic>;
+  if (x.row_stride == 1 && q.row_stride == 1) {
     const bool one_line = x.col_stride == x.rows && q.col_stride == q.rows &&
-                          (alike || order.col_step == order.row_step * static_cast<std::uint64_t>(q.rows));
+                          (!draws || order.col_step == order.row_step * static_cast<std::uint64_t>(q.rows));
     kernel(x.data, q.data,
            {.n = one_line ? q.rows * q.cols : q.rows,
             .lines = one_line ? 1 : q.cols,
@@ -248,9 +247,26 @@ bool quantize_lines(matrix_view<const float> x, matrix_view<Element> q, const Qu
            how);
     return true;
   }
-  // Lines of x lie across those of q: they are turned in pieces.
+  const auto part_at = [&](index i, index j) {
+    quantization part = how;
+    part.first += static_cast<std::uint32_t>(order(i, j) - first);
+    return part;
+  };
   const auto turn = dispatch::instance().kernels().pack.size4;
-  if (!turn || x.col_stride != 1) return false;
+  if (!turn || x.col_stride != 1 || q.row_stride != 1) {  // by way of lines without gaps
+    constexpr index longest = 512;
+    float floats[longest];
+    Element elements[longest];
+    for (index j = 0; j < q.cols; ++j)
+      for (index i = 0; i < q.rows; i += longest) {
+        const index count = std::min(longest, q.rows - i);
+        for (index k = 0; k < count; ++k) floats[k] = x(i + k, j);
+        kernel(floats, elements, {.n = count}, part_at(i, j));
+        for (index k = 0; k < count; ++k) q(i + k, j) = elements[k];
+      }
+    return true;
+  }
+  // Lines of x lie across those of q: they are turned in pieces.
   constexpr index side = 64, size = sizeof(float);
   float piece[side * side];
   for (index i = 0; i < q.rows; i += side)
@@ -265,12 +281,9 @@ bool quantize_lines(matrix_view<const float> x, matrix_view<Element> q, const Qu
       word words[side * side];
       turn(lines, side, 0, words);
       std::memcpy(piece, words, static_cast<std::size_t>(cols * side * size));
-      const element_order here = order.at(i, j);
-      quantization part = how;
-      part.first += static_cast<std::uint32_t>(here(0, 0) - first);
       const auto to = q.block(i, j, rows, cols);
       kernel(piece, to.data, {.n = rows, .lines = cols, .from_stride = side, .to_stride = to.col_stride},
-             part);
+             part_at(i, j));
     }
   return true;
 }
