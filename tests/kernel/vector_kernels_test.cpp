@@ -331,6 +331,9 @@ TEST_CASE("stochastic conversions are those of scalars on every instruction set"
   check(std::type_identity<fixed<8, 4>>{}, overflow::saturate{});
   check(std::type_identity<fixed<16, 8>>{}, overflow::saturate{});
   check(std::type_identity<fixed<12, 11>>{}, overflow::saturate{});
+  check(std::type_identity<fixed<20, 8>>{}, overflow::saturate{});
+  check(std::type_identity<fixed<32, 16>>{}, overflow::saturate{});
+  check(std::type_identity<fixed<32, 0>>{}, overflow::saturate{});
   check(std::type_identity<fixed<8, 0>>{}, overflow::wrap{});
-  count.require_at_least(10 * kernel::dispatch::instance().available() * 3 * 5 * (69 * 70 / 2));
+  count.require_at_least(13 * kernel::dispatch::instance().available() * 3 * 5 * (69 * 70 / 2));
 }

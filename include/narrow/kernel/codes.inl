@@ -5,138 +5,201 @@ inline constexpr int code_count = vector_bytes / 4;
 using code_lanes [[gnu::vector_size(vector_bytes)]] = std::uint32_t;
 using value_lanes [[gnu::vector_size(vector_bytes)]] = float;
 
-/// Codes of magnitudes, perhaps too large ones, with their signs.
-template <class Code>
-inline void store_codes(code_lanes code, code_lanes negative, void* to, const encoding& e) {
-  code = code > e.max_code ? e.overflow_code : code;
-  const code_lanes signs = negative << e.sign_shift;
-  code |= code != 0 ? signs : signs & e.zero_sign;
-  using codes [[gnu::vector_size(code_count * sizeof(Code))]] = Code;
-  const codes result = __builtin_convertvector(code, codes);
-  std::memcpy(to, &result, sizeof result);
+using signed_lanes [[gnu::vector_size(vector_bytes)]] = std::int32_t;
+
+template <class To, class From> inline To lanes_as(const From& x) {
+  static_assert(sizeof(To) == sizeof(From));
+  To result;
+  std::memcpy(&result, &x, sizeof result);
+  return result;
 }
 
-/// Sets `nan` where a number is none; its code then means nothing.
-template <class Code> inline void encode_some(const float* from, void* to, const encoding& e, code_lanes& nan) {
-  code_lanes bits;
-  std::memcpy(&bits, from, sizeof bits);
-  const code_lanes magnitude = bits & 0x7fff'ffffu, negative = bits >> 31;
-  nan |= magnitude > 0x7f80'0000u;
-  using codes [[gnu::vector_size(code_count * sizeof(Code))]] = Code;
-  if (sizeof(Code) == 2 && e.is_upper_half) {
-    const code_lanes rounded = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
-    const codes result = __builtin_convertvector(rounded, codes);
-    std::memcpy(to, &result, sizeof result);
-    return;
+inline std::int32_t largest_of(const signed_lanes& x) {
+  using quad [[gnu::vector_size(16)]] = std::int32_t;
+  quad parts[sizeof x / sizeof(quad)];
+  std::memcpy(parts, &x, sizeof x);
+  for (const quad& part : parts) parts[0] = parts[0] > part ? parts[0] : part;
+  std::int32_t top = parts[0][0];
+  for (int l = 1; l < 4; ++l) top = top < parts[0][l] ? parts[0][l] : top;
+  return top;
+}
+
+inline constexpr std::uint32_t magnitude_bits = 0x7fff'ffff;
+inline constexpr std::int32_t infinity_bits = 0x7f80'0000;
+
+/// Raises `most` to the numbers' magnitudes, which tell whether one of them is NaN.
+inline void find_most(code_lanes bits, signed_lanes& most) {
+  const auto magnitude = lanes_as<signed_lanes>(bits & magnitude_bits);
+  most = most > magnitude ? most : magnitude;
+}
+
+/// Codes of magnitudes, perhaps too large ones, with the signs of these numbers.
+template <class Code> inline void store_codes(signed_lanes magnitude, code_lanes bits, void* to, const encoding& e) {
+  const auto most = static_cast<std::int32_t>(e.max_code), beyond = static_cast<std::int32_t>(e.overflow_code);
+  const auto code = lanes_as<code_lanes>(magnitude > most ? beyond : magnitude);
+  code_lanes signs = (bits & ~magnitude_bits) >> (31 - e.sign_shift);
+  if (e.zero_sign == 0) signs = code != 0 ? signs : 0u;
+  store_lower<sizeof(Code)>(to, code | signs);
+}
+
+// Steps from a vector of numbers to their codes. `most` is the largest magnitude of all, which tells whether one is NaN;
+// the code of a NaN means nothing.
+
+template <class Code> struct encode_nearest {
+  encoding e;
+  signed_lanes most = {};
+
+  void operator()(const float* from, void* to) {
+    code_lanes bits;
+    std::memcpy(&bits, from, sizeof bits);
+    find_most(bits, most);
+    const code_lanes magnitude = bits & magnitude_bits, tie = magnitude >> e.dropped_bits & 1u;
+    const code_lanes normal = ((magnitude + (e.half - 1) + tie) >> e.dropped_bits) - e.rebias;
+    // Below the normal numbers an addition rounds to multiples of the smallest one.
+    const value_lanes magic = value_lanes{} + e.magic, sum = lanes_as<value_lanes>(magnitude) + magic;
+    const code_lanes subnormal = lanes_as<code_lanes>(sum) - lanes_as<code_lanes>(magic);
+    const auto code = lanes_as<signed_lanes>(magnitude) < static_cast<std::int32_t>(e.min_normal) ? subnormal : normal;
+    store_codes<Code>(lanes_as<signed_lanes>(code), bits, to, e);
   }
-  const code_lanes tie = magnitude >> e.dropped_bits & 1u;
-  code_lanes code = ((magnitude + (e.half - 1) + tie) >> e.dropped_bits) - e.rebias;
-  // Below the normal numbers an addition rounds to multiples of the smallest one.
-  value_lanes value;
-  std::memcpy(&value, &magnitude, sizeof value);
-  value += e.magic;
-  code_lanes subnormal;
-  std::memcpy(&subnormal, &value, sizeof subnormal);
-  std::uint32_t magic;
-  std::memcpy(&magic, &e.magic, sizeof magic);
-  code = magnitude < e.min_normal ? subnormal - magic : code;
-  store_codes<Code>(code, negative, to, e);
-}
+  void move_by(index) {}
+};
 
-/// The same, rounded stochastically under these indices, of zeros and of numbers that are no subnormal ones of the format;
-/// sets `small` where there is one.
-template <class Code>
-inline void encode_normal_stochastic(const float* from, void* to, const encoding& e, const random_draws& draws,
-                                     code_lanes at, code_lanes& nan, code_lanes& small) {
-  code_lanes bits;
-  std::memcpy(&bits, from, sizeof bits);
-  const code_lanes magnitude = bits & 0x7fff'ffffu, negative = bits >> 31;
-  nan |= magnitude > 0x7f80'0000u;
-  small |= magnitude - 1u < e.min_normal - 1u;
-  // What of the draw is below the bits that are cut off cannot carry into them.
-  const code_lanes code = ((magnitude + (draws(at) >> (32 - e.dropped_bits))) >> e.dropped_bits) - e.rebias;
-  store_codes<Code>(magnitude != 0 ? code : 0u, negative, to, e);
-}
+/// bf16.
+struct encode_upper_half {
+  signed_lanes most = {};
 
-inline bool any_of(code_lanes found) {
-  std::uint32_t any = 0;
-  for (int l = 0; l < code_count; ++l) any |= found[l];
-  return any != 0;
-}
-
-/// The same of all numbers.
-template <class Code>
-inline void encode_some_stochastic(const float* from, void* to, const encoding& e, const random_draws& draws,
-                                   code_lanes at, code_lanes& nan) {
-  constexpr int mantissa_bits = 23;
-  constexpr std::uint32_t hidden = 1u << mantissa_bits;
-  code_lanes bits;
-  std::memcpy(&bits, from, sizeof bits);
-  const code_lanes magnitude = bits & 0x7fff'ffffu, negative = bits >> 31;
-  nan |= magnitude > 0x7f80'0000u;
-  const code_lanes field = magnitude >> mantissa_bits;
-  const code_lanes significand = field != 0 ? (magnitude & (hidden - 1)) | hidden : magnitude;
-  const code_lanes exponent = field > 1u ? field : 1u, lowest = code_lanes{} + (e.min_normal >> mantissa_bits);
-  const code_lanes scale = exponent > lowest ? exponent : lowest;
-  const code_lanes shift = scale - exponent + static_cast<std::uint32_t>(e.dropped_bits);
-  const code_lanes above = shift - 32u, kept = shift < 31u ? shift : 31u;
-  // The first 32 bits cut off.
-  const code_lanes beyond = significand >> (above < 31u ? above : 31u);
-  const code_lanes fraction = shift > 32u ? beyond : significand << ((32u - shift) & 31u);
-  const code_lanes carry = (fraction + draws(at) < fraction) & 1;
-  const code_lanes code =
-      ((scale - lowest) << (mantissa_bits - e.dropped_bits)) + (significand >> kept) + carry;
-  store_codes<Code>(code, negative, to, e);
-}
-
-template <class Code> NARROW_KERNEL bool encode_line(const float* from, void* to, index n, const encoding& format) {
-  const encoding e = format;  // which a store to `to` cannot change
-  auto* next = static_cast<unsigned char*>(to);
-  code_lanes nan = {};
-  for (; n >= code_count; n -= code_count, from += code_count, next += code_count * sizeof(Code))
-    encode_some<Code>(from, next, e, nan);
-  if (n > 0) {
-    float rest[code_count] = {};
-    Code results[code_count];
-    std::memcpy(rest, from, static_cast<std::size_t>(n) * sizeof(float));
-    encode_some<Code>(rest, results, e, nan);
-    std::memcpy(next, results, static_cast<std::size_t>(n) * sizeof(Code));
+  void operator()(const float* from, void* to) {
+    code_lanes bits;
+    std::memcpy(&bits, from, sizeof bits);
+    find_most(bits, most);
+    store_lower<2>(to, (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
   }
-  return !any_of(nan);
+  void move_by(index) {}
+};
+
+struct stochastic_state {
+  encoding e;
+  random_draws draws;
+  code_lanes at;  // the indices, which draws.key.before was added to
+  signed_lanes most = {};
+
+  void move_by(index n) { at += static_cast<std::uint32_t>(n); }
+  /// The codes of numbers in the range of the normal ones. What of a draw is below the bits that are cut off cannot carry
+  /// into them.
+  code_lanes normal(code_lanes magnitude, code_lanes draw) const {
+    const code_lanes cut = code_lanes{} + static_cast<std::uint32_t>(e.dropped_bits);
+    return ((magnitude + (draw >> (32u - cut))) >> cut) - e.rebias;
+  }
+};
+
+/// Of numbers that are zeros or no subnormal ones of the format; Upper: the upper 16 bits of a draw suffice.
+template <class Code, bool Upper> struct encode_normal_stochastic : stochastic_state {
+  void operator()(const float* from, void* to) {
+    code_lanes bits, draw;
+    std::memcpy(&bits, from, sizeof bits);
+    find_most(bits, most);
+    if constexpr (Upper)
+      draw = draws.upper_half(at);
+    else
+      draw = draws.mixed(at);
+    const code_lanes magnitude = bits & magnitude_bits;
+    code_lanes code = normal(magnitude, draw);
+    if (e.rebias != 0) code = magnitude != 0 ? code : 0u;
+    store_codes<Code>(lanes_as<signed_lanes>(code), bits, to, e);
+  }
+};
+
+/// Of all numbers, in a format with less exponents than float has.
+template <class Code> struct encode_some_stochastic : stochastic_state {
+  float units_in_one = 0x1p23f / e.magic;  // of the smallest number: `magic` is 2^23 of them
+
+  void operator()(const float* from, void* to) {
+    code_lanes bits;
+    std::memcpy(&bits, from, sizeof bits);
+    find_most(bits, most);
+    const code_lanes magnitude = bits & magnitude_bits, draw = draws.mixed(at);
+    const signed_lanes is_small = lanes_as<signed_lanes>(magnitude) < static_cast<std::int32_t>(e.min_normal);
+    const auto small = lanes_as<value_lanes>(lanes_as<signed_lanes>(magnitude) & is_small);
+    const value_lanes units = small * units_in_one;
+    const signed_lanes whole = __builtin_convertvector(units, signed_lanes);
+    // The first 32 bits cut off.
+    const value_lanes rest = (units - __builtin_convertvector(whole, value_lanes)) * 0x1p32f;
+    const code_lanes fraction = __builtin_convertvector(rest, code_lanes);
+    const signed_lanes carry = lanes_as<signed_lanes>(fraction + draw < fraction);  // -1 or 0
+    const auto large = lanes_as<signed_lanes>(normal(magnitude, draw));
+    store_codes<Code>(is_small ? whole - carry : large, bits, to, e);
+  }
+};
+
+/// Takes a step for each vector of a line of n numbers. The last one may take numbers of the one before again; of a shorter
+/// line they are followed by zeros.
+template <class Code, class Step> inline Step for_codes(const float* from, void* to, index n, Step step) {
+  auto* const codes = static_cast<unsigned char*>(to);
+  constexpr index ways = 4, bytes = sizeof(Code);
+  const auto take = [&](index i) {
+    step(from + i, codes + i * bytes);
+    step.move_by(code_count);
+  };
+  index i = 0;
+  for (; i + ways * code_count <= n; i += ways * code_count) {
+    NARROW_UNROLL for (index v = 0; v < ways; ++v) take(i + v * code_count);
+  }
+  for (; i + code_count <= n; i += code_count) take(i);
+  if (i == n) return step;
+  if (n >= code_count) {
+    step.move_by(n - code_count - i);
+    take(n - code_count);
+    return step;
+  }
+  float rest[code_count] = {};
+  Code results[code_count];
+  std::memcpy(rest, from, static_cast<std::size_t>(n) * sizeof(float));
+  step(rest, results);
+  std::memcpy(to, results, static_cast<std::size_t>(n) * sizeof(Code));
+  return step;
+}
+
+template <class Code> NARROW_KERNEL bool encode_line(const float* from, void* to, index n, const encoding& e) {
+  const signed_lanes most = sizeof(Code) == 2 && e.is_upper_half
+                                ? for_codes<std::uint16_t>(from, to, n, encode_upper_half{}).most
+                                : for_codes<Code>(from, to, n, encode_nearest<Code>{e}).most;
+  return largest_of(most) <= infinity_bits;
+}
+
+/// Whether one of n numbers, at least a vector of them, is a subnormal one of the format.
+inline bool any_small(const float* from, index n, const encoding& e) {
+  code_lanes least = ~code_lanes{};
+  const auto look = [&](index i) {
+    code_lanes bits;
+    std::memcpy(&bits, from + i, sizeof bits);
+    const code_lanes less_one = (bits & magnitude_bits) - 1u;  // a zero becomes the largest number
+    least = least < less_one ? least : less_one;
+  };
+  for (index i = 0; i + code_count <= n; i += code_count) look(i);
+  look(n - code_count);
+  return any_of(lanes_as<signed_lanes>(least < e.min_normal - 1u));
 }
 
 /// Number i is rounded under index first + i.
 template <class Code>
-NARROW_KERNEL bool encode_line_stochastic(const float* from, void* to, index n, const encoding& format,
+NARROW_KERNEL bool encode_line_stochastic(const float* from, void* to, index n, const encoding& e,
                                           const detail::random_key& key, std::uint32_t first) {
-  const encoding e = format;  // which a store to `to` cannot change
-  const random_draws draws{key};
-  auto* next = static_cast<unsigned char*>(to);
-  code_lanes nan = {}, at;
-  for (unsigned l = 0; l < code_count; ++l) at[l] = first + l;
-  constexpr index block = 8, bytes = code_count * sizeof(Code);  // vectors that are done again where a number is small
-  const auto at_vector = [&](index v) { return static_cast<std::uint32_t>(v * code_count); };
-  for (; n >= block * code_count; n -= block * code_count, from += block * code_count, next += block * bytes) {
-    code_lanes small = {};
-    NARROW_UNROLL for (index v = 0; v < block; ++v) encode_normal_stochastic<Code>(
-        from + v * code_count, next + v * bytes, e, draws, at + at_vector(v), nan, small);
-    if (any_of(small))
-      for (index v = 0; v < block; ++v)
-        encode_some_stochastic<Code>(from + v * code_count, next + v * bytes, e, draws, at + at_vector(v), nan);
-    at += at_vector(block);
+  stochastic_state state{e, {key}, {}};
+  for (unsigned l = 0; l < code_count; ++l) state.at[l] = first + l + key.before;
+  const auto round = [&](index i, index count, auto step) {
+    state = for_codes<Code>(from + i, static_cast<unsigned char*>(to) + i * index{sizeof(Code)}, count, step);
+  };
+  constexpr index block = 1024;
+  for (index i = 0, count; i < n; i += count) {
+    count = std::min(block, n - i);
+    if (e.rebias != 0 && (count < code_count || any_small(from + i, count, e)))
+      round(i, count, encode_some_stochastic<Code>{state});
+    else if (e.dropped_bits <= 16)
+      round(i, count, encode_normal_stochastic<Code, true>{state});
+    else
+      round(i, count, encode_normal_stochastic<Code, false>{state});
   }
-  for (; n >= code_count; n -= code_count, from += code_count, next += code_count * sizeof(Code)) {
-    encode_some_stochastic<Code>(from, next, e, draws, at, nan);
-    at += code_count;
-  }
-  if (n > 0) {
-    float rest[code_count] = {};
-    Code results[code_count];
-    std::memcpy(rest, from, static_cast<std::size_t>(n) * sizeof(float));
-    encode_some_stochastic<Code>(rest, results, e, draws, at, nan);
-    std::memcpy(next, results, static_cast<std::size_t>(n) * sizeof(Code));
-  }
-  return !any_of(nan);
+  return largest_of(state.most) <= infinity_bits;
 }
 
 template <class Code> inline void decode_some(const void* from, float* to, const decoding& d) {
@@ -145,29 +208,57 @@ template <class Code> inline void decode_some(const void* from, float* to, const
   std::memcpy(&narrow, from, sizeof narrow);
   const code_lanes code = __builtin_convertvector(narrow, code_lanes);
   const code_lanes magnitude = code & d.magnitude_mask, sign = (code >> d.sign_shift) << 31;
-  // Read with float's exponent field, a number is too small by a power of two; below the normal ones, too.
-  code_lanes bits = magnitude << d.dropped_bits;
-  const code_lanes nan = (bits & d.payload_mask) | 0x7fc0'0000u;  // quiet
-  value_lanes value;
-  std::memcpy(&value, &bits, sizeof value);
-  value *= d.factor;
-  std::memcpy(&bits, &value, sizeof bits);
+  const code_lanes upper = magnitude << d.dropped_bits, nan = (upper & d.payload_mask) | 0x7fc0'0000u;  // quiet
+  const auto number = lanes_as<signed_lanes>(magnitude);
+  code_lanes bits = upper;
+  if (d.factor != 1) {
+    // Exponents differ by a factor; below the normal numbers, by units of the smallest one.
+    const auto least = std::int32_t{1} << (23 - d.dropped_bits);
+    const float unit = d.factor * 0x1p-126f / static_cast<float>(least);
+    const value_lanes subnormal = __builtin_convertvector(number, value_lanes) * unit;
+    const code_lanes normal = upper + (std::bit_cast<std::uint32_t>(d.factor) - std::bit_cast<std::uint32_t>(1.0f));
+    bits = number < least ? lanes_as<code_lanes>(subnormal) : normal;
+  }
   const code_lanes special = magnitude == d.infinity ? code_lanes{} + 0x7f80'0000u : nan;
-  bits = magnitude > d.max_code ? special : bits;
+  bits = number > static_cast<std::int32_t>(d.max_code) ? special : bits;
   bits |= sign;
   std::memcpy(to, &bits, sizeof bits);
 }
 
-template <class Code> NARROW_KERNEL void decode_line(const void* from, float* to, index n, const decoding& d) {
-  const auto* next = static_cast<const unsigned char*>(from);
-  for (; n >= code_count; n -= code_count, next += code_count * sizeof(Code), to += code_count)
-    decode_some<Code>(next, to, d);
-  if (n <= 0) return;
+/// bf16.
+inline void decode_upper_half(const void* from, float* to, const decoding&) {
+  using codes [[gnu::vector_size(code_count * sizeof(std::uint16_t))]] = std::uint16_t;
+  codes narrow;
+  std::memcpy(&narrow, from, sizeof narrow);
+  code_lanes bits = __builtin_convertvector(narrow, code_lanes) << 16;
+  const signed_lanes nan = lanes_as<signed_lanes>(bits & magnitude_bits) > infinity_bits;
+  bits |= lanes_as<code_lanes>(nan) & 0x0040'0000u;  // quiet
+  std::memcpy(to, &bits, sizeof bits);
+}
+
+template <class Code, class Decode>
+inline void decode_with(Decode decode, const void* from, float* to, index n, const decoding& format) {
+  const decoding d = format;  // which a store to `to` cannot change
+  const auto* const codes = static_cast<const unsigned char*>(from);
+  constexpr index ways = 4, bytes = sizeof(Code);
+  index i = 0;
+  for (; i + ways * code_count <= n; i += ways * code_count) {
+    NARROW_UNROLL for (index v = i; v < i + ways * code_count; v += code_count) decode(codes + v * bytes, to + v, d);
+  }
+  for (; i + code_count <= n; i += code_count) decode(codes + i * bytes, to + i, d);
+  if (i == n) return;
   Code rest[code_count] = {};
   float results[code_count];
-  std::memcpy(rest, next, static_cast<std::size_t>(n) * sizeof(Code));
-  decode_some<Code>(rest, results, d);
-  std::memcpy(to, results, static_cast<std::size_t>(n) * sizeof(float));
+  std::memcpy(rest, codes + i * bytes, static_cast<std::size_t>(n - i) * sizeof(Code));
+  decode(rest, results, d);
+  std::memcpy(to + i, results, static_cast<std::size_t>(n - i) * sizeof(float));
+}
+
+template <class Code> NARROW_KERNEL void decode_line(const void* from, float* to, index n, const decoding& d) {
+  if (sizeof(Code) == 2 && d.dropped_bits == 16 && d.factor == 1)
+    decode_with<std::uint16_t>([](auto... x) { decode_upper_half(x...); }, from, to, n, d);
+  else
+    decode_with<Code>([](auto... x) { decode_some<Code>(x...); }, from, to, n, d);
 }
 
 NARROW_KERNEL inline bool has_subnormal_bf16(const void* codes, index n) {

@@ -1,6 +1,8 @@
 // Arrays from one format to another.
 #pragma once
 
+#include <array>
+
 #include "../format/operators.hpp"
 #include "environment.hpp"
 #include "lines.hpp"
@@ -20,13 +22,16 @@ void convert(const From* from, To* to, std::size_t n, const Round& round) {
     for (std::size_t i = first; i < last; ++i) to[i] = narrow_cast<To>(from[i], at_element(round, i));
   };
   using overflow = typename To::overflow_policy;
-  if constexpr (std::same_as<From, float>) {
+  // Through floats that are rounded to the same; never where both may be the same memory.
+  if constexpr (!std::same_as<From, To> && kernel::has_float_stand_in<From, To, Round>) {
     const float_environment guard;
-    constexpr std::size_t piece = 1024;  // what is done again where there is a NaN
+    constexpr std::size_t piece = 2048;  // what is done again where there is a NaN
+    std::array<float, std::same_as<From, float> ? 1 : piece> buffer;
     for (std::size_t i = 0; i < n; i += piece) {
       const std::size_t count = std::min(piece, n - i);
-      if (!kernel::encode_line<To, overflow>(from + i, to + i, static_cast<std::ptrdiff_t>(count), round, i))
-        one_by_one(i, i + count);
+      const auto length = static_cast<std::ptrdiff_t>(count);
+      const float* const floats = kernel::float_stand_ins(from + i, length, buffer.data());
+      if (!kernel::encode_line<To, overflow>(floats, to + i, length, round, i)) one_by_one(i, i + count);
     }
   } else {
     one_by_one(0, n);

@@ -42,8 +42,8 @@ bool encode_stochastic(const float* from, T* to, index n, std::uint64_t seed, st
 /// it; then what `to` holds means nothing.
 template <class T, class Overflow, class Round>
 bool encode_fixed(const float* from, T* to, index n, const Round& round, std::uint64_t first) {
-  if constexpr (narrow_fixed<T> && sizeof(T) <= 2 && std::same_as<Overflow, overflow::saturate>) {
-    using element = std::conditional_t<sizeof(T) == 1, std::int8_t, std::int16_t>;
+  if constexpr (narrow_fixed<T> && std::same_as<Overflow, overflow::saturate>) {
+    using element = typename T::bits_type;
     if (const auto kernel = portable::line_kernel<element, Round>()) {
       constexpr double end = std::uint64_t{1} << (T::word_length - 1);
       quantization how{.inverse = static_cast<double>(std::uint64_t{1} << T::fraction_length),
@@ -51,14 +51,7 @@ bool encode_fixed(const float* from, T* to, index n, const Round& round, std::ui
                        .highest = end - 1};
       const portable::line_rounding<Round> line(round, first, 1, n);
       if (!line.describe(how)) return false;
-      constexpr index longest = 1024;
-      element results[longest];
-      for (index i = 0; i < n; i += longest) {
-        const index count = std::min(longest, n - i);
-        kernel(from + i, results, count, how);
-        std::memcpy(to + i, results, static_cast<std::size_t>(count) * sizeof(T));
-        how.first += static_cast<std::uint32_t>(count);
-      }
+      kernel(from, static_cast<element*>(static_cast<void*>(to)), {.n = n}, how);
       return true;
     }
   }
@@ -76,6 +69,42 @@ bool encode_line(const float* from, T* to, index n, const Round& round, std::uin
     return encode<T, Overflow>(from, to, n);
   else
     return false;
+}
+
+/// Whether a number of type From has a float that rounds to the same T: every narrow number that is one; a
+/// double where T has two bits less than a float, and a tie in T is none of what was cut off.
+template <class From, class T, class Round>
+inline constexpr bool has_float_stand_in = std::same_as<From, float>;
+template <narrow_scalar From, class T, class Round>
+inline constexpr bool has_float_stand_in<From, T, Round> = std::same_as<typename From::carrier, float>;
+template <narrow_float T>
+inline constexpr bool has_float_stand_in<double, T, rounding::nearest_even> =
+    T::layout::mantissa_bits + 2 <= detail::binary32::mantissa_bits&& T::layout::min_quantum >=
+    detail::binary32::min_quantum + 2;
+template <narrow_fixed T>
+inline constexpr bool has_float_stand_in<double, T, rounding::nearest_even> =
+    T::word_length + 2 <= std::numeric_limits<float>::digits;
+
+inline const float* float_stand_ins(const float* from, index, float*) { return from; }
+template <narrow_scalar From> const float* float_stand_ins(const From* from, index n, float* buffer) {
+  decode(dispatch::instance().kernels(), from, 1, buffer, n);
+  return buffer;
+}
+/// Rounded to odd: toward zero, and where that is inexact the last bit is set.
+NARROW_KERNEL inline const float* float_stand_ins(const double* from, index n, float* buffer) {
+  constexpr double largest = std::numeric_limits<float>::max();
+  for (index i = 0; i < n; ++i) {
+    const double x = from[i];
+    double held = x > largest ? largest : x;
+    held = held < -largest ? -largest : held;
+    const auto nearest = static_cast<float>(held);
+    const double back = nearest;
+    auto bits = std::bit_cast<std::int32_t>(nearest);
+    bits -= (held < 0 ? back < held : back > held) ? 1 : 0;
+    bits |= back != held ? 1 : 0;
+    buffer[i] = std::bit_cast<float>(bits);
+  }
+  return buffer;
 }
 
 }  // namespace narrow::kernel

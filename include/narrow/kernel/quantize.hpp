@@ -39,14 +39,19 @@ NARROW_KERNEL std::size_t survey(matrix_view<const T> x, Statistic& statistic) {
   if (detail::lies_by_rows(x)) x = x.transposed();
   Statistic local = statistic;
   std::size_t nonfinite = 0;
+  if constexpr (std::same_as<T, float> && requires { Statistic::largest_suffices; })
+    if (const auto kernel = dispatch::instance().kernels().survey; kernel && x.row_stride == 1) {
+      const bool one_line = x.col_stride == x.rows;
+      std::uint32_t largest = 0;
+      nonfinite = kernel(x.data,
+                         {.n = one_line ? x.rows * x.cols : x.rows,
+                          .lines = one_line ? 1 : x.cols,
+                          .from_stride = x.col_stride},
+                         &largest);
+      statistic.add(largest);
+      return nonfinite;
+    }
   for (index j = 0; j < x.cols; ++j) {
-    if constexpr (std::same_as<T, float> && requires { Statistic::largest_suffices; })
-      if (const auto kernel = dispatch::instance().kernels().survey; kernel && x.row_stride == 1) {
-        std::uint32_t largest = 0;
-        nonfinite += kernel(x.col(j).data, x.rows, &largest);
-        local.add(largest);
-        continue;
-      }
     std::uint32_t count = 0;
     const auto line = [&](index stride) {
       const T* from = x.col(j).data;
@@ -200,19 +205,87 @@ template <> struct line_rounding<rounding::stochastic> {
 /// The kernel of the instruction set in use for lines of Elements rounded by Round; null if there is none.
 template <class Element, class Round> auto line_kernel() {
   using kernel = typename quantize_kernels<Element>::kernel;
-  if constexpr (std::same_as<Element, std::int8_t> || std::same_as<Element, std::int16_t>) {
+  if constexpr (std::signed_integral<Element> && sizeof(Element) <= sizeof(std::int32_t)) {
     const kernel_table& t = dispatch::instance().kernels();
     const auto& kernels = [&]() -> const quantize_kernels<Element>& {
       if constexpr (sizeof(Element) == 1)
         return t.quantize_int8;
-      else
+      else if constexpr (sizeof(Element) == 2)
         return t.quantize_int16;
+      else
+        return t.quantize_int32;
     }();
     if constexpr (std::same_as<Round, rounding::nearest_even>) return kernels.nearest_even;
     if constexpr (std::same_as<Round, rounding::toward_zero>) return kernels.toward_zero;
     if constexpr (std::same_as<Round, rounding::stochastic>) return kernels.stochastic;
   }
   return kernel{};
+}
+
+/// The same as `quantize` by a kernel; false if there is none for it.
+template <class Element, class Quotient, class Round>
+bool quantize_lines(matrix_view<const float> x, matrix_view<Element> q, const Quotient& quotient,
+                    const element_range& range, const Round& round, const element_order& order) {
+  const auto kernel = line_kernel<Element, Round>();
+  constexpr bool draws = std::same_as<Round, rounding::stochastic>;
+  if (!kernel || (q.row_stride != 1 && !draws)) return false;  // cheap policies do not repay two copies
+  if (q.rows == 0 || q.cols == 0) return true;
+  quantization how{quotient.inverse, range.lowest, range.highest, Quotient::snaps};
+  const std::uint64_t first = order(0, 0), last = order(q.rows - 1, q.cols - 1);
+  const line_rounding<Round> all(round, first, 1, static_cast<index>(last - first));
+  if (!all.describe(how)) return false;
+  how.step = static_cast<std::uint32_t>(order.row_step);
+  how.line_step = static_cast<std::uint32_t>(order.col_step);
+  if (x.row_stride == 1 && q.row_stride == 1) {
+    const bool one_line = x.col_stride == x.rows && q.col_stride == q.rows &&
+                          (!draws || order.col_step == order.row_step * static_cast<std::uint64_t>(q.rows));
+    kernel(x.data, q.data,
+           {.n = one_line ? q.rows * q.cols : q.rows,
+            .lines = one_line ? 1 : q.cols,
+            .from_stride = x.col_stride,
+            .to_stride = q.col_stride},
+           how);
+    return true;
+  }
+  const auto part_at = [&](index i, index j) {
+    quantization part = how;
+    part.first += static_cast<std::uint32_t>(order(i, j) - first);
+    return part;
+  };
+  const auto turn = dispatch::instance().kernels().pack.size4;
+  if (!turn || x.col_stride != 1 || q.row_stride != 1) {  // by way of lines without gaps
+    constexpr index longest = 512;
+    float floats[longest];
+    Element elements[longest];
+    for (index j = 0; j < q.cols; ++j)
+      for (index i = 0; i < q.rows; i += longest) {
+        const index count = std::min(longest, q.rows - i);
+        for (index k = 0; k < count; ++k) floats[k] = x(i + k, j);
+        kernel(floats, elements, {.n = count}, part_at(i, j));
+        for (index k = 0; k < count; ++k) q(i + k, j) = elements[k];
+      }
+    return true;
+  }
+  // Lines of x lie across those of q: they are turned in pieces.
+  constexpr index side = 64, size = sizeof(float);
+  float piece[side * side];
+  for (index i = 0; i < q.rows; i += side)
+    for (index j = 0; j < q.cols; j += side) {
+      const index rows = std::min(side, q.rows - i), cols = std::min(side, q.cols - j);
+      const line_source lines{.data = reinterpret_cast<const unsigned char*>(x.block(i, j, rows, cols).data),
+                              .line_step = x.row_stride * size,
+                              .depth_step = size,
+                              .lines = rows,
+                              .readable = rows,
+                              .depth = cols};
+      word words[side * side];
+      turn(lines, side, 0, words);
+      std::memcpy(piece, words, static_cast<std::size_t>(cols * side * size));
+      const auto to = q.block(i, j, rows, cols);
+      kernel(piece, to.data, {.n = rows, .lines = cols, .from_stride = side, .to_stride = to.col_stride},
+             part_at(i, j));
+    }
+  return true;
 }
 
 /// q(i, j) from x(i, j) over one scale, rounded under the index order(i, j).
@@ -224,16 +297,11 @@ NARROW_KERNEL void quantize(matrix_view<const T> x, matrix_view<Element> q, cons
     q = q.transposed();
     order = order.transposed();
   }
+  if constexpr (std::same_as<T, float>)
+    if (quantize_lines(x, q, quotient, range, round, order)) return;
   const bool contiguous = x.row_stride == 1 && q.row_stride == 1;
-  [[maybe_unused]] const auto kernel = line_kernel<Element, Round>();
-  [[maybe_unused]] quantization how{quotient.inverse, range.lowest, range.highest, Quotient::snaps};
   for (index j = 0; j < q.cols; ++j) {
     const line_rounding<Round> line(round, order(0, j), order.row_step, q.rows);
-    if constexpr (std::same_as<T, float>)
-      if (kernel && contiguous && line.describe(how)) {
-        kernel(x.col(j).data, q.col(j).data, q.rows, how);
-        continue;
-      }
     const T* from = x.col(j).data;
     Element* to = q.col(j).data;
     const auto run = [&, from_stride = x.row_stride, to_stride = q.row_stride](auto side_by_side) {

@@ -1,5 +1,6 @@
-// Lines of floats to integers, included once in the namespace of each instruction set, inside its target region, after
-// `vector_bytes` and random_draws.inl. The same arithmetic as kernel::portable, in double lanes. No include guard, on purpose.
+// Lines of floats to integers and their largest magnitudes, included once in the namespace of each instruction set, inside its
+// target region, after codes.inl. The same results as kernel::portable, in float lanes where they tell. No include guard, on
+// purpose.
 
 inline constexpr int quantize_lanes = vector_bytes / 8;
 using double_lanes [[gnu::vector_size(vector_bytes)]] = double;
@@ -43,6 +44,7 @@ struct round_stochastic {
   }
 };
 
+/// In double lanes, any inverse and range.
 template <class Round, class Element>
 inline void quantize_some(const float* from, Element* to, const quantization& q, word_lanes at) {
   float_lanes x;
@@ -62,25 +64,182 @@ inline void quantize_some(const float* from, Element* to, const quantization& q,
   std::memcpy(to, &result, sizeof result);
 }
 
-template <class Round, class Element>
-NARROW_KERNEL void quantize_line(const float* from, Element* to, index n, const quantization& q) {
-  word_lanes at;
-  for (unsigned l = 0; l < quantize_lanes; ++l) at[l] = q.first + l * q.step;
-  for (; n >= quantize_lanes; n -= quantize_lanes, from += quantize_lanes, to += quantize_lanes) {
+template <class Round> struct in_double_lanes {
+  static constexpr int count = quantize_lanes;
+  using indices = word_lanes;
+  const quantization& q;
+  template <class Element> void operator()(const float* from, Element* to, indices at) const {
     quantize_some<Round>(from, to, q, at);
-    at += quantize_lanes * q.step;
   }
-  if (n <= 0) return;
-  float rest[quantize_lanes] = {};
-  Element results[quantize_lanes];
-  std::copy(from, from + n, rest);
-  quantize_some<Round>(rest, results, q, at);
-  std::copy(results, results + n, to);
+};
+
+// In float lanes, for an inverse that is a float and a power of two: the quotient is exact, or so small that it rounds as 0
+// does, or infinite. Magnitudes are integers to `whole`, and the rounding is right to the ends of int32.
+
+/// Magnitudes below 2^31, rounded to integers.
+struct magnitude_nearest {
+  static signed_lanes round(value_lanes x, const quantization&, code_lanes) {
+    const value_lanes whole = (x + 0x1p23f) - 0x1p23f;
+    return __builtin_convertvector(x < 0x1p23f ? whole : x, signed_lanes);
+  }
+};
+struct magnitude_toward_zero {
+  static signed_lanes round(value_lanes x, const quantization&, code_lanes) {
+    return __builtin_convertvector(x, signed_lanes);
+  }
+};
+struct magnitude_stochastic {
+  static signed_lanes round(value_lanes x, const quantization& q, code_lanes at) {
+    const signed_lanes whole = __builtin_convertvector(x, signed_lanes);
+    // The first 32 bits of the fraction, cut off.
+    const value_lanes fraction = (x - __builtin_convertvector(whole, value_lanes)) * 0x1p32f;
+    const code_lanes bits = __builtin_convertvector(fraction, code_lanes);
+    return whole - lanes_as<signed_lanes>(bits + random_draws{q.key}(at) < bits);
+  }
+};
+
+template <class Round> struct in_float_lanes {
+  static constexpr int count = code_count;
+  using indices = code_lanes;
+  quantization q;
+  float inverse, lowest, highest;
+  std::int32_t least, most;
+
+  explicit in_float_lanes(const quantization& how)
+      : q(how),
+        inverse(static_cast<float>(how.inverse)),
+        lowest(static_cast<float>(how.lowest)),
+        highest(static_cast<float>(how.highest)),
+        least(static_cast<std::int32_t>(how.lowest)),
+        most(static_cast<std::int32_t>(how.highest)) {}
+
+  template <class Element> void operator()(const float* from, Element* to, indices at) const {
+    value_lanes x;
+    std::memcpy(&x, from, sizeof x);
+    value_lanes quotient = (x == x ? x : 0) * inverse;
+    signed_lanes result;
+    if constexpr (sizeof(Element) < sizeof(float)) {
+      quotient = quotient < highest ? quotient : highest;
+      quotient = quotient > lowest ? quotient : lowest;
+      if constexpr (std::is_same_v<Round, magnitude_nearest>) {
+        const value_lanes magic = value_lanes{} + 0x1.8p23f;
+        result = lanes_as<signed_lanes>(quotient + magic) - lanes_as<signed_lanes>(magic);
+      } else if constexpr (std::is_same_v<Round, magnitude_toward_zero>) {
+        result = __builtin_convertvector(quotient, signed_lanes);
+      } else {
+        result = rounded(quotient, at);
+      }
+    } else {
+      constexpr float inside = 0x1.fffffep30f;  // the last float that an int32 holds
+      const signed_lanes over = quotient > inside, under = quotient < -inside;
+      quotient = quotient < inside ? quotient : inside;
+      quotient = quotient > -inside ? quotient : -inside;
+      result = rounded(quotient, at);
+      result = result < most ? result : most;
+      result = result > least ? result : least;
+      result = over ? most : result;
+      result = under ? least : result;
+    }
+    store_lower<sizeof(Element)>(to, result);
+  }
+
+ private:
+  signed_lanes rounded(value_lanes quotient, indices at) const {
+    const signed_lanes bits = lanes_as<signed_lanes>(quotient), negative = bits >> 31;
+    const signed_lanes magnitude = Round::round(lanes_as<value_lanes>(bits & 0x7fff'ffff), q, at);
+    return lanes_as<signed_lanes>((lanes_as<code_lanes>(magnitude) ^ lanes_as<code_lanes>(negative)) -
+                                  lanes_as<code_lanes>(negative));
+  }
+};
+
+/// To the nearest multiple of a scale whose products with all integers of the range are floats. x / scale, computed, is
+/// next to the right integer or is it, fused or not, and x less that many scales is exact.
+struct to_nearest_multiple {
+  static constexpr int count = code_count;
+  using indices = code_lanes;
+  float inverse, scale, end;
+  std::int32_t half;
+
+  explicit to_nearest_multiple(const quantization& how)
+      : inverse(static_cast<float>(how.inverse)),
+        scale(static_cast<float>(1 / how.inverse)),
+        end(scale * static_cast<float>(how.highest)),
+        half(std::bit_cast<std::int32_t>(scale / 2)) {}
+
+  static bool fits(const quantization& how) {
+    if (!(how.lowest == -how.highest && how.highest < 0x1p7 && how.inverse > 0x1p-127 && how.inverse < 0x1p126))
+      return false;
+    const auto scale = static_cast<float>(1 / how.inverse);
+    const auto free_bits = (std::uint32_t{1} << 7) - 1;
+    return 1 / double{scale} == how.inverse && (std::bit_cast<std::uint32_t>(scale) & free_bits) == 0;
+  }
+
+  template <class Element> void operator()(const float* from, Element* to, indices) const {
+    value_lanes x;
+    std::memcpy(&x, from, sizeof x);
+    x = x == x ? x : 0;
+    x = x < end ? x : end;
+    x = x > -end ? x : -end;
+    const value_lanes magic = value_lanes{} + 0x1.8p23f, sum = x * inverse + magic;
+    const signed_lanes near = lanes_as<signed_lanes>(sum) - lanes_as<signed_lanes>(magic);
+    const signed_lanes rest = lanes_as<signed_lanes>(x - (sum - magic) * scale);
+    // Further than half a scale, or as far, from an odd integer.
+    const signed_lanes wrong = (rest & 0x7fff'ffff) > half - (near & 1);
+    const signed_lanes result = near + (wrong & (rest >> 31 | 1));
+    store_lower<sizeof(Element)>(to, result);
+  }
+};
+
+template <class Lanes, class Element>
+inline void quantize_with(Lanes lanes, const float* from, Element* to, const line_block& b, const quantization& q) {
+  constexpr index count = Lanes::count, ways = 4;
+  const index n = b.n;
+  const auto step = static_cast<std::uint32_t>(count) * q.step;
+  typename Lanes::indices start;
+  for (unsigned l = 0; l < count; ++l) start[l] = q.first + l * q.step;
+  for (index line = 0; line < b.lines; ++line, from += b.from_stride, to += b.to_stride, start += q.line_step) {
+    auto at = start;
+    index i = 0;
+    for (; i + ways * count <= n; i += ways * count) {
+      NARROW_UNROLL for (index k = 0; k < ways; ++k) {
+        lanes(from + i + k * count, to + i + k * count, at);
+        at += step;
+      }
+    }
+    for (; i + count <= n; i += count) {
+      lanes(from + i, to + i, at);
+      at += step;
+    }
+    if (i == n) continue;
+    if (n >= count) {  // once more, of numbers that were rounded before
+      lanes(from + n - count, to + n - count, at - static_cast<std::uint32_t>(i - (n - count)) * q.step);
+      continue;
+    }
+    float rest[count] = {};
+    Element results[count];
+    std::memcpy(rest, from, static_cast<std::size_t>(n) * sizeof(float));
+    lanes(rest, results, at);
+    std::memcpy(to, results, static_cast<std::size_t>(n) * sizeof(Element));
+  }
+}
+
+template <class Wide, class Single, class Element>
+NARROW_KERNEL void quantize_lines(const float* from, Element* to, const line_block& block, const quantization& how) {
+  const quantization q = how;  // which a store to `to` cannot change
+  const line_block b = block;
+  if (!q.snaps && q.inverse <= 0x1p127)
+    quantize_with(in_float_lanes<Single>(q), from, to, b, q);
+  else if (sizeof(Element) == 1 && std::is_same_v<Single, magnitude_nearest> && q.snaps &&
+           to_nearest_multiple::fits(q))
+    quantize_with(to_nearest_multiple(q), from, to, b, q);
+  else
+    quantize_with(in_double_lanes<Wide>{q}, from, to, b, q);
 }
 
 template <class Element> constexpr quantize_kernels<Element> quantizers() {
-  return {quantize_line<round_nearest, Element>, quantize_line<round_toward_zero, Element>,
-          quantize_line<round_stochastic, Element>};
+  return {quantize_lines<round_nearest, magnitude_nearest, Element>,
+          quantize_lines<round_toward_zero, magnitude_toward_zero, Element>,
+          quantize_lines<round_stochastic, magnitude_stochastic, Element>};
 }
 
 /// values[j] = float(sums[j]) * (row_scale * col_scales[j]), each operation rounded to float. False if a product of scales
@@ -123,27 +282,47 @@ NARROW_KERNEL inline bool scale_line(const std::int64_t* sums, float row_scale, 
 }
 
 /// Raises `largest` to the bits of the largest finite magnitude; returns how many are not finite.
-NARROW_KERNEL inline std::size_t survey_line(const float* from, index n, std::uint32_t* largest) {
-  word_lanes most = {}, nonfinite = {};
-  const auto add = [&](const float* numbers) {
-    word_lanes x;
-    std::memcpy(&x, numbers, sizeof x);
-    x &= 0x7fff'ffffu;
-    const word_lanes finite = x < 0x7f80'0000u;  // all ones, or 0
-    nonfinite += finite + 1;
-    x &= finite;
-    most = most > x ? most : x;
+NARROW_KERNEL inline std::size_t survey_lines(const float* from, const line_block& b, std::uint32_t* largest) {
+  constexpr index ways = 4;
+  const index n = b.n;
+  signed_lanes most[ways] = {};
+  const auto look = [&](const float* numbers, index k) {
+    code_lanes bits;
+    std::memcpy(&bits, numbers, sizeof bits);
+    find_most(bits, most[k]);
   };
-  for (; n >= quantize_lanes; n -= quantize_lanes, from += quantize_lanes) add(from);
-  if (n > 0) {
-    float rest[quantize_lanes] = {};
-    std::copy(from, from + n, rest);
-    add(rest);
+  for (index line = 0; line < b.lines; ++line) {
+    const float* const x = from + line * b.from_stride;
+    index i = 0;
+    for (; i + ways * code_count <= n; i += ways * code_count) {
+      NARROW_UNROLL for (index k = 0; k < ways; ++k) look(x + i + k * code_count, k);
+    }
+    for (; i + code_count <= n; i += code_count) look(x + i, 0);
+    if (i == n) continue;
+    if (n >= code_count) {  // once more, at numbers that were looked at before
+      look(x + n - code_count, 1);
+      continue;
+    }
+    float rest[code_count] = {};
+    std::memcpy(rest, x, static_cast<std::size_t>(n) * sizeof(float));
+    look(rest, 0);
   }
+  for (const signed_lanes& other : most) most[0] = most[0] > other ? most[0] : other;
+  std::int32_t top = largest_of(most[0]);
   std::size_t count = 0;
-  for (unsigned l = 0; l < quantize_lanes; ++l) {
-    count += nonfinite[l];
-    *largest = *largest < most[l] ? most[l] : *largest;
+  if (top >= infinity_bits) {  // rare
+    top = 0;
+    for (index line = 0; line < b.lines; ++line)
+      for (index i = 0; i < n; ++i) {
+        const auto bits = std::bit_cast<std::uint32_t>(from[line * b.from_stride + i]) & magnitude_bits;
+        const auto magnitude = static_cast<std::int32_t>(bits);
+        if (magnitude >= infinity_bits)
+          ++count;
+        else
+          top = top < magnitude ? magnitude : top;
+      }
   }
+  const auto found = static_cast<std::uint32_t>(top);
+  *largest = *largest < found ? found : *largest;
   return count;
 }

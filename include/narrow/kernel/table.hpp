@@ -52,16 +52,22 @@ struct pack_kernels {
   constexpr explicit operator bool() const { return size1 != nullptr; }
 };
 
-/// How a line of floats becomes integers: x * inverse, to the nearest multiple of 2^-30 if `snaps`, held to
-/// the range, rounded; stochastically under the indices first, first + step, ...
+/// Lines of numbers that follow one another, and so many elements from one line to the next.
+struct line_block {
+  index n = 0, lines = 1;
+  index from_stride = 0, to_stride = 0;
+};
+
+/// How floats become integers: x * inverse, to the nearest multiple of 2^-30 if `snaps`, held to the range,
+/// rounded; stochastically under the indices first, first + step, ..., those of the next line line_step on.
 struct quantization {
   double inverse = 1, lowest = 0, highest = 0;
   bool snaps = false;
   detail::random_key key{0, 0};
-  std::uint32_t first = 0, step = 1;
+  std::uint32_t first = 0, step = 1, line_step = 0;
 };
 template <class Element> struct quantize_kernels {
-  using kernel = void (*)(const float* from, Element* to, index n, const quantization&);
+  using kernel = void (*)(const float* from, Element* to, const line_block&, const quantization&);
   kernel nearest_even = nullptr, toward_zero = nullptr, stochastic = nullptr;
   constexpr explicit operator bool() const { return nearest_even != nullptr; }
 };
@@ -162,8 +168,9 @@ struct kernel_table {
 
   quantize_kernels<std::int8_t> quantize_int8 = {};
   quantize_kernels<std::int16_t> quantize_int16 = {};
+  quantize_kernels<std::int32_t> quantize_int32 = {};
   /// Raises `largest` to the bits of the largest finite magnitude; returns how many numbers are not finite.
-  std::size_t (*survey)(const float* from, index n, std::uint32_t* largest) = nullptr;
+  std::size_t (*survey)(const float* from, const line_block&, std::uint32_t* largest) = nullptr;
 
   /// values[j] = float(sums[j]) * (row_scale * col_scales[j]), each operation rounded to float. False if a
   /// product of scales is no normal float; then the values mean nothing.
@@ -226,6 +233,7 @@ inline constexpr auto all_kernels = std::tuple{&kernel_table::fp32,
                                                &kernel_table::tiles,
                                                &kernel_table::quantize_int8,
                                                &kernel_table::quantize_int16,
+                                               &kernel_table::quantize_int32,
                                                &kernel_table::survey,
                                                &kernel_table::scale,
                                                &kernel_table::encode8,

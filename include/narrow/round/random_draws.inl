@@ -8,11 +8,16 @@
 struct random_draws {
   narrow::detail::random_key key;
 
-  template <class Words> constexpr Words operator()(Words index) const {
-    Words x = index + key.before;
+  template <class Words> constexpr Words operator()(Words index) const { return mixed(Words(index + key.before)); }
+  /// Of an index that key.before was added to.
+  template <class Words> constexpr Words mixed(Words x) const {
+    x = upper_half(x);
+    return x ^ (x >> 16);
+  }
+  /// The same, but only the upper 16 bits are right.
+  template <class Words> constexpr Words upper_half(Words x) const {
     x = (x ^ (x >> 16)) * 0x7feb'352du;
     x ^= key.between;
-    x = (x ^ (x >> 15)) * 0x846c'a68bu;
-    return x ^ (x >> 16);
+    return (x ^ (x >> 15)) * 0x846c'a68bu;
   }
 };

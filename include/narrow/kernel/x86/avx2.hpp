@@ -16,6 +16,30 @@ namespace narrow::kernel::avx2 {
 
 inline constexpr int vector_bytes = 32;
 
+/// Whether a lane is not zero.
+template <class Lanes> inline bool any_of(const Lanes& lanes) {
+  __m256i x;
+  std::memcpy(&x, &lanes, sizeof x);
+  return _mm256_testz_si256(x, x) == 0;
+}
+
+/// Stores the lower bytes of lanes of 32 bits as integers of Size bytes.
+template <int Size, class Lanes> inline void store_lower(void* to, const Lanes& lanes) {
+  __m256i x;
+  std::memcpy(&x, &lanes, sizeof x);
+  if constexpr (Size == 1) {
+    const __m256i first = _mm256_shuffle_epi8(x, _mm256_set1_epi32(0x0c080400));
+    const __m128i low = _mm256_castsi256_si128(first), high = _mm256_extracti128_si256(first, 1);
+    _mm_storel_epi64(static_cast<__m128i*>(to), _mm_unpacklo_epi32(low, high));
+  } else if constexpr (Size == 2) {
+    const __m256i first = _mm256_shuffle_epi8(x, _mm256_set1_epi64x(0x0d0c'0908'0504'0100));
+    _mm_storeu_si128(static_cast<__m128i*>(to),
+                     _mm256_castsi256_si128(_mm256_permute4x64_epi64(first, 0b1000)));
+  } else {
+    _mm256_storeu_si256(static_cast<__m256i*>(to), x);
+  }
+}
+
 #include "../../round/random_draws.inl"
 #include "../codes.inl"
 #include "../dot.inl"
@@ -153,7 +177,8 @@ inline constexpr kernel_table kernels{.fp32 = panels<floats, 6, 2>(),
                                       .tiles = tiles<float_to_fp16>(),
                                       .quantize_int8 = quantizers<std::int8_t>(),
                                       .quantize_int16 = quantizers<std::int16_t>(),
-                                      .survey = survey_line,
+                                      .quantize_int32 = quantizers<std::int32_t>(),
+                                      .survey = survey_lines,
                                       .scale = scale_line,
                                       .encode8 = encode_line<std::uint8_t>,
                                       .encode16 = encode_line<std::uint16_t>,

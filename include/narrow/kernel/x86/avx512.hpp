@@ -9,6 +9,25 @@ namespace narrow::kernel::avx512 {
 
 inline constexpr int vector_bytes = 64;
 
+/// Whether a lane is not zero.
+template <class Lanes> inline bool any_of(const Lanes& lanes) {
+  __m512i x;
+  std::memcpy(&x, &lanes, sizeof x);
+  return _mm512_test_epi32_mask(x, x) != 0;
+}
+
+/// Stores the lower bytes of lanes of 32 bits as integers of Size bytes.
+template <int Size, class Lanes> inline void store_lower(void* to, const Lanes& lanes) {
+  __m512i x;
+  std::memcpy(&x, &lanes, sizeof x);
+  if constexpr (Size == 1)
+    _mm_storeu_si128(static_cast<__m128i*>(to), _mm512_cvtepi32_epi8(x));
+  else if constexpr (Size == 2)
+    _mm256_storeu_si256(static_cast<__m256i*>(to), _mm512_cvtepi32_epi16(x));
+  else
+    _mm512_storeu_si512(to, x);
+}
+
 #include "../../round/random_draws.inl"
 #include "../codes.inl"
 #include "../dot.inl"
@@ -118,26 +137,58 @@ struct summed_int8 : int16_line {
   }
 };
 
-NARROW_KERNEL inline void look_up8(const void* from, void* to, index n, const std::uint16_t* values) {
-  constexpr index count = 32;
+/// For 32 codes of 8 bits at a time: the values of their lower 7 bits, with the upper one as the sign.
+struct byte_table {
+  static constexpr index count = 32;
   __m512i tables[4];
-  for (int k = 0; k < 4; ++k) tables[k] = _mm512_loadu_si512(values + k * count);
-  const auto look = [&](const void* codes, void* found) {
+  explicit byte_table(const std::uint16_t* values) {
+    for (int k = 0; k < 4; ++k) tables[k] = _mm512_loadu_si512(values + k * count);
+  }
+  __m512i operator()(const void* codes) const {
     const __m512i code = _mm512_cvtepu8_epi16(_mm256_loadu_si256(static_cast<const __m256i*>(codes)));
     const __m512i lower = _mm512_permutex2var_epi16(tables[0], code, tables[1]),
                   upper = _mm512_permutex2var_epi16(tables[2], code, tables[3]);
     const __mmask32 is_upper = _mm512_test_epi16_mask(code, _mm512_set1_epi16(0x40));
     const __m512i sign = _mm512_and_si512(_mm512_slli_epi16(code, 8), _mm512_set1_epi16(-0x8000));
-    _mm512_storeu_si512(found, _mm512_or_si512(_mm512_mask_blend_epi16(is_upper, lower, upper), sign));
-  };
+    return _mm512_or_si512(_mm512_mask_blend_epi16(is_upper, lower, upper), sign);
+  }
+};
+
+NARROW_KERNEL inline void look_up8(const void* from, void* to, index n, const std::uint16_t* values) {
+  constexpr index count = byte_table::count;
+  const byte_table look(values);
   const auto* next = static_cast<const std::uint8_t*>(from);
   auto* result = static_cast<std::uint8_t*>(to);
-  for (; n >= count; n -= count, next += count, result += 2 * count) look(next, result);
+  for (; n >= count; n -= count, next += count, result += 2 * count) _mm512_storeu_si512(result, look(next));
   if (n <= 0) return;
   std::uint8_t rest[count] = {}, results[2 * count];
   std::memcpy(rest, next, static_cast<std::size_t>(n));
-  look(rest, results);
+  _mm512_storeu_si512(results, look(rest));
   std::memcpy(result, results, 2 * static_cast<std::size_t>(n));
+}
+
+/// Numbers of 8 bits by their bf16 codes, which they all have.
+NARROW_KERNEL inline void decode8(const void* from, float* to, index n, const decoding& d) {
+  constexpr index count = 32, codes = 128;
+  if (n < 4 * codes) return decode_line<std::uint8_t>(from, to, n, d);
+  std::uint8_t every[codes];
+  float decoded[codes];
+  std::uint16_t values[codes];
+  for (int code = 0; code < codes; ++code) every[code] = static_cast<std::uint8_t>(code);
+  decode_line<std::uint8_t>(every, decoded, codes, d);
+  for (int code = 0; code < codes; ++code)
+    values[code] = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(decoded[code]) >> 16);
+  const byte_table look(values);
+  const auto* const next = static_cast<const std::uint8_t*>(from);
+  index i = 0;
+  for (; i + count <= n; i += count) {
+    const __m512i found = look(next + i);
+    const __m512i low = _mm512_cvtepu16_epi32(_mm512_castsi512_si256(found)),
+                  high = _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(found, 1));
+    _mm512_storeu_si512(to + i, _mm512_slli_epi32(low, 16));
+    _mm512_storeu_si512(to + i + count / 2, _mm512_slli_epi32(high, 16));
+  }
+  decode_line<std::uint8_t>(next + i, to + i, n - i, d);
 }
 
 NARROW_KERNEL inline void fp16_to_float(const void* from, float* to, index n) {
@@ -163,13 +214,14 @@ inline constexpr kernel_table kernels{.fp32 = panels<floats, 14, 2>(),
                                       .tiles = tiles<float_to_fp16>(),
                                       .quantize_int8 = quantizers<std::int8_t>(),
                                       .quantize_int16 = quantizers<std::int16_t>(),
-                                      .survey = survey_line,
+                                      .quantize_int32 = quantizers<std::int32_t>(),
+                                      .survey = survey_lines,
                                       .scale = scale_line,
                                       .encode8 = encode_line<std::uint8_t>,
                                       .encode16 = encode_line<std::uint16_t>,
                                       .encode8_stochastic = encode_line_stochastic<std::uint8_t>,
                                       .encode16_stochastic = encode_line_stochastic<std::uint16_t>,
-                                      .decode8 = decode_line<std::uint8_t>,
+                                      .decode8 = decode8,
                                       .decode16 = decode_line<std::uint16_t>,
                                       .has_subnormal_bf16 = has_subnormal_bf16,
                                       .dot_fp32 = dot_line<fp32_line>,
