@@ -11,11 +11,10 @@ template <class Format> class operand final : public block_operand {
     tensor_.assign(narrow::column_major(std::span(values.data(), static_cast<std::size_t>(values.size())),
                                         values.rows(), values.cols()));
   }
-  fp32_matrix values() const override {
-    fp32_matrix result(tensor_.rows(), tensor_.cols());
-    tensor_.dequantize(narrow::column_major(std::span(result.data(), static_cast<std::size_t>(result.size())),
-                                            result.rows(), result.cols()));
-    return result;
+  void read(fp32_matrix& values) const override {
+    values.resize(tensor_.rows(), tensor_.cols());
+    tensor_.dequantize(narrow::column_major(std::span(values.data(), static_cast<std::size_t>(values.size())),
+                                            values.rows(), values.cols()));
   }
   block_matrix view() const override { return tensor_.view(); }
   std::size_t bytes() const override {
@@ -93,9 +92,11 @@ void multiply(const block_matrix& a, const block_matrix& b, fp32_matrix& out) {
   std::visit(
       [&](const auto& x, const auto& y) {
         out.resize(x.rows(), y.cols());
-        narrow::gemm(x, y,
-                     narrow::column_major(std::span(out.data(), static_cast<std::size_t>(out.size())),
-                                          out.rows(), out.cols()));
+        timed(work::products, [&] {
+          narrow::gemm(x, y,
+                       narrow::column_major(std::span(out.data(), static_cast<std::size_t>(out.size())),
+                                            out.rows(), out.cols()));
+        });
       },
       a, b);
 }

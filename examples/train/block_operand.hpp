@@ -75,7 +75,12 @@ class block_operand {
  public:
   virtual ~block_operand() = default;
   virtual void assign(const fp32_matrix& values) = 0;
-  [[nodiscard]] virtual fp32_matrix values() const = 0;
+  virtual void read(fp32_matrix& values) const = 0;
+  [[nodiscard]] fp32_matrix values() const {
+    fp32_matrix result;
+    read(result);
+    return result;
+  }
   [[nodiscard]] virtual block_matrix view() const = 0;
   [[nodiscard]] virtual std::size_t bytes() const = 0;
   [[nodiscard]] virtual std::size_t scale_count() const = 0;

@@ -42,13 +42,15 @@ block_matrix block_products::windows_of(const block_operand& samples) {
 }
 
 void block_products::forward(const block_operand& weights, const fp32_matrix& x, fp32_matrix& sums) {
-  x_->assign(x);
+  timed(work::conversions, [&] { x_->assign(x); });
   multiply(weights.view(), grid_ ? windows_of(*x_) : x_->view(), sums);
 }
 
 void block_products::weight_gradient(const fp32_matrix& dy, const fp32_matrix& x, fp32_matrix& gradient) {
-  batch_x_->assign(x);
-  batch_dy_->assign(dy);
+  timed(work::conversions, [&] {
+    batch_x_->assign(x);
+    batch_dy_->assign(dy);
+  });
   const block_matrix columns = grid_ ? windows_of(*batch_x_) : batch_x_->view();
   const Eigen::Index outputs = grid_ ? dy.rows() / grid_->count() : dy.rows();
   multiply(laid_out(*batch_dy_, outputs), transposed(columns), gradient);
@@ -56,7 +58,7 @@ void block_products::weight_gradient(const fp32_matrix& dy, const fp32_matrix& x
 
 void block_products::input_gradient(const block_operand& weights, const fp32_matrix& dy,
                                     fp32_matrix& dcolumns) {
-  dy_->assign(dy);
+  timed(work::conversions, [&] { dy_->assign(dy); });
   const Eigen::Index outputs = grid_ ? dy.rows() / grid_->count() : dy.rows();
   multiply(transposed(weights.view()), laid_out(*dy_, outputs), dcolumns);
 }

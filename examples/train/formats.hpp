@@ -13,11 +13,18 @@ struct format {
   /// train_network<S> for the type S that tensors are stored in.
   training_result (*train_stored)(const training_settings&, const train_and_test&, std::uint64_t seed,
                                   observer&);
+  /// stepper_of<S> for it.
+  std::unique_ptr<stepper> (*prepare_stored)(const training_settings&, const dataset&);
   std::optional<block_recipe> blocks;  // of a block format
 
   /// Trains a fresh network; see train_network.
-  training_result train(training_settings settings, const train_and_test& data, std::uint64_t seed,
+  training_result train(const training_settings& settings, const train_and_test& data, std::uint64_t seed,
                         observer& watcher) const;
+  /// A fresh network, and `batch`, to which it keeps a reference, as the batch that it trains on.
+  std::unique_ptr<stepper> prepare(const training_settings& settings, const dataset& batch) const;
+
+  /// The settings, with what this format asks for.
+  training_settings adapted(training_settings settings) const;
 };
 
 /// Every format in formats.inc, in its order.

@@ -70,7 +70,7 @@ template <class S> class mixed_precision {
     double square_sum = 0;
     for_each([&](auto& p) {
       finite &= scaler_.unscale(p.tensor->gradient, p.gradient, p.name);
-      square_sum += p.gradient.template cast<double>().squaredNorm();
+      if (clip_norm_ > 0) square_sum += p.gradient.template cast<double>().squaredNorm();
     });
     if (finite) {
       const double norm = std::sqrt(square_sum);
@@ -112,14 +112,24 @@ template <class S> class mixed_precision {
     moments memory;
   };
 
-  template <class T> void update(trained<T>& p) {
-    const bool has_master = p.master.size() > 0;
-    fp32_matrix weights = has_master ? std::move(p.master) : p.tensor->weights();
+  /// A step of the optimiser from `weights`, what a parameter is in fp32.
+  template <class T> void move(trained<T>& p, fp32_matrix& weights) {
     if (p.decay > 0) p.gradient += p.decay * weights;
     optimizer_->gradient_to_step(p.memory, p.gradient);
     weights -= p.gradient;
-    p.tensor->store(weights);
-    if (has_master) p.master = std::move(weights);
+  }
+
+  template <class T> void update(trained<T>& p) {
+    if constexpr (std::is_same_v<T, float>)
+      if (!p.tensor->block) return move(p, p.tensor->value);
+    if (p.master.size() > 0) {
+      move(p, p.master);
+      p.tensor->store(p.master);
+    } else {
+      p.tensor->read(copy_);
+      move(p, copy_);
+      p.tensor->store(copy_);
+    }
   }
 
   template <class F> void for_each(F&& f) {
@@ -127,6 +137,7 @@ template <class S> class mixed_precision {
     for (auto& p : biases_) f(p);
   }
 
+  fp32_matrix copy_;  // scratch: weights of which there is no other in fp32
   std::vector<trained<S>> weights_;
   std::vector<trained<float>> biases_;
   std::unique_ptr<optimizer> optimizer_;

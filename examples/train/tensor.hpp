@@ -6,6 +6,8 @@
 #include <narrow/eigen.hpp>
 #include <type_traits>
 
+#include "stopwatch.hpp"
+
 namespace narrow_train {
 
 /// A tensor as a matrix whose columns are samples (or the pixels of samples); S is the format that it is
@@ -26,7 +28,7 @@ enum class accumulation { wide, narrow };
 template <class Out, class A, class B> void multiply(accumulation mode, Out& out, const A& a, const B& b) {
   using S = typename A::Scalar;
   if (mode == accumulation::wide || std::is_same_v<S, float>) {
-    out.noalias() = a * b;
+    timed(work::products, [&] { out.noalias() = a * b; });
     return;
   }
   // Column by column, adding one rank-1 term at a time: the order in which a processor without wide

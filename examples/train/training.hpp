@@ -60,6 +60,34 @@ template <class S> narrow::loss_scaler scaler_for(const std::string& loss_scale)
   return make_scaler(narrow::narrow_fixed<S> && loss_scale == "dynamic" ? "none" : loss_scale);
 }
 
+/// A fresh network and what its training keeps. The seed gives the initial weights, the same for every S.
+template <class S> class trainee {
+ public:
+  trainee(const training_settings& settings, const dataset& images, std::uint64_t seed)
+      : net_(*settings.network, images.shape, images.classes, settings.products),
+        training_(net_.parameters(), seed, settings.optimizer->make(settings.step),
+                  scaler_for<S>(settings.loss_scale), settings.clip_norm, settings.master),
+        loss_weight_(settings.loss_weight) {}
+
+  /// Forward, backward and update; returns the loss.
+  float step(const batches<S>& batch) {
+    const auto& logits = net_.forward(batch.images);
+    softmax_cross_entropy(logits, batch.labels, loss_weight_ * training_.loss_scale(), outcome_);
+    net_.backward(outcome_.gradient);
+    training_.step();
+    return outcome_.loss;
+  }
+
+  [[nodiscard]] network<S>& net() { return net_; }
+  [[nodiscard]] mixed_precision<S>& training() { return training_; }
+
+ private:
+  network<S> net_;
+  mixed_precision<S> training_;
+  float loss_weight_;
+  classification<S> outcome_;
+};
+
 /// Trains a fresh network in the format S. The seed gives the initial weights and the order of the images,
 /// the same for every S; equal arguments give equal results.
 template <class S>
@@ -68,15 +96,14 @@ training_result train_network(const training_settings& settings, const train_and
   using clock = std::chrono::steady_clock;
 
   narrow::seed(seed);  // of stochastic rounding
-  network<S> net(*settings.network, data.train.shape, data.train.classes, settings.products);
-  mixed_precision<S> training(net.parameters(), seed, settings.optimizer->make(settings.step),
-                              scaler_for<S>(settings.loss_scale), settings.clip_norm, settings.master);
+  trainee<S> trained(settings, data.train, seed);
+  network<S>& net = trained.net();
+  mixed_precision<S>& training = trained.training();
   const pixel_values values = normalised(data.train);
   batches<S> train(data.train, values, settings.batch);
   batches<S> test(data.test, values, settings.batch);
 
   training_result result;
-  classification<S> outcome;
   std::uint64_t step = 0;
   double seconds = 0;
   float rate = settings.step.rate;
@@ -87,16 +114,12 @@ training_result train_network(const training_settings& settings, const train_and
     double loss = 0;
     for (std::size_t i = 0; i < train.count(); ++i) {
       train.select(i);
-      const auto& logits = net.forward(train.images);
-      softmax_cross_entropy(logits, train.labels, settings.loss_weight * training.loss_scale(), outcome);
-      net.backward(outcome.gradient);
+      const float batch_loss = trained.step(train);
       ++step;
-      training.step();
 
-      loss += double{outcome.loss} * static_cast<double>(train.labels.size());
+      loss += double{batch_loss} * static_cast<double>(train.labels.size());
       if (i == 0) result.activation_bytes = net.activation_bytes();
-      watcher.batch_done(train.labels.size(), outcome.loss, training.loss_scale(),
-                         training.scaler().skipped());
+      watcher.batch_done(train.labels.size(), batch_loss, training.loss_scale(), training.scaler().skipped());
     }
     seconds += std::chrono::duration<double>(clock::now() - start).count();
     result.curve.push_back({epoch, step, static_cast<float>(loss / static_cast<double>(data.train.count())),
@@ -109,5 +132,25 @@ training_result train_network(const training_settings& settings, const train_and
   result.overflows = training.scaler().overflows_by_layer();
   return result;
 }
+
+/// A network that is trained on one batch again and again, its format forgotten.
+class stepper {
+ public:
+  virtual ~stepper() = default;
+  virtual void step() = 0;
+};
+
+template <class S> class stepper_of final : public stepper {
+ public:
+  stepper_of(const training_settings& settings, const dataset& images)
+      : trained_(settings, images, 1), batch_(images, normalised(images), static_cast<int>(images.count())) {
+    batch_.select(0);
+  }
+  void step() override { trained_.step(batch_); }
+
+ private:
+  trainee<S> trained_;
+  batches<S> batch_;
+};
 
 }  // namespace narrow_train

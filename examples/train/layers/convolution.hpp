@@ -38,7 +38,7 @@ template <class S> class convolution final : public layer<S> {
 
   const matrix<S>& backward(const matrix<S>& x, const matrix<S>& dy, input_gradient wanted) override {
     products_.backward(x, dy);
-    bias_.gradient = products_.by_outputs(dy).template cast<float>().rowwise().sum();
+    sum_of_columns(products_.by_outputs(dy), bias_.gradient);
     if (wanted == input_gradient::wanted) {
       products_.input_gradient(dy, column_sums_);
       columns_to_image(grid_, column_sums_, dx_sums_);

@@ -13,15 +13,20 @@ template <class S> class dense final : public layer<S> {
   }
 
   const matrix<S>& forward(const matrix<S>& x) override {
-    products_.forward(x, sums_);
-    sums_.colwise() += bias_.value.col(0);
-    y_ = sums_.template cast<S>();
+    if constexpr (std::is_same_v<S, float>) {
+      products_.forward(x, y_);
+      y_.colwise() += bias_.value.col(0);
+    } else {
+      products_.forward(x, sums_);
+      sums_.colwise() += bias_.value.col(0);
+      timed(work::conversions, [&] { y_ = sums_.template cast<S>(); });
+    }
     return y_;
   }
 
   const matrix<S>& backward(const matrix<S>& x, const matrix<S>& dy, input_gradient wanted) override {
     products_.backward(x, dy);
-    bias_.gradient = dy.template cast<float>().rowwise().sum();
+    sum_of_columns(dy, bias_.gradient);
     if (wanted == input_gradient::wanted) products_.input_gradient(dy, dx_);
     return dx_;
   }
@@ -36,7 +41,7 @@ template <class S> class dense final : public layer<S> {
  private:
   weight_products<S> products_;
   parameter<float> bias_;  // (outputs x 1)
-  fp32_matrix sums_;       // (outputs x batch), scratch: W X + b before it is rounded
+  fp32_matrix sums_;       // (outputs x batch), scratch: W X + b before it is rounded, if it is
   matrix<S> y_;            // (outputs x batch)
   matrix<S> dx_;           // (inputs x batch)
 };

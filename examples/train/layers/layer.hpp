@@ -17,12 +17,26 @@ template <class T> struct parameter {
   matrix<T> gradient;
   std::unique_ptr<block_operand> block = nullptr;
 
-  [[nodiscard]] fp32_matrix weights() const { return block ? block->values() : value.template cast<float>(); }
+  void read(fp32_matrix& weights) const {
+    timed(work::conversions, [&] {
+      if (block)
+        block->read(weights);
+      else
+        weights = value.template cast<float>();
+    });
+  }
+  [[nodiscard]] fp32_matrix weights() const {
+    fp32_matrix result;
+    read(result);
+    return result;
+  }
   void store(const fp32_matrix& weights) {
-    if (block)
-      block->assign(weights);
-    else
-      value = weights.template cast<T>();
+    timed(work::conversions, [&] {
+      if (block)
+        block->assign(weights);
+      else
+        value = weights.template cast<T>();
+    });
   }
   [[nodiscard]] std::size_t bytes() const { return block ? block->bytes() : bytes_of(value); }
 };

@@ -8,12 +8,19 @@ namespace narrow_train {
 template <class S> class relu final : public layer<S> {
  public:
   const matrix<S>& forward(const matrix<S>& x) override {
-    y_ = (x.array() < S(0)).select(S(0), x);  // a NaN stays one, so that overflow upstream remains visible
+    // A NaN stays one, so that overflow upstream remains visible.
+    if constexpr (std::is_same_v<S, float>)  // without the branches of Eigen's select
+      y_ = x.unaryExpr([](float value) { return value < 0 ? 0 : value; });
+    else
+      y_ = (x.array() < S(0)).select(S(0), x);
     return y_;
   }
 
   const matrix<S>& backward(const matrix<S>&, const matrix<S>& dy, input_gradient) override {
-    dx_ = (y_.array() > S(0)).select(dy, S(0));
+    if constexpr (std::is_same_v<S, float>)
+      dx_ = y_.binaryExpr(dy, [](float value, float gradient) { return value > 0 ? gradient : 0; });
+    else
+      dx_ = (y_.array() > S(0)).select(dy, S(0));
     return dx_;
   }
 

@@ -12,7 +12,8 @@ namespace narrow_train {
 template <class S> struct classification {
   float loss = 0;  // mean over the batch of -log p(label), never scaled
   std::size_t correct = 0;
-  matrix<S> gradient;  // (classes x batch): factor * dLoss/dLogits
+  matrix<S> gradient;         // (classes x batch): factor * dLoss/dLogits
+  fp32_matrix probabilities;  // scratch
 };
 
 /// Loss of the logits (classes x batch) of samples with these labels, and `factor` times its gradient. The
@@ -20,15 +21,19 @@ template <class S> struct classification {
 template <class S>
 void softmax_cross_entropy(const matrix<S>& logits, std::span<const std::uint8_t> labels, float factor,
                            classification<S>& out) {
-  fp32_matrix p = logits.template cast<float>();
+  fp32_matrix& p = out.probabilities;
+  p = logits.template cast<float>();
   double loss = 0;
   out.correct = 0;
   for (Eigen::Index n = 0; n < p.cols(); ++n) {
     auto column = p.col(n).array();
     const auto label = static_cast<Eigen::Index>(labels[static_cast<std::size_t>(n)]);
-    Eigen::Index best = 0;
-    const float largest = column.maxCoeff(&best);
-    if (best == label) ++out.correct;
+    const float largest = column.maxCoeff();
+    if (column(label) == largest) {
+      Eigen::Index best = 0;  // the first, where several are as large
+      column.maxCoeff(&best);
+      if (best == label) ++out.correct;
+    }
     column = (column - largest).exp();
     const float sum = column.sum();
     column /= sum;

@@ -219,12 +219,8 @@ template <block_format Format> class block_tensor {
 
   /// A new shape, all zeros.
   void resize(std::ptrdiff_t rows, std::ptrdiff_t cols) {
-    detail::check_shape("narrow::block_tensor", rows, cols);
-    grid_ = detail::grid_of<typename Format::block_type>(rows, cols);
-    block_cols_ = grid_.block_cols();
+    reshape(rows, cols);
     mantissas_.assign(static_cast<std::size_t>(rows * cols), element_type{});
-    scales_.assign(static_cast<std::size_t>(grid_.count()), scale_type(Format::step::smallest));
-    nonfinite_ = 0;
   }
 
   /// Takes the shape and the values of a matrix, of any narrow or built-in type; it may lie in this tensor's
@@ -241,9 +237,16 @@ template <block_format Format> class block_tensor {
   template <class Values, rounding_policy Round = typename Format::round_policy>
   void assign(std::ptrdiff_t rows, std::ptrdiff_t cols, const Values& values, const Round& round = Round{},
               std::span<const float> clips = {}) {
-    block_tensor result(rows, cols, order_);  // the values may be computed from what is stored now
+    block_tensor result;  // the values may be computed from what is stored now
+    result.order_ = order_;
+    result.reshape(rows, cols);
     const auto source = detail::source_of<float>(values);
     result.choose_scales(source, round, clips);
+    // No float lies among the elements, so that their memory can serve again where floats are read in place.
+    if (source.in_place && rows == this->rows() && cols == this->cols())
+      result.mantissas_.swap(mantissas_);
+    else
+      result.mantissas_.resize(static_cast<std::size_t>(rows * cols));
     result.round_into_scales(result.grid_.whole(), source, round);
     swap(result);
   }
@@ -289,6 +292,15 @@ template <block_format Format> class block_tensor {
   friend void swap(block_tensor& a, block_tensor& b) noexcept { a.swap(b); }
 
  private:
+  /// A new shape, but for the mantissas.
+  void reshape(std::ptrdiff_t rows, std::ptrdiff_t cols) {
+    detail::check_shape("narrow::block_tensor", rows, cols);
+    grid_ = detail::grid_of<typename Format::block_type>(rows, cols);
+    block_cols_ = grid_.block_cols();
+    scales_.assign(static_cast<std::size_t>(grid_.count()), scale_type(Format::step::smallest));
+    nonfinite_ = 0;
+  }
+
   float scale(std::ptrdiff_t block) const {
     return static_cast<float>(scales_[static_cast<std::size_t>(block)]);
   }

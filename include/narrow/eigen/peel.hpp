@@ -56,12 +56,4 @@ template <class X> auto view_of_direct(X& x) {
       x.data(), x.rows(), x.cols(), X::IsRowMajor ? outer : inner, X::IsRowMajor ? inner : outer};
 }
 
-/// In memory, with two strides. (Eigen 3.4 says so of every view by indices, which then has no `data()`.)
-template <class X>
-concept direct_access = (Eigen::internal::traits<std::remove_cvref_t<X>>::Flags & Eigen::DirectAccessBit) !=
-                            0 &&
-                        requires(const X& x) {
-  x.data();
-};
-
 }  // namespace narrow::detail

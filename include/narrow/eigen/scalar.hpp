@@ -28,6 +28,14 @@ concept dense_expression = std::same_as<shape_of<X>, Eigen::DenseShape>;
 template <class X>
 concept narrow_expression = narrow_scalar<scalar_of<X>>;
 
+/// In memory, with two strides. (Eigen 3.4 says so of every view by indices, which then has no `data()`.)
+template <class X>
+concept direct_access = (Eigen::internal::traits<std::remove_cvref_t<X>>::Flags & Eigen::DirectAccessBit) !=
+                            0 &&
+                        requires(const X& x) {
+  x.data();
+};
+
 /// A matrix of T; Eigen wants vectors that are rows to be stored by rows.
 template <class T, int Rows, int Cols, int MaxRows = Rows, int MaxCols = Cols>
 using plain_matrix = Eigen::Matrix<T, Rows, Cols, Rows == 1 && Cols != 1 ? Eigen::RowMajor : Eigen::ColMajor,

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "evaluate.hpp"
+#include "assign.hpp"
 
 namespace narrow::detail {
 

@@ -1,0 +1,302 @@
+// Coefficient-wise expressions in pieces: the kernels turn narrow numbers into floats and back, and what is
+// between is Eigen's own arithmetic on arrays of floats. The same numbers as coefficient by coefficient, for
+// the operations whose result is the same in a packet.
+#pragma once
+
+#include "evaluate.hpp"
+
+namespace narrow::detail {
+
+/// Coefficients of a piece: their buffers, one for each narrow matrix, stay in the nearest cache.
+inline constexpr Eigen::Index piece_size = 256;
+/// Below this size an assignment is done before the kernels have been found.
+inline constexpr Eigen::Index smallest_staged = 32;
+
+using piece = Eigen::Array<float, Eigen::Dynamic, 1>;
+using piece_view = Eigen::Map<const piece>;
+struct piece_buffer {
+  alignas(64) float values[piece_size];
+};
+
+// Bits for the storage orders of the matrices in memory that are part of an expression.
+inline constexpr int by_columns = 1, by_rows = 2;
+
+/// How an expression is computed piece by piece, for those that can be:
+///
+///   orders, any_narrow     of its matrices
+///   in_lines(), gapless()  whether neighbours lie side by side in all of them, along a line and from one
+///                          line to the next
+///   get(line, first, n)    an expression of n floats; it holds until the next call
+template <class X> struct staged { using absent = void; };
+
+template <class X>
+concept stageable = !requires {
+  typename staged<std::remove_cv_t<X>>::absent;
+};
+template <class X> using staged_t = staged<std::remove_cv_t<X>>;
+
+template <class X>
+concept narrow_or_float = narrow_float<typename X::Scalar> || std::same_as<typename X::Scalar, float>;
+
+/// A matrix in memory.
+template <class X>
+requires(direct_access<X>&& narrow_or_float<X>) class staged<X> {
+  using scalar = typename X::Scalar;
+
+ public:
+  static constexpr int orders = X::IsRowMajor ? by_rows : by_columns;
+  static constexpr bool any_narrow = narrow_float<scalar>;
+
+  explicit staged(const X& x)
+      : data_(x.data()), line_stride_(x.outerStride()), in_lines_(x.innerStride() == 1) {
+    gapless_ = in_lines_ && (line_stride_ == x.innerSize() || x.outerSize() == 1);
+  }
+  bool in_lines() const { return in_lines_; }
+  bool gapless() const { return gapless_; }
+
+  piece_view get(Eigen::Index line, Eigen::Index first, Eigen::Index n) {
+    const scalar* const from = data_ + line * line_stride_ + first;
+    if constexpr (any_narrow) {
+      convert(from, buffer_.values, static_cast<std::size_t>(n), rounding::nearest_even{});
+      return {buffer_.values, n};
+    } else {
+      return {from, n};
+    }
+  }
+
+ private:
+  struct nothing {};
+
+  const scalar* data_;
+  Eigen::Index line_stride_;
+  bool in_lines_, gapless_;
+  [[no_unique_address]] std::conditional_t<any_narrow, piece_buffer, nothing> buffer_;
+};
+
+template <class T>
+concept float_or_rounded_to = narrow_float<T> || std::same_as<T, float> || std::same_as<T, literal>;
+
+/// The same number for all coefficients.
+template <float_or_rounded_to T, class Plain>
+class staged<Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<T>, Plain>> {
+  using expression = Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<T>, Plain>;
+
+ public:
+  static constexpr int orders = 0;
+  static constexpr bool any_narrow = false;
+
+  explicit staged(const expression& x) : value_(convert_coefficient<float>(x.functor().m_other)) {}
+  static bool in_lines() { return true; }
+  static bool gapless() { return true; }
+  auto get(Eigen::Index, Eigen::Index, Eigen::Index n) const { return piece::Constant(n, value_); }
+
+ private:
+  float value_;
+};
+
+/// Operations that give the same in a packet of floats.
+template <class Op> inline constexpr bool exact_in_packets = false;
+template <> inline constexpr bool exact_in_packets<Eigen::internal::scalar_sum_op<float, float>> = true;
+template <>
+inline constexpr bool exact_in_packets<Eigen::internal::scalar_difference_op<float, float>> = true;
+template <> inline constexpr bool exact_in_packets<Eigen::internal::scalar_product_op<float, float>> = true;
+template <> inline constexpr bool exact_in_packets<Eigen::internal::scalar_quotient_op<float, float>> = true;
+template <> inline constexpr bool exact_in_packets<Eigen::internal::scalar_opposite_op<float>> = true;
+template <> inline constexpr bool exact_in_packets<Eigen::internal::scalar_abs_op<float>> = true;
+
+template <class Op>
+concept staged_functor = exact_in_packets<typename wide_functor<Op>::type>;
+
+template <class Op> inline constexpr bool compares_floats = false;
+template <Eigen::internal::ComparisonName Comparison>
+inline constexpr bool compares_floats<Eigen::internal::scalar_cmp_op<float, float, Comparison>> = true;
+
+template <class Op>
+concept staged_comparison = compares_floats<typename wide_functor<Op>::type>;
+
+/// Wide(left, right), coefficient by coefficient.
+template <class Wide, class L, class R> class staged_pair {
+ public:
+  static constexpr int orders = staged_t<L>::orders | staged_t<R>::orders;
+  static constexpr bool any_narrow = staged_t<L>::any_narrow || staged_t<R>::any_narrow;
+
+  template <class X> explicit staged_pair(const X& x) : lhs_(x.lhs()), rhs_(x.rhs()) {}
+  bool in_lines() const { return lhs_.in_lines() && rhs_.in_lines(); }
+  bool gapless() const { return lhs_.gapless() && rhs_.gapless(); }
+
+  auto get(Eigen::Index line, Eigen::Index first, Eigen::Index n) {
+    const auto l = lhs_.get(line, first, n);
+    const auto r = rhs_.get(line, first, n);
+    return Eigen::CwiseBinaryOp<Wide, decltype(l), decltype(r)>(l, r);
+  }
+
+ private:
+  staged_t<L> lhs_;
+  staged_t<R> rhs_;
+};
+
+template <staged_functor Op, stageable L, stageable R>
+class staged<Eigen::CwiseBinaryOp<Op, L, R>> : public staged_pair<typename wide_functor<Op>::type, L, R> {
+  using staged_pair<typename wide_functor<Op>::type, L, R>::staged_pair;
+};
+
+template <staged_functor Op, stageable Arg> class staged<Eigen::CwiseUnaryOp<Op, Arg>> {
+ public:
+  static constexpr int orders = staged_t<Arg>::orders;
+  static constexpr bool any_narrow = staged_t<Arg>::any_narrow;
+
+  explicit staged(const Eigen::CwiseUnaryOp<Op, Arg>& x) : arg_(x.nestedExpression()) {}
+  bool in_lines() const { return arg_.in_lines(); }
+  bool gapless() const { return arg_.gapless(); }
+
+  auto get(Eigen::Index line, Eigen::Index first, Eigen::Index n) {
+    const auto arg = arg_.get(line, first, n);
+    return Eigen::CwiseUnaryOp<typename wide_functor<Op>::type, decltype(arg)>(arg);
+  }
+
+ private:
+  staged_t<Arg> arg_;
+};
+
+template <class To, class From> void takes_cast(const Eigen::internal::scalar_cast_op<From, To>&);
+template <class Op, class To>
+concept casts_to = requires(const Op& op) {
+  takes_cast<To>(op);
+};
+
+// What changes nothing: floats as floats, arrays as matrices.
+template <casts_to<float> Op, stageable Arg>
+class staged<Eigen::CwiseUnaryOp<Op, Arg>> : public staged_t<Arg> {
+ public:
+  explicit staged(const Eigen::CwiseUnaryOp<Op, Arg>& x) : staged_t<Arg>(x.nestedExpression()) {}
+};
+template <stageable Arg>
+requires(!direct_access<Eigen::ArrayWrapper<Arg>>) class staged<Eigen::ArrayWrapper<Arg>>
+    : public staged_t<Arg> {
+ public:
+  explicit staged(const Eigen::ArrayWrapper<Arg>& x) : staged_t<Arg>(x.nestedExpression()) {}
+};
+template <stageable Arg>
+requires(!direct_access<Eigen::MatrixWrapper<Arg>>) class staged<Eigen::MatrixWrapper<Arg>>
+    : public staged_t<Arg> {
+ public:
+  explicit staged(const Eigen::MatrixWrapper<Arg>& x) : staged_t<Arg>(x.nestedExpression()) {}
+};
+
+/// A comparison, as the condition of `select`.
+template <class X> struct staged_condition { using absent = void; };
+template <staged_comparison Op, stageable L, stageable R>
+class staged_condition<Eigen::CwiseBinaryOp<Op, L, R>>
+    : public staged_pair<typename wide_functor<Op>::type, L, R> {
+  using staged_pair<typename wide_functor<Op>::type, L, R>::staged_pair;
+};
+
+template <class X>
+concept stageable_condition = !requires {
+  typename staged_condition<std::remove_cv_t<X>>::absent;
+};
+
+/// `condition.select(x, y)`.
+template <class Condition, class Then, class Else> class staged_selection {
+  using condition = staged_condition<std::remove_cv_t<Condition>>;
+
+ public:
+  static constexpr int orders = condition::orders | staged_t<Then>::orders | staged_t<Else>::orders;
+  static constexpr bool any_narrow =
+      condition::any_narrow || staged_t<Then>::any_narrow || staged_t<Else>::any_narrow;
+
+  staged_selection(const Condition& c, const Then& x, const Else& y) : condition_(c), then_(x), else_(y) {}
+  bool in_lines() const { return condition_.in_lines() && then_.in_lines() && else_.in_lines(); }
+  bool gapless() const { return condition_.gapless() && then_.gapless() && else_.gapless(); }
+
+  piece_view get(Eigen::Index line, Eigen::Index first, Eigen::Index n) {
+    bool chosen[piece_size];
+    float values[piece_size];
+    Eigen::Map<Eigen::Array<bool, Eigen::Dynamic, 1>>(chosen, n) = condition_.get(line, first, n);
+    Eigen::Map<piece>(values, n) = then_.get(line, first, n);
+    Eigen::Map<piece>(result_.values, n) = else_.get(line, first, n);
+    for (Eigen::Index i = 0; i < n; ++i) result_.values[i] = chosen[i] ? values[i] : result_.values[i];
+    return {result_.values, n};
+  }
+
+ private:
+  condition condition_;
+  staged_t<Then> then_;
+  staged_t<Else> else_;
+  piece_buffer result_;
+};
+
+#if EIGEN_VERSION_AT_LEAST(4, 0, 0)
+template <class T, class E, class C, stageable Then, stageable Else, stageable_condition Condition>
+class staged<Eigen::CwiseTernaryOp<Eigen::internal::scalar_boolean_select_op<T, E, C>, Then, Else, Condition>>
+    : public staged_selection<Condition, Then, Else> {
+ public:
+  explicit staged(const auto& x) : staged_selection<Condition, Then, Else>(x.arg3(), x.arg1(), x.arg2()) {}
+};
+#else
+template <stageable_condition Condition, stageable Then, stageable Else>
+class staged<Eigen::Select<Condition, Then, Else>> : public staged_selection<Condition, Then, Else> {
+ public:
+  explicit staged(const Eigen::Select<Condition, Then, Else>& x)
+      : staged_selection<Condition, Then, Else>(x.conditionMatrix(), x.thenMatrix(), x.elseMatrix()) {}
+};
+#endif
+
+/// An explicit cast to the type of the destination is the rounding of the assignment.
+template <class To, class X> const X& without_cast_to(const X& x) { return x; }
+template <class To, casts_to<To> Op, class X>
+const auto& without_cast_to(const Eigen::CwiseUnaryOp<Op, X>& x) {
+  return x.nestedExpression();
+}
+template <class To, class X>
+using uncast = std::remove_cvref_t<decltype(without_cast_to<To>(std::declval<const X&>()))>;
+
+/// Whether dst = Combine(dst, x), or dst = x for void, can be stored piece by piece, and is more than a copy.
+template <class Combine, class Dst, class X>
+concept stored_in_pieces =
+    direct_access<Dst> && narrow_or_float<Dst> && stageable<X> &&
+    (narrow_float<typename Dst::Scalar> || staged_t<X>::any_narrow) &&
+    (staged_t<X>::orders == staged_t<Dst>::orders ||
+     (staged_t<X>::orders == 0 && !std::is_void_v<Combine>)) &&
+    !(std::is_void_v<Combine> && direct_access<X> &&
+      std::same_as<typename Dst::Scalar, typename X::Scalar>)&&(Dst::MaxSizeAtCompileTime == Eigen::Dynamic ||
+                                                                Dst::MaxSizeAtCompileTime >= smallest_staged);
+
+/// dst = Combine(dst, x), rounded once. False, and nothing is done, if neighbours do not lie side by side.
+template <class Combine, class Dst, class X, class Round>
+NARROW_KERNEL bool assign_in_pieces(Dst& dst, const X& x, const Round& round) {
+  using To = typename Dst::Scalar;
+  staged<X> values(x);
+  staged<Dst> present(dst);
+  if (dst.size() < smallest_staged || !values.in_lines() || !present.in_lines()) return false;
+  const bool flat = values.gapless() && present.gapless();
+  const Eigen::Index lines = flat ? 1 : dst.outerSize(), length = flat ? dst.size() : dst.innerSize();
+  if (length < smallest_staged) return false;
+  for (Eigen::Index line = 0; line < lines; ++line)
+    for (Eigen::Index first = 0; first < length; first += piece_size) {
+      const Eigen::Index n = std::min(piece_size, length - first);
+      To* const to = dst.data() + line * dst.outerStride() + first;
+      const auto result = values.get(line, first, n);
+      const auto store = [&](const auto& wide) {
+        if constexpr (std::same_as<To, float>) {
+          Eigen::Map<piece>(to, n) = wide;
+        } else if constexpr (std::same_as<std::remove_cvref_t<decltype(wide)>, piece_view>) {
+          convert(wide.data(), to, static_cast<std::size_t>(n), round);
+        } else {
+          piece_buffer buffer;
+          Eigen::Map<piece>(buffer.values, n) = wide;
+          convert(buffer.values, to, static_cast<std::size_t>(n), round);
+        }
+      };
+      if constexpr (std::is_void_v<Combine>) {
+        store(result);
+      } else {
+        const auto old = present.get(line, first, n);
+        using both = Eigen::CwiseBinaryOp<Combine, decltype(old), decltype(result)>;
+        store(both(old, result));
+      }
+    }
+  return true;
+}
+
+}  // namespace narrow::detail

@@ -1,0 +1,151 @@
+// Expressions that are stored piece by piece: the same bits as coefficient by coefficient.
+#include <bit>
+#include <narrow/eigen.hpp>
+#include <random>
+
+#include "catch.hpp"
+
+namespace {
+
+using narrow::bf16;
+using narrow::fp16;
+using narrow::fp8_e4m3fn;
+
+template <class T, int Order = Eigen::ColMajor>
+using matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Order>;
+
+/// Of both signs and all sizes, with zeros, infinities and NaN among them.
+template <class T, int Order = Eigen::ColMajor>
+matrix<T, Order> samples(Eigen::Index rows, Eigen::Index cols, unsigned seed) {
+  std::mt19937 engine(seed);
+  matrix<T, Order> m(rows, cols);
+  for (Eigen::Index i = 0; i < m.size(); ++i) {
+    const auto bits = static_cast<std::uint32_t>(engine());
+    const float moderate = static_cast<float>(static_cast<std::int32_t>(bits)) * 0x1p-30f;
+    m.data()[i] = T(i % 7 != 0 ? moderate : i % 91 != 0 ? std::bit_cast<float>(bits) : i % 2 ? 0.0f : -0.0f);
+  }
+  return m;
+}
+
+template <class T> std::uint32_t bits_of(const T& x) {
+  if constexpr (std::same_as<T, float>)
+    return std::bit_cast<std::uint32_t>(x);
+  else
+    return x.bits();
+}
+
+/// to = form(...), against form(...) of single coefficients; NaN is NaN.
+template <class Dst, class Form, class... M> void check(const char* name, const Form& form, const M&... m) {
+  Dst got, expected;
+  got = form(m...);
+  expected.resize(got.rows(), got.cols());
+  for (Eigen::Index i = 0; i < got.rows(); ++i)
+    for (Eigen::Index j = 0; j < got.cols(); ++j) {
+      const auto one = [&](const auto& x) {
+        return Eigen::Matrix<typename std::remove_cvref_t<decltype(x)>::Scalar, 1, 1>(x(i, j));
+      };
+      const Eigen::Matrix<typename Dst::Scalar, 1, 1> y = form(one(m)...);
+      expected(i, j) = y(0, 0);
+    }
+  INFO(name << ", " << got.rows() << " x " << got.cols());
+  Eigen::Index different = 0;
+  for (Eigen::Index i = 0; i < got.rows(); ++i)
+    for (Eigen::Index j = 0; j < got.cols(); ++j) {
+      const bool both_nan = got(i, j) != got(i, j) && expected(i, j) != expected(i, j);
+      different += !both_nan && bits_of(got(i, j)) != bits_of(expected(i, j));
+    }
+  CHECK(different == 0);
+}
+
+template <class Dst, class Src> constexpr bool in_pieces(const Dst&, const Src&) {
+  using scalar = typename Dst::Scalar;
+  return narrow::detail::assigns_in_pieces<Dst, Src,
+                                           Eigen::internal::assign_op<scalar, typename Src::Scalar>>;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("pieces hold the same bits as coefficients", "[eigen][staging]", fp16, bf16, fp8_e4m3fn) {
+  using S = TestType;
+  const auto [rows, cols] = GENERATE(std::pair{1, 40}, std::pair{40, 1}, std::pair{33, 5}, std::pair{4, 100},
+                                     std::pair{300, 3}, std::pair{2, 3});
+  const auto a = samples<S>(rows, cols, 1), b = samples<S>(rows, cols, 2);
+  const auto x = samples<float>(rows, cols, 3);
+  check<matrix<S>>(
+      "sum", [](const auto& p, const auto& q) { return p + q; }, a, b);
+  check<matrix<S>>(
+      "mixed", [](const auto& p, const auto& q) { return 0.3f * p - q.cwiseProduct(p) / 7; }, a, b);
+  check<matrix<S>>(
+      "signs", [](const auto& p, const auto& q) { return (-p).cwiseAbs() - q; }, a, b);
+  check<matrix<S>>(
+      "quotient", [](const auto& p, const auto& q) { return p.cwiseQuotient(q); }, a, b);
+  check<matrix<S>>(
+      "rounded", [](const auto& p) { return p.template cast<S>(); }, x);
+  check<matrix<S>>(
+      "scaled", [](const auto& p) { return (p * 0.1f).template cast<S>(); }, x);
+  check<matrix<float>>(
+      "widened", [](const auto& p) { return p.template cast<float>(); }, a);
+  check<matrix<float>>(
+      "into float", [](const auto& p, const auto& q) { return q + (p + p).template cast<float>() * 0.1f; }, a,
+      x);
+  check<matrix<S>>(
+      "select", [](const auto& p, const auto& q) { return (p.array() > S(0)).select(q, p + p); }, a, b);
+  check<matrix<S>>(
+      "relu", [](const auto& p) { return (p.array() < S(0)).select(S(0), p); }, a);
+}
+
+TEST_CASE("pieces in rows, in blocks and in place", "[eigen][staging]") {
+  const auto a = samples<fp16, Eigen::RowMajor>(9, 70, 1), b = samples<fp16, Eigen::RowMajor>(9, 70, 2);
+  check<matrix<fp16, Eigen::RowMajor>>(
+      "rows", [](const auto& p, const auto& q) { return p * 2 - q; }, a, b);
+
+  const auto finite = [](unsigned seed) {
+    matrix<fp16> m(80, 6);
+    for (Eigen::Index i = 0; i < m.size(); ++i)
+      m.data()[i] = fp16(static_cast<float>((static_cast<unsigned>(i) * 37 + seed) % 101) * 0.37f - 17);
+    return m;
+  };
+  const auto c = finite(1), d = finite(2);
+  matrix<fp16> whole = c;
+  whole.block(3, 1, 50, 4) += d.block(20, 2, 50, 4) * 0.7f;
+  whole.array() *= fp16(3);
+  matrix<float> wide = c.cast<float>();
+  wide -= d.cast<float>();
+  bool same = true;
+  for (Eigen::Index i = 0; i < 80; ++i)
+    for (Eigen::Index j = 0; j < 6; ++j) {
+      fp16 expected = c(i, j);
+      if (i >= 3 && i < 53 && j >= 1 && j < 5)
+        expected = fp16(float{c(i, j)} + float{d(i + 17, j + 1)} * 0.7f);
+      same = same && whole(i, j) == fp16(float{expected} * 3);
+      same = same && wide(i, j) == float{c(i, j)} - float{d(i, j)};
+    }
+  CHECK(same);
+
+  // Rows of a matrix by columns do not lie side by side.
+  matrix<fp16> rows = c;
+  rows.row(2) = 2 * d.row(3) - c.row(1);
+  rows.transpose().row(1) += d.transpose().row(0);
+  bool same_rows = true;
+  for (Eigen::Index j = 0; j < 6; ++j)
+    same_rows = same_rows && (j == 1 || rows(2, j) == fp16(2 * float{d(3, j)} - float{c(1, j)}));
+  for (Eigen::Index i = 0; i < 80; ++i)
+    same_rows = same_rows && (i == 2 || rows(i, 1) == fp16(float{c(i, 1)} + float{d(i, 0)}));
+  CHECK(same_rows);
+}
+
+TEST_CASE("what is stored in pieces", "[eigen][staging]") {
+  const matrix<fp16> a, b;
+  const matrix<fp16, Eigen::RowMajor> r;
+  const matrix<float> x;
+  const Eigen::Matrix<fp16, 3, 3> small = Eigen::Matrix<fp16, 3, 3>::Zero();
+  CHECK(in_pieces(a, a + b));
+  CHECK(in_pieces(a, 0.5f * a - b.cwiseProduct(a)));
+  CHECK(in_pieces(a, x.cast<fp16>()));
+  CHECK(in_pieces(x, a.cast<float>()));
+  CHECK(in_pieces(a, (a.array() < fp16(0)).select(fp16(0), a)));
+  CHECK_FALSE(in_pieces(a, a + r));  // two storage orders
+  CHECK_FALSE(in_pieces(a, b));      // a copy
+  CHECK_FALSE(in_pieces(small, small + small));
+  CHECK_FALSE(in_pieces(a, a.array().exp().matrix()));  // packets have an exp of their own
+}
