@@ -28,7 +28,7 @@ constexpr float nan_value = std::numeric_limits<float>::quiet_NaN();
 template <class Check> void for_each_isa(Check check) {
   const std::string before(isa_name());
   for (std::size_t i = 0; i < kernel::dispatch::instance().available(); ++i) {
-    use_isa(kernel::instruction_sets[i].name);
+    use_isa(kernel::dispatch::names[i]);
     check(std::string(isa_name()));
   }
   use_isa(before);
@@ -136,7 +136,7 @@ template <class T, class C> void check_fixed(tally& count) {
 }  // namespace
 
 TEST_CASE("instruction sets have names, and an order", "[kernel][isa]") {
-  REQUIRE(kernel::instruction_sets[0].name == "portable");
+  REQUIRE(kernel::dispatch::names[0] == "portable");
   std::string names;
   for_each_isa([&](const std::string& name) { names += ' ' + name; });
   std::cout << "instruction sets of this processor:" << names << '\n';

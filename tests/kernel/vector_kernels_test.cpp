@@ -23,7 +23,7 @@ using place = std::ptrdiff_t;
 template <class Check> void for_each_isa(Check check) {
   const std::string before(isa_name());
   for (std::size_t i = 0; i < kernel::dispatch::instance().available(); ++i) {
-    use_isa(kernel::instruction_sets[i].name);
+    use_isa(kernel::dispatch::names[i]);
     check(std::string(isa_name()));
   }
   use_isa(before);

@@ -93,7 +93,7 @@ inline double scale_product(double a, double b) {
 template <class Meeting, class Sum>
 void scale_row(const Sum* sums, float row_scale, const float* col_scales, float* values, index n) {
   if constexpr (std::same_as<Sum, std::int64_t> && std::integral<typename Meeting::result>)
-    if (const auto kernel = dispatch::instance().kernels().scale)
+    if (const auto kernel = dispatch::instance().kernels().get<&kernel_table::scale>())
       if (kernel(sums, row_scale, col_scales, values, n)) return;
   const auto scaled = [&](index j, double scale) {
     return static_cast<float>(double{static_cast<float>(typename Meeting::result(sums[j]))} * scale);

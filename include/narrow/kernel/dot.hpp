@@ -23,7 +23,7 @@ template <class Element, class T> class line_piece {
   // What a kernel for any int16 takes; of the others, more.
   static constexpr index longest = std::same_as<Element, std::int16_t> ? 1 << 11 : 1 << 12;
 
-  const void* read(const kernel_table& t, const T* from, index stride, index n) {
+  const void* read(kernel_set t, const T* from, index stride, index n) {
     if (stride == 1 && means_the_same<Element, T>) return from;
     decode(t, from, stride, copy_, n);
     return copy_;
@@ -36,8 +36,8 @@ template <class Element, class T> class line_piece {
 /// The sum of a[i stride_a] b[i stride_b] by a kernel for lines of Elements. Pieces are as
 /// long for every stride, so that the sum is the same.
 template <class Element, class Sum, class Kernel, class A, class B>
-Sum dot_of_pieces(const kernel_table& t, Kernel kernel, const A* a, index stride_a, const B* b,
-                  index stride_b, index n) {
+Sum dot_of_pieces(kernel_set t, Kernel kernel, const A* a, index stride_a, const B* b, index stride_b,
+                  index n) {
   line_piece<Element, A> left;
   line_piece<Element, B> right;
   constexpr index longest = line_piece<Element, A>::longest;
@@ -55,7 +55,7 @@ template <class Meeting, class A, class B>
 typename Meeting::sum dot_of_lines(const A* a, index stride_a, const B* b, index stride_b, index n,
                                    magnitudes largest) {
   using sum = typename Meeting::sum;
-  const kernel_table& t = dispatch::instance().kernels();
+  kernel_set t = dispatch::instance().kernels();
   sum result = 0;
   const bool done = with_content<best_content<sum, A, B>()>([&]<content Content>() {
     using words = words_of<Content>;
@@ -68,7 +68,7 @@ typename Meeting::sum dot_of_lines(const A* a, index stride_a, const B* b, index
       bool exact = true;
       add([&](const void* x, const void* y, index count) {
         float part = 0;
-        exact = exact && t.dot_any_bf16(x, y, count, &part);
+        exact = exact && t.get<&kernel_table::dot_any_bf16>()(x, y, count, &part);
         return part;
       });
       return exact;
@@ -77,12 +77,13 @@ typename Meeting::sum dot_of_lines(const A* a, index stride_a, const B* b, index
       if (stride_a == 1 && stride_b == 1) {
         constexpr index longest = line_piece<float, A>::longest;
         for (index i = 0; i < n; i += longest)
-          result += static_cast<sum>(t.dot_fp16(a + i, b + i, std::min(longest, n - i)));
+          result +=
+              static_cast<sum>(t.get<&kernel_table::dot_fp16>()(a + i, b + i, std::min(longest, n - i)));
         return true;
       }
     if constexpr (Content == content::int16) {
       constexpr std::int64_t most = std::int64_t{1} << 22;
-      if (largest.a * largest.b > most) return add(t.dot_wide_int16);
+      if (largest.a * largest.b > most) return add(t.get<&kernel_table::dot_wide_int16>());
     }
     return add(words::dot(t));
   });

@@ -13,14 +13,15 @@ using portable::element_order;
 
 /// Floats whose values are those of a narrow format, rounded to nearest even. False if there is no kernel for
 /// it, or something is NaN; then what `to` holds means nothing.
-template <class C> bool encode_tile(const tile_kernels& t, const float* values, const tile_shape& s, C* to) {
+template <class C> bool encode_tile(kernel_set t, const float* values, const tile_shape& s, C* to) {
   using overflow_policy = typename C::overflow_policy;
   if constexpr (coded_as_fp16<C> && std::same_as<overflow_policy, overflow::ieee>) {
-    t.to_fp16(values, s, to);
+    t.tile<&tile_kernels::to_fp16>()(values, s, to);
     return true;
   } else if constexpr (sizeof(C) <= 2) {
     static constexpr encoding e = encoding_of<C, overflow_policy>();
-    return (sizeof(C) == 1 ? t.encode8 : t.encode16)(values, s, to, e);
+    constexpr auto kernel = sizeof(C) == 1 ? &tile_kernels::encode8 : &tile_kernels::encode16;
+    return t.tile<kernel>()(values, s, to, e);
   } else {
     return false;
   }
@@ -31,12 +32,13 @@ template <class C> bool encode_tile(const tile_kernels& t, const float* values, 
 template <class Meeting, class Sum, class C, class Round>
 bool try_finish(matrix_view<const Sum> sums, double alpha, double beta, matrix_view<C> c, const Round&) {
   constexpr bool nearest = std::same_as<Round, rounding::nearest_even>;
-  const tile_kernels& t = dispatch::instance().kernels().tiles;
-  if (!t || c.col_stride != 1 || sums.col_stride != 1) return false;
+  const kernel_set t = dispatch::instance().kernels();
+  if (!t.tile<&tile_kernels::combine>() || c.col_stride != 1 || sums.col_stride != 1) return false;
   const tile_shape s{sums.rows, sums.cols, sums.row_stride, c.row_stride};
   [[maybe_unused]] const bool plain = alpha == 1 && beta == 0;
   if constexpr (std::same_as<Sum, float> && std::same_as<C, float>) {
-    t.combine(sums.data, s, static_cast<float>(alpha), static_cast<float>(beta), c.data);
+    t.tile<&tile_kernels::combine>()(sums.data, s, static_cast<float>(alpha), static_cast<float>(beta),
+                                     c.data);
     return true;
   } else if constexpr (std::same_as<Sum, float> && narrow_float<C> && nearest) {
     return plain && encode_tile(t, sums.data, s, c.data);
@@ -48,9 +50,11 @@ bool try_finish(matrix_view<const Sum> sums, double alpha, double beta, matrix_v
       constexpr std::int32_t highest = std::numeric_limits<C>::max().bits();
       const integer_rounding r{dropped, -highest - 1, highest};
       if constexpr (std::same_as<Sum, std::int32_t>) {
-        if (plain) (sizeof(C) == 1 ? t.round8 : t.round16)(sums.data, s, r, c.data);
+        constexpr auto kernel = sizeof(C) == 1 ? &tile_kernels::round8 : &tile_kernels::round16;
+        if (plain) t.tile<kernel>()(sums.data, s, r, c.data);
       } else {
-        if (plain) (sizeof(C) == 1 ? t.round8_wide : t.round16_wide)(sums.data, s, r, c.data);
+        constexpr auto kernel = sizeof(C) == 1 ? &tile_kernels::round8_wide : &tile_kernels::round16_wide;
+        if (plain) t.tile<kernel>()(sums.data, s, r, c.data);
       }
       return plain;
     }
@@ -106,10 +110,10 @@ template <class Meeting, class Sum>
 void scale_tile(matrix_view<const Sum> sums, const line_scales& rows, index i0, const line_scales& cols,
                 index j0, float* values, index values_stride) {
   if constexpr (std::same_as<Sum, std::int32_t> && std::integral<typename Meeting::result>)
-    if (const tile_kernels& t = dispatch::instance().kernels().tiles;
-        t && sums.col_stride == 1 && rows.all_normal_with(cols))
-      return t.scale(sums.data, {sums.rows, sums.cols, sums.row_stride, values_stride}, rows.from(i0),
-                     cols.from(j0), values);
+    if (const auto scale = dispatch::instance().kernels().tile<&tile_kernels::scale>();
+        scale && sums.col_stride == 1 && rows.all_normal_with(cols))
+      return scale(sums.data, {sums.rows, sums.cols, sums.row_stride, values_stride}, rows.from(i0),
+                   cols.from(j0), values);
   constexpr index longest = 64;
   Sum side_by_side[longest];
   for (index i = 0; i < sums.rows; ++i)

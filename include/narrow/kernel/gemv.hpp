@@ -20,17 +20,17 @@ template <content Content, class A> struct lines_of {
                                             : std::same_as<A, float> || coded_as_fp16<A> || coded_as_bf16<A>;
 
   /// For lines as they lie in memory, or decoded ones.
-  template <bool InPlace> static const auto& kernels(const kernel_table& t) {
+  template <bool InPlace> static const auto& kernels(kernel_set t) {
     if constexpr (Content == content::int8)
-      return t.lines_int8;
+      return t.get<&kernel_table::lines_int8>();
     else if constexpr (integers)
-      return t.lines_int16;
+      return t.get<&kernel_table::lines_int16>();
     else if constexpr (InPlace && coded_as_fp16<A>)
-      return t.lines_fp16;
+      return t.get<&kernel_table::lines_fp16>();
     else if constexpr (fits_bf16)
-      return t.lines_bf16;
+      return t.get<&kernel_table::lines_bf16>();
     else
-      return t.lines_fp32;
+      return t.get<&kernel_table::lines_fp32>();
   }
 };
 
@@ -50,8 +50,7 @@ template <class Element> class vector_piece {
   static constexpr index longest = 4096;
 
   /// `group` of them become a word.
-  template <class X>
-  void read(const kernel_table& t, const X* x, index stride, index n, plane which, int group) {
+  template <class X> void read(kernel_set t, const X* x, index stride, index n, plane which, int group) {
     excess_ = 0;
     constexpr index part = 256;
     for (index i = 0; i < n; i += part) {
@@ -113,7 +112,7 @@ struct vector_steps {
 
 /// A x for a matrix whose columns lie side by side, or are decoded so, handed to store(i, count, sums).
 template <content Content, bool InPlace, class A, class X, class Store>
-void product_of_columns(const kernel_table& t, matrix_view<const A> a, const X* x, index x_stride,
+void product_of_columns(kernel_set t, matrix_view<const A> a, const X* x, index x_stride,
                         const vector_steps& steps, const Store& store) {
   using lines = lines_of<Content, A>;
   using element = typename lines::element;
@@ -162,7 +161,7 @@ void product_of_columns(const kernel_table& t, matrix_view<const A> a, const X* 
 
 /// The same for one whose rows do.
 template <content Content, bool InPlace, class A, class X, class Store>
-void product_of_rows(const kernel_table& t, matrix_view<const A> a, const X* x, index x_stride,
+void product_of_rows(kernel_set t, matrix_view<const A> a, const X* x, index x_stride,
                      const vector_steps& steps, const Store& store) {
   using lines = lines_of<Content, A>;
   using element = typename lines::element;
@@ -209,7 +208,7 @@ void product_of_rows(const kernel_table& t, matrix_view<const A> a, const X* x, 
 template <class Meeting, class A, class X, class Store>
 bool try_matrix_times_vector(matrix_view<const A> a, const X* x, index x_stride, magnitudes largest,
                              const Store& store) {
-  const kernel_table& t = dispatch::instance().kernels();
+  kernel_set t = dispatch::instance().kernels();
   return with_content<best_content<typename Meeting::sum, A, X>()>([&]<content Content>() {
     using lines = lines_of<Content, A>;
     if (!lines::template kernels<false>(t) || !lines::template kernels<true>(t)) return false;

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 #if defined(__x86_64__)
 #include "x86/avx512.hpp"
@@ -29,10 +30,43 @@ inline constexpr instruction_set instruction_sets[] = {
 #endif
 };
 
-/// The kernels of each instruction set, and the one in use.
+inline constexpr std::size_t instruction_set_count = std::size(instruction_sets);
+
+/// What has this path of members in the table of each instruction set, or those before it.
+template <auto... Path>
+inline constexpr auto kernels_at = [] {
+  using kernel = std::remove_cvref_t<decltype((instruction_sets[0].kernels.*....*Path))>;
+  std::array<kernel, instruction_set_count> result{};
+  for (std::size_t i = 0; i < instruction_set_count; ++i) {
+    const kernel own = (instruction_sets[i].kernels.*....*Path);
+    result[i] = own || i == 0 ? own : result[i - 1];
+  }
+  return result;
+}();
+
+/// The kernels of an instruction set. Each is looked up alone, so that a program compiles those that it uses.
+class kernel_set {
+ public:
+  constexpr explicit kernel_set(std::size_t instruction_set) : at_(instruction_set) {}
+
+  /// For example get<&kernel_table::fp32>(), tile<&tile_kernels::add>(); null if there is none.
+  template <auto... Path> const auto& get() const { return kernels_at<Path...>[at_]; }
+  template <auto Member> auto tile() const { return get<&kernel_table::tiles, Member>(); }
+  template <auto Member> auto packing() const { return get<&kernel_table::pack, Member>(); }
+
+ private:
+  std::size_t at_;
+};
+
+/// Which instruction sets there are, and the one in use.
 class dispatch {
  public:
-  static constexpr std::size_t count = std::size(instruction_sets);
+  static constexpr std::size_t count = instruction_set_count;
+  static constexpr auto names = [] {
+    std::array<std::string_view, count> result;
+    for (std::size_t i = 0; i < count; ++i) result[i] = instruction_sets[i].name;
+    return result;
+  }();
 
   static dispatch& instance() {
     static dispatch the_one;
@@ -40,41 +74,34 @@ class dispatch {
   }
 
   std::size_t chosen() const { return chosen_.load(std::memory_order_relaxed); }
-  const kernel_table& kernels() const { return tables_[chosen()]; }
+  kernel_set kernels() const { return kernel_set(chosen()); }
   /// How many, from the first one on, this processor has.
   std::size_t available() const { return available_; }
 
   void choose(std::string_view name, const char* who) {
-    std::string names;
+    std::string known;
     for (std::size_t i = 0; i < available_; ++i) {
-      if (instruction_sets[i].name == name) return chosen_.store(i, std::memory_order_relaxed);
-      names += (i == 0 ? "" : ", ") + std::string(instruction_sets[i].name);
+      if (names[i] == name) return chosen_.store(i, std::memory_order_relaxed);
+      known += (i == 0 ? "" : ", ") + std::string(names[i]);
     }
-    throw std::invalid_argument(std::string(who) + ": \"" + std::string(name) + "\" must be one of " + names +
+    throw std::invalid_argument(std::string(who) + ": \"" + std::string(name) + "\" must be one of " + known +
                                 ", which this processor supports");
   }
 
  private:
   dispatch() {
+    constexpr auto supported = [] {
+      std::array<bool (*)(const processor&), count> result{};
+      for (std::size_t i = 0; i < count; ++i) result[i] = instruction_sets[i].supported;
+      return result;
+    }();
     const processor p = processor::probe();
-    kernel_table all;
-    for (std::size_t i = 0; i < count && instruction_sets[i].supported(p); ++i) {
-      all = merged(all, instruction_sets[i].kernels);
-      tables_[i] = all;
-      available_ = i + 1;
-    }
+    while (available_ < count && supported[available_](p)) ++available_;
     chosen_ = available_ - 1;
     const char* const name = std::getenv("NARROW_ISA");
     if (name != nullptr && *name != '\0') choose(name, "the environment variable NARROW_ISA");
   }
 
-  static kernel_table merged(kernel_table below, const kernel_table& own) {
-    std::apply([&](auto... kernel) { ((own.*kernel ? void(below.*kernel = own.*kernel) : void()), ...); },
-               all_kernels);
-    return below;
-  }
-
-  std::array<kernel_table, count> tables_{};
   std::size_t available_ = 1;
   std::atomic<std::size_t> chosen_ = 0;
 };
@@ -88,9 +115,7 @@ class dispatch {
 ///
 /// Integer results and conversions are the same bits with each of them; sums of floating-point products
 /// differ within their bound.
-inline std::string_view isa_name() {
-  return kernel::instruction_sets[kernel::dispatch::instance().chosen()].name;
-}
+inline std::string_view isa_name() { return kernel::dispatch::names[kernel::dispatch::instance().chosen()]; }
 
 /// Makes kernels use the instruction set `name` from now on, in all threads. Throws std::invalid_argument
 /// listing the names if it is none, or none that this processor has; then nothing changes.

@@ -13,10 +13,11 @@ namespace narrow::kernel {
 /// what `to` holds means nothing.
 template <class T, class Overflow> bool encode(const float* from, T* to, index n) {
   if constexpr (narrow_float<T> && sizeof(T) <= 2) {
-    const kernel_table& t = dispatch::instance().kernels();
+    kernel_set t = dispatch::instance().kernels();
     if constexpr (coded_as_fp16<T> && std::same_as<Overflow, overflow::ieee>)
-      if (t.float_to_fp16) return t.float_to_fp16(from, to, n), true;
-    if (const auto kernel = sizeof(T) == 1 ? t.encode8 : t.encode16) {
+      if (t.get<&kernel_table::float_to_fp16>())
+        return t.get<&kernel_table::float_to_fp16>()(from, to, n), true;
+    if (const auto kernel = t.get < sizeof(T) == 1 ? &kernel_table::encode8 : &kernel_table::encode16 > ()) {
       static constexpr encoding e = encoding_of<T, Overflow>();
       return kernel(from, to, n, e);
     }
@@ -28,8 +29,9 @@ template <class T, class Overflow> bool encode(const float* from, T* to, index n
 template <class T, class Overflow>
 bool encode_stochastic(const float* from, T* to, index n, std::uint64_t seed, std::uint64_t first) {
   if constexpr (narrow_float<T> && sizeof(T) <= 2) {
-    const kernel_table& t = dispatch::instance().kernels();
-    const auto kernel = sizeof(T) == 1 ? t.encode8_stochastic : t.encode16_stochastic;
+    kernel_set t = dispatch::instance().kernels();
+    const auto kernel =
+        t.get < sizeof(T) == 1 ? &kernel_table::encode8_stochastic : &kernel_table::encode16_stochastic > ();
     if (kernel && first >> 32 == (first + static_cast<std::uint64_t>(n)) >> 32) {
       static constexpr encoding e = encoding_of<T, Overflow>();
       return kernel(from, to, n, e, detail::random_key(seed, first), static_cast<std::uint32_t>(first));

@@ -10,8 +10,8 @@
 #include "accumulator.hpp"
 #include "codes.hpp"
 #include "environment.hpp"
+#include "isa.hpp"
 #include "matrix_view.hpp"
-#include "table.hpp"
 
 NARROW_STRICT_BEGIN
 
@@ -24,26 +24,26 @@ template <content> struct words_of;
 template <> struct words_of<content::fp32> {
   using element = float;
   using lane = float;
-  static const auto& kernel(const kernel_table& t) { return t.fp32; }
-  static auto dot(const kernel_table& t) { return t.dot_fp32; }
+  static const auto& kernel(kernel_set t) { return t.get<&kernel_table::fp32>(); }
+  static auto dot(kernel_set t) { return t.get<&kernel_table::dot_fp32>(); }
 };
 template <> struct words_of<content::bf16> {
   using element = std::uint16_t;
   using lane = float;
-  static const auto& kernel(const kernel_table& t) { return t.bf16; }
-  static auto dot(const kernel_table& t) { return t.dot_bf16; }
+  static const auto& kernel(kernel_set t) { return t.get<&kernel_table::bf16>(); }
+  static auto dot(kernel_set t) { return t.get<&kernel_table::dot_bf16>(); }
 };
 template <> struct words_of<content::int16> {
   using element = std::int16_t;
   using lane = std::int32_t;
-  static const auto& kernel(const kernel_table& t) { return t.int16; }
-  static auto dot(const kernel_table& t) { return t.dot_int16; }
+  static const auto& kernel(kernel_set t) { return t.get<&kernel_table::int16>(); }
+  static auto dot(kernel_set t) { return t.get<&kernel_table::dot_int16>(); }
 };
 template <> struct words_of<content::int8> {
   using element = std::int8_t;
   using lane = std::int32_t;
-  static const auto& kernel(const kernel_table& t) { return t.int8; }
-  static auto dot(const kernel_table& t) { return t.dot_int8; }
+  static const auto& kernel(kernel_set t) { return t.get<&kernel_table::int8>(); }
+  static auto dot(kernel_set t) { return t.get<&kernel_table::dot_int8>(); }
 };
 template <content Content>
 inline constexpr index group_size = sizeof(word) / sizeof(typename words_of<Content>::element);
@@ -100,12 +100,14 @@ inline constexpr auto decoded_bf16 = [] {
 
 // to[i] = from[i * stride] as an element.
 
-template <class T> void decode(const kernel_table& t, const T* from, index stride, float* to, index n) {
+template <class T> void decode(kernel_set t, const T* from, index stride, float* to, index n) {
   if constexpr (coded_as_fp16<T>)
-    if (stride == 1 && t.fp16_to_float) return t.fp16_to_float(from, to, n);
+    if (stride == 1 && t.get<&kernel_table::fp16_to_float>())
+      return t.get<&kernel_table::fp16_to_float>()(from, to, n);
   if constexpr (narrow_float<T> && sizeof(T) <= 2)
     if constexpr (T::layout::has_negative_zero)  // else its code is NaN
-      if (const auto kernel = sizeof(T) == 1 ? t.decode8 : t.decode16; kernel && stride == 1) {
+      if (const auto kernel = t.get < sizeof(T) == 1 ? &kernel_table::decode8 : &kernel_table::decode16 > ();
+          kernel && stride == 1) {
         static constexpr decoding d = decoding_of<T>();
         return kernel(from, to, n, d);
       }
@@ -126,10 +128,10 @@ template <class T> inline constexpr bool has_plain_sign = false;
 template <narrow_float T>
 requires(sizeof(T) == 1) inline constexpr bool has_plain_sign<T> = T::layout::has_negative_zero;
 
-template <narrow_float T>
-void decode(const kernel_table& t, const T* from, index stride, std::uint16_t* to, index n) {
+template <narrow_float T> void decode(kernel_set t, const T* from, index stride, std::uint16_t* to, index n) {
   if constexpr (has_plain_sign<T>)
-    if (t.look_up8 && stride == 1) return t.look_up8(from, to, n, decoded_bf16<T>.data());
+    if (t.get<&kernel_table::look_up8>() && stride == 1)
+      return t.get<&kernel_table::look_up8>()(from, to, n, decoded_bf16<T>.data());
   for (index i = 0; i < n; ++i) {
     if constexpr (sizeof(T) == 1)
       to[i] = decoded_bf16<T>[from[i * stride].bits()];
@@ -139,7 +141,7 @@ void decode(const kernel_table& t, const T* from, index stride, std::uint16_t* t
 }
 
 template <class T, std::signed_integral Element>
-void decode(const kernel_table&, const T* from, index stride, Element* to, index n) {
+void decode(kernel_set, const T* from, index stride, Element* to, index n) {
   for (index i = 0; i < n; ++i) {
     if constexpr (narrow_fixed<T>)
       to[i] = from[i * stride].bits();
@@ -154,11 +156,11 @@ template <class T> constexpr bool is_dense(const matrix_view<T>& m) {
 }
 
 /// Whether there are numbers which the multiplier of bf16 takes for zeros.
-template <class T> bool has_subnormal_bf16(const kernel_table& t, const T* from, index stride, index n) {
+template <class T> bool has_subnormal_bf16(kernel_set t, const T* from, index stride, index n) {
   if constexpr (!coded_as_bf16<T>) {
     return false;  // all numbers of fewer bits are normal ones of bf16
-  } else if (stride == 1 && t.has_subnormal_bf16) {
-    return t.has_subnormal_bf16(from, n);
+  } else if (stride == 1 && t.get<&kernel_table::has_subnormal_bf16>()) {
+    return t.get<&kernel_table::has_subnormal_bf16>()(from, n);
   } else {
     bool any = false;
     for (index i = 0; i < n; ++i) {
@@ -168,7 +170,7 @@ template <class T> bool has_subnormal_bf16(const kernel_table& t, const T* from,
     return any;
   }
 }
-template <class T> bool has_subnormal_bf16(const kernel_table& t, matrix_view<const T> m) {
+template <class T> bool has_subnormal_bf16(kernel_set t, matrix_view<const T> m) {
   if (is_dense(m)) return has_subnormal_bf16(t, m.data, 1, m.rows * m.cols);
   if (detail::lies_by_rows(m)) m = m.transposed();
   for (index j = 0; j < m.cols; ++j)
@@ -204,7 +206,7 @@ template <class T> const unsigned char* bytes_of(const T* data) {
 
 /// The elements of m as the multiplier takes them, side by side in memory where they were so in m.
 template <class T, class Element>
-matrix_view<const Element> decoded_to(const kernel_table& t, matrix_view<const T> m, Element* to) {
+matrix_view<const Element> decoded_to(kernel_set t, matrix_view<const T> m, Element* to) {
   const bool down = m.row_stride == 1;
   const matrix_view<const Element> result{to, m.rows, m.cols, down ? 1 : m.cols, down ? m.rows : 1};
   if (is_dense(m)) {
@@ -224,19 +226,23 @@ enum class plane { whole, plus_128, high, low };
 /// A matrix of lines x depth as panels of `width` lines, `panel_words` apart: for each group of the depth, a
 /// word of each line. What the last panel and the last group lack is zeros.
 template <content Content, class T>
-void pack_at(const kernel_table& t, matrix_view<const T> m, index width, index panel_words, plane which,
-             word* to) {
+void pack_at(kernel_set t, matrix_view<const T> m, index width, index panel_words, plane which, word* to) {
   using element = typename words_of<Content>::element;
   constexpr index size = sizeof(element), group = group_size<Content>;
   if constexpr (is_element<Content, T>) {
-    const auto kernel = size == 1 ? t.pack.size1 : size == 2 ? t.pack.size2 : t.pack.size4;
+    constexpr auto member = size == 1   ? &pack_kernels::size1
+                            : size == 2 ? &pack_kernels::size2
+                                        : &pack_kernels::size4;
+    const auto kernel = t.packing<member>();
     const index words = (m.cols + group - 1) / group * width;
     for (index first = 0; first < m.rows; first += width, to += panel_words) {
       kernel({bytes_of(m.row(first).data), m.row_stride * size, m.col_stride * size,
               std::min(width, m.rows - first), m.rows - first, m.cols},
              width, which == plane::plus_128 ? 0x8080'8080u : 0u, to);
-      if (which == plane::high) t.pack.take_high(to, words);
-      if (which == plane::low) t.pack.take_low(to, words);
+      if constexpr (Content == content::int16) {
+        if (which == plane::high) t.packing<&pack_kernels::take_high>()(to, words);
+        if (which == plane::low) t.packing<&pack_kernels::take_low>()(to, words);
+      }
     }
   } else {
     // Decoded on the way, as much at a time as stays in the cache: of all lines where they lie side by side,
@@ -256,7 +262,7 @@ void pack_at(const kernel_table& t, matrix_view<const T> m, index width, index p
   }
 }
 template <content Content, class T>
-void pack(const kernel_table& t, matrix_view<const T> m, index width, plane which, word* to) {
+void pack(kernel_set t, matrix_view<const T> m, index width, plane which, word* to) {
   constexpr index group = group_size<Content>;
   pack_at<Content>(t, m, width, (m.cols + group - 1) / group * width, which, to);
 }

@@ -53,7 +53,7 @@ template <content Content> passes passes_for(magnitudes largest, index groups) {
 template <content Content> class left_factor {
  public:
   template <class A>
-  left_factor(const kernel_table& t, matrix_view<const A> a, index rows) : rows_(rows), total_(a.rows) {
+  left_factor(kernel_set t, matrix_view<const A> a, index rows) : rows_(rows), total_(a.rows) {
     if constexpr (is_element<Content, A>) {
       read_or_pack(t, a);
     } else if (constexpr index few = index{1} << 15; a.rows * a.cols <= few) {
@@ -80,7 +80,7 @@ template <content Content> class left_factor {
   using element = typename words_of<Content>::element;
   static constexpr index group = group_size<Content>;
 
-  template <class A> void read_or_pack(const kernel_table& t, matrix_view<const A> a) {
+  template <class A> void read_or_pack(kernel_set t, matrix_view<const A> a) {
     constexpr index near = 16384;  // bytes, half of a first-level cache
     const auto extent = [](index stride, index count) { return (stride < 0 ? -stride : stride) * count; };
     const bool whole_groups = group == 1 || (a.col_stride == 1 && a.cols % group == 0);
@@ -91,7 +91,7 @@ template <content Content> class left_factor {
     row_step_ = step_of_rows_ = a.row_stride * index{sizeof(element)};
     group_step_ = a.col_stride * index{sizeof(word)};
   }
-  template <class A> void pack_all(const kernel_table& t, matrix_view<const A> a) {
+  template <class A> void pack_all(kernel_set t, matrix_view<const A> a) {
     const index groups = (a.cols + group - 1) / group, panels = (a.rows + rows_ - 1) / rows_;
     packed_.emplace(panels * rows_ * groups);
     pack<Content>(t, a, rows_, plane::whole, packed_->data());
@@ -128,7 +128,7 @@ struct tile_place {
 /// Packs A, and B in planes, in blocks of rows and columns, whole depth, and visits the tiles of the result.
 /// visit.rows(panel): the next tiles have these rows. visit.tile(place): one of them.
 template <content Content, class A, class B, class Visitor>
-void for_tiles(const kernel_table& t, matrix_view<const A> a, matrix_view<const B> b, const passes& p,
+void for_tiles(kernel_set t, matrix_view<const A> a, matrix_view<const B> b, const passes& p,
                Visitor&& visit) {
   constexpr index group = group_size<Content>;
   const auto& kernel = words_of<Content>::kernel(t);
@@ -170,10 +170,9 @@ inline left_panel from_group(left_panel panel, index first) {
 /// What the sums of the first groups of a panel begin with, so that what one of the factors has too much goes
 /// away again.
 template <content Content>
-void set_start(const kernel_table& t, const left_panel& panel, index groups,
-               typename words_of<Content>::lane* start) {
+void set_start(kernel_set t, const left_panel& panel, index groups, typename words_of<Content>::lane* start) {
   if constexpr (Content == content::int8) {
-    t.int8_row_sums(panel, groups, start);
+    t.get<&kernel_table::int8_row_sums>()(panel, groups, start);
     for (index i = 0; i < max_panel_rows; ++i)
       start[i] = static_cast<std::int32_t>(0u - 128u * static_cast<std::uint32_t>(start[i]));
   }
@@ -182,7 +181,7 @@ void set_start(const kernel_table& t, const left_panel& panel, index groups,
 /// Hands the sums of tiles to store(i, j, sums).
 template <content Content, class Store> class whole_sums {
  public:
-  whole_sums(const kernel_table& t, const passes& p, index groups, const Store& store)
+  whole_sums(kernel_set t, const passes& p, index groups, const Store& store)
       : t_(t), p_(p), groups_(groups), store_(store) {}
 
   void rows(const left_panel& panel) {
@@ -201,7 +200,8 @@ template <content Content, class Store> class whole_sums {
         set_start<Content>(t_, panel, length, start_);
         for (int k = 0; k < p_.plane_count; ++k) {
           kernel_.multiply(panel, at.b + k * at.plane_words + first * kernel_.cols, length, start_, tile);
-          t_.tiles.add(tile, p_.planes[k] == plane::high ? 8 : 0, total, kernel_.rows * kernel_.cols);
+          t_.tile<&tile_kernels::add>()(tile, p_.planes[k] == plane::high ? 8 : 0, total,
+                                        kernel_.rows * kernel_.cols);
         }
       }
       store_(at.row, at.col, at.in(total, kernel_.cols));
@@ -211,7 +211,7 @@ template <content Content, class Store> class whole_sums {
  private:
   using lane = typename words_of<Content>::lane;
 
-  const kernel_table& t_;
+  kernel_set t_;
   const panel_kernel<lane>& kernel_ = words_of<Content>::kernel(t_);
   const passes& p_;
   index groups_;
@@ -231,7 +231,7 @@ struct piece_scales {
 /// float(sum of products) * (scale of the row's * scale of the column's), added in ascending order.
 template <content Content, class Store> class scaled_pieces {
  public:
-  scaled_pieces(const kernel_table& t, index groups, index piece_groups, const piece_scales& rows,
+  scaled_pieces(kernel_set t, index groups, index piece_groups, const piece_scales& rows,
                 const piece_scales& cols, const Store& store)
       : t_(t),
         groups_(groups),
@@ -258,9 +258,10 @@ template <content Content, class Store> class scaled_pieces {
       const tile_shape shape{at.height, at.width, cols, cols};
       const float *row_scales = rows_.at(piece, at.row), *col_scales = cols_.at(piece, at.col);
       if constexpr (std::integral<lane>)
-        t_.tiles.add_scaled(tile + skipped, shape, row_scales, col_scales, values + skipped);
+        t_.tile<&tile_kernels::add_scaled>()(tile + skipped, shape, row_scales, col_scales, values + skipped);
       else
-        t_.tiles.add_scaled_floats(tile + skipped, shape, row_scales, col_scales, values + skipped);
+        t_.tile<&tile_kernels::add_scaled_floats>()(tile + skipped, shape, row_scales, col_scales,
+                                                    values + skipped);
     }
     store_(at.row, at.col, at.in(values, cols));
   }
@@ -268,7 +269,7 @@ template <content Content, class Store> class scaled_pieces {
  private:
   using lane = typename words_of<Content>::lane;
 
-  const kernel_table& t_;
+  kernel_set t_;
   const panel_kernel<lane>& kernel_ = words_of<Content>::kernel(t_);
   index groups_, piece_groups_;
   piece_scales rows_, cols_;
@@ -283,7 +284,7 @@ bool try_panel_product(matrix_view<const A> a, matrix_view<const B> b, magnitude
                        const Store& store) {
   constexpr index worthwhile = 4096;
   if (a.rows < 2 || b.cols < 2 || a.cols == 0 || a.rows * b.cols < worthwhile / a.cols) return false;
-  const kernel_table& t = dispatch::instance().kernels();
+  kernel_set t = dispatch::instance().kernels();
   return with_content<best_content<typename Meeting::sum, A, B>()>([&]<content Content>() {
     const auto& kernel = words_of<Content>::kernel(t);
     if (!kernel) return false;
@@ -306,12 +307,12 @@ bool try_panel_product(matrix_view<const A> a, matrix_view<const B> b, magnitude
 template <class Meeting, class A, class B, class Store>
 bool try_scaled_pieces(matrix_view<const A> a, matrix_view<const B> b, magnitudes largest, index length,
                        const piece_scales& rows, const piece_scales& cols, const Store& store) {
-  const kernel_table& t = dispatch::instance().kernels();
+  kernel_set t = dispatch::instance().kernels();
   return with_content<best_content<typename Meeting::sum, A, B>()>([&]<content Content>() {
     constexpr index group = group_size<Content>;
     const auto& kernel = words_of<Content>::kernel(t);
     const index groups = (a.cols + group - 1) / group, piece_groups = length / group;
-    if (!kernel || !t.tiles || length % group != 0) return false;
+    if (!kernel || !t.tile<&tile_kernels::add_scaled>() || length % group != 0) return false;
     if (Content == content::bf16 && (has_subnormal_bf16(t, a) || has_subnormal_bf16(t, b))) return false;
     const passes p = passes_for<Content>(largest, piece_groups);
     if (p.plane_count > 1 || p.safe_groups < piece_groups) return false;

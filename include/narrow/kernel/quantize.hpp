@@ -40,7 +40,8 @@ NARROW_KERNEL std::size_t survey(matrix_view<const T> x, Statistic& statistic) {
   Statistic local = statistic;
   std::size_t nonfinite = 0;
   if constexpr (std::same_as<T, float> && requires { Statistic::largest_suffices; })
-    if (const auto kernel = dispatch::instance().kernels().survey; kernel && x.row_stride == 1) {
+    if (const auto kernel = dispatch::instance().kernels().get<&kernel_table::survey>();
+        kernel && x.row_stride == 1) {
       const bool one_line = x.col_stride == x.rows;
       std::uint32_t largest = 0;
       nonfinite = kernel(x.data,
@@ -206,18 +207,19 @@ template <> struct line_rounding<rounding::stochastic> {
 template <class Element, class Round> auto line_kernel() {
   using kernel = typename quantize_kernels<Element>::kernel;
   if constexpr (std::signed_integral<Element> && sizeof(Element) <= sizeof(std::int32_t)) {
-    const kernel_table& t = dispatch::instance().kernels();
-    const auto& kernels = [&]() -> const quantize_kernels<Element>& {
+    const kernel_set t = dispatch::instance().kernels();
+    constexpr auto kernels = [] {
       if constexpr (sizeof(Element) == 1)
-        return t.quantize_int8;
+        return &kernel_table::quantize_int8;
       else if constexpr (sizeof(Element) == 2)
-        return t.quantize_int16;
+        return &kernel_table::quantize_int16;
       else
-        return t.quantize_int32;
+        return &kernel_table::quantize_int32;
     }();
-    if constexpr (std::same_as<Round, rounding::nearest_even>) return kernels.nearest_even;
-    if constexpr (std::same_as<Round, rounding::toward_zero>) return kernels.toward_zero;
-    if constexpr (std::same_as<Round, rounding::stochastic>) return kernels.stochastic;
+    using of = quantize_kernels<Element>;
+    if constexpr (std::same_as<Round, rounding::nearest_even>) return t.get<kernels, &of::nearest_even>();
+    if constexpr (std::same_as<Round, rounding::toward_zero>) return t.get<kernels, &of::toward_zero>();
+    if constexpr (std::same_as<Round, rounding::stochastic>) return t.get<kernels, &of::stochastic>();
   }
   return kernel{};
 }
@@ -252,7 +254,7 @@ bool quantize_lines(matrix_view<const float> x, matrix_view<Element> q, const Qu
     part.first += static_cast<std::uint32_t>(order(i, j) - first);
     return part;
   };
-  const auto turn = dispatch::instance().kernels().pack.size4;
+  const auto turn = dispatch::instance().kernels().packing<&pack_kernels::size4>();
   if (!turn || x.col_stride != 1 || q.row_stride != 1) {  // by way of lines without gaps
     constexpr index longest = 512;
     float floats[longest];

@@ -16,11 +16,13 @@ using summed_element =
                        std::conditional_t<narrowest<T>() == content::bf16, std::uint16_t, float>>;
 
 /// The kernel for lines of summed_element<T>.
-template <class T> auto sum_kernel(const kernel_table& t) {
+template <class T> auto sum_kernel(kernel_set t) {
   if constexpr (narrow_fixed<T>)
-    return sizeof(T) == 1 ? t.sum_int8 : sizeof(T) == 2 ? t.sum_int16 : t.sum_int32;
+    return t.get < sizeof(T) == 1 ? &kernel_table::sum_int8
+           : sizeof(T) == 2       ? &kernel_table::sum_int16
+                                  : &kernel_table::sum_int32 > ();
   else
-    return narrowest<T>() == content::bf16 ? t.sum_bf16 : t.sum_fp32;
+    return t.get < narrowest<T>() == content::bf16 ? &kernel_table::sum_bf16 : &kernel_table::sum_fp32 > ();
 }
 
 /// sum over i of a[i stride], float or the exact sum of mantissas; as many terms in a piece for every stride,
@@ -30,7 +32,7 @@ template <class T> auto sum_of_line(const T* a, index stride, index n) {
     return portable::sum(a, stride, n);
   } else {
     using result = decltype(portable::sum(a, stride, n));
-    const kernel_table& t = dispatch::instance().kernels();
+    kernel_set t = dispatch::instance().kernels();
     const auto kernel = sum_kernel<T>(t);
     if (!kernel) return portable::sum(a, stride, n);
     line_piece<summed_element<T>, T> piece;
@@ -39,7 +41,7 @@ template <class T> auto sum_of_line(const T* a, index stride, index n) {
       const index count = std::min(piece.longest, n - i);
       if constexpr (coded_as_fp16<T>)
         if (stride == 1) {
-          total += t.sum_fp16(a + i, count);
+          total += t.get<&kernel_table::sum_fp16>()(a + i, count);
           continue;
         }
       total += kernel(piece.read(t, a + i * stride, stride, count), count);

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <tuple>
 
 #include "../round/random.hpp"
 
@@ -153,6 +152,7 @@ struct tile_kernels {
   void (*to_fp16)(const float* values, const tile_shape&, void* to) = nullptr;
   constexpr explicit operator bool() const { return combine != nullptr; }
 };
+
 /// What one instruction set adds to those before it in the list; a kernel that it has not is null.
 struct kernel_table {
   panel_kernel<float> fp32;  // a float each
@@ -222,48 +222,6 @@ struct kernel_table {
   void (*fp16_to_float)(const void* from, float* to, index n) = nullptr;
   void (*float_to_fp16)(const float* from, void* to, index n) = nullptr;  // to nearest even, IEEE overflow
 };
-
-/// All of them, for what is done with each.
-inline constexpr auto all_kernels = std::tuple{&kernel_table::fp32,
-                                               &kernel_table::bf16,
-                                               &kernel_table::int16,
-                                               &kernel_table::int8,
-                                               &kernel_table::int8_row_sums,
-                                               &kernel_table::pack,
-                                               &kernel_table::tiles,
-                                               &kernel_table::quantize_int8,
-                                               &kernel_table::quantize_int16,
-                                               &kernel_table::quantize_int32,
-                                               &kernel_table::survey,
-                                               &kernel_table::scale,
-                                               &kernel_table::encode8,
-                                               &kernel_table::encode16,
-                                               &kernel_table::decode8,
-                                               &kernel_table::decode16,
-                                               &kernel_table::dot_fp32,
-                                               &kernel_table::dot_bf16,
-                                               &kernel_table::dot_int8,
-                                               &kernel_table::dot_int16,
-                                               &kernel_table::has_subnormal_bf16,
-                                               &kernel_table::encode8_stochastic,
-                                               &kernel_table::encode16_stochastic,
-                                               &kernel_table::dot_fp16,
-                                               &kernel_table::dot_wide_int16,
-                                               &kernel_table::dot_any_bf16,
-                                               &kernel_table::sum_fp32,
-                                               &kernel_table::sum_fp16,
-                                               &kernel_table::sum_bf16,
-                                               &kernel_table::sum_int8,
-                                               &kernel_table::sum_int16,
-                                               &kernel_table::sum_int32,
-                                               &kernel_table::look_up8,
-                                               &kernel_table::lines_fp32,
-                                               &kernel_table::lines_fp16,
-                                               &kernel_table::lines_bf16,
-                                               &kernel_table::lines_int8,
-                                               &kernel_table::lines_int16,
-                                               &kernel_table::fp16_to_float,
-                                               &kernel_table::float_to_fp16};
 
 /// What the processor and the operating system let a program use.
 struct processor;
