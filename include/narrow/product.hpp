@@ -36,7 +36,7 @@ template <sized_array A, sized_array B>
 requires narrow_scalar<detail::element_t<A>> || narrow_scalar<detail::element_t<B>>
 [[nodiscard]] auto dot(const A& a, const B& b) {
   const std::size_t n = std::ranges::size(a), m = std::ranges::size(b);
-  detail::check_shapes(n == m, "narrow::dot", "a", std::to_string(n), "b", std::to_string(m));
+  detail::check_shapes(n == m, "narrow::dot", "a", n, "b", m);
   return kernel::dot(std::ranges::data(a), 1, std::ranges::data(b), 1, static_cast<std::ptrdiff_t>(n));
 }
 
@@ -72,11 +72,11 @@ requires narrow_scalar<detail::element_t<A>>
 template <class A, class B, class C>
 requires narrow_scalar<std::remove_const_t<A>> || narrow_scalar<std::remove_const_t<B>>
 void gemm(matrix_view<A> a, matrix_view<B> b, matrix_view<C> c, double alpha = 1, double beta = 0) {
-  using detail::shape;
-  detail::check_shapes(a.cols == b.rows, "narrow::gemm", "A", shape(a.rows, a.cols), "B",
-                       shape(b.rows, b.cols));
-  detail::check_shapes(a.rows == c.rows && b.cols == c.cols, "narrow::gemm", "A B", shape(a.rows, b.cols),
-                       "C", shape(c.rows, c.cols));
+  using detail::extents;
+  detail::check_shapes(a.cols == b.rows, "narrow::gemm", "A", extents(a.rows, a.cols), "B",
+                       extents(b.rows, b.cols));
+  detail::check_shapes(a.rows == c.rows && b.cols == c.cols, "narrow::gemm", "A B", extents(a.rows, b.cols),
+                       "C", extents(c.rows, c.cols));
   kernel::gemm(a, b, c, alpha, beta, typename detail::policy_of<C>::type{});
 }
 
@@ -86,10 +86,8 @@ requires narrow_scalar<std::remove_const_t<A>> || narrow_scalar<detail::element_
 void gemv(matrix_view<A> a, const X& x, Y&& y, double alpha = 1, double beta = 0) {
   const auto n = static_cast<std::ptrdiff_t>(std::ranges::size(x)),
              m = static_cast<std::ptrdiff_t>(std::ranges::size(y));
-  detail::check_shapes(a.cols == n, "narrow::gemv", "A", detail::shape(a.rows, a.cols), "x",
-                       std::to_string(n));
-  detail::check_shapes(a.rows == m, "narrow::gemv", "A", detail::shape(a.rows, a.cols), "y",
-                       std::to_string(m));
+  detail::check_shapes(a.cols == n, "narrow::gemv", "A", detail::extents(a.rows, a.cols), "x", n);
+  detail::check_shapes(a.rows == m, "narrow::gemv", "A", detail::extents(a.rows, a.cols), "y", m);
   gemm(a, column_major(x, n, 1), column_major(y, m, 1), alpha, beta);
 }
 

@@ -121,14 +121,19 @@ template <class T, class C> void check_fixed(tally& count) {
         return kind == 1 ? std::numeric_limits<T>::max() : std::numeric_limits<T>::lowest();
       };
       const matrix<T> a(m, k, layout % 4, next), b(k, n, layout / 4 % 4, next);
-      ++layout;
       std::vector<C> c(static_cast<std::size_t>(m * n));
-      gemm(in(a), in(b), row_major(c, m, n), 0.5);
-      if (isa == "portable") expected.push_back(c);
-      for (std::size_t e = 0; e < c.size(); ++e)
-        count.expect(c[e] == expected[number][e],
-                     [&] { return text(isa, name_of<T>(), static_cast<double>(c[e]), "at", e); });
-      ++number;
+      const auto view = layout / 16 % 2 == 0 ? row_major(c, m, n) : column_major(c, m, n);
+      ++layout;
+      for (const double alpha : {0.5, 1.0}) {
+        seed(number);  // of a stochastic policy
+        gemm(in(a), in(b), view, alpha);
+        if (isa == "portable") expected.push_back(c);
+        for (std::size_t e = 0; e < c.size(); ++e)
+          count.expect(c[e] == expected[number][e], [&] {
+            return text(isa, name_of<T>(), static_cast<double>(c[e]), "at", e, "alpha", alpha);
+          });
+        ++number;
+      }
     }
   });
 }
@@ -171,7 +176,47 @@ TEST_CASE("products of fixed point on every instruction set, at the ends of the 
   check_fixed<fixed<12, 6>, fixed<32, 12>>(count);
   check_fixed<fixed<16, 8>, fixed<32, 0>>(count);
   check_fixed<fixed<20, 8>, fixed<32, 0>>(count);
-  count.require_at_least(5 * 100'000);
+  check_fixed<fixed<8, 4>, fixed<8, 4, rounding::stochastic>>(count);
+  check_fixed<fixed<8, 4>, fixed<16, 2, rounding::stochastic>>(count);
+  check_fixed<fixed<12, 6>, fixed<8, 0, rounding::stochastic>>(count);
+  check_fixed<fixed<16, 8>, fixed<16, 8, rounding::stochastic>>(count);
+  count.require_at_least(9 * 100'000);
+}
+
+TEST_CASE("what there is takes part in products of floating formats", "[kernel][isa]") {
+  tally count;
+  const auto check = [&]<class T>(std::type_identity<T>) {
+    for_each_isa([&](const std::string& isa) {
+      std::mt19937 random(9);
+      unsigned layout = 0;
+      for (const auto& [m, n, k] : shapes()) {
+        const auto next = [&] { return some_number<T>(random); };
+        const matrix<T> a(m, k, 0, next), b(k, n, 1, next);
+        matrix<T> c(m, n, layout++ % 4, [&] { return random() % 8 == 0 ? random_code<T>(random) : next(); });
+        const matrix<float> sums(m, n, 0);
+        gemm(in(a), in(b), sums.view);
+        const float alpha = -0.3f, beta = layout % 3 == 0 ? 0.0f : 1.7f;
+        std::vector<T> expected;
+        for (place i = 0; i < m; ++i)
+          for (place j = 0; j < n; ++j) {
+            const volatile float scaled = alpha * sums.view(i, j);
+            const volatile float old = beta == 0 ? 0 : beta * static_cast<float>(c.view(i, j));
+            expected.push_back(narrow_cast<T>(beta == 0 ? scaled : old + scaled));
+          }
+        gemm(in(a), in(b), c.view, double{alpha}, double{beta});
+        for (place i = 0; i < m; ++i)
+          for (place j = 0; j < n; ++j) {
+            const T want = expected[static_cast<std::size_t>(i * n + j)], got = c.view(i, j);
+            count.expect(got.bits() == want.bits() || (got != got && want != want),
+                         [&] { return text(isa, name_of<T>(), got, "is not", want, "beta", beta); });
+          }
+      }
+    });
+  };
+  check(std::type_identity<fp16>{});
+  check(std::type_identity<bf16>{});
+  check(std::type_identity<fp8_e4m3fn>{});
+  count.require_at_least(3 * 100'000);
 }
 
 TEST_CASE("infinities and NaN in every place of a panel", "[kernel][isa]") {

@@ -40,7 +40,7 @@ requires detail::holds_floats<Range>
 void dequantize(const block_tensor<Format>& tensor, Range&& to) {
   const auto size = static_cast<std::ptrdiff_t>(std::ranges::size(to));
   detail::check_shapes(size == tensor.size(), "narrow::dequantize", "the tensor",
-                       detail::shape(tensor.rows(), tensor.cols()), "to", std::to_string(size));
+                       detail::extents(tensor.rows(), tensor.cols()), "to", size);
   tensor.dequantize(row_major(to, tensor.rows(), tensor.cols()));
 }
 
@@ -105,7 +105,7 @@ template <side Side, block_format Format, class T> auto tensor_beside(matrix_vie
 template <class A, class B, class C>
 requires detail::factors_with_tensor<A, B>
 void gemm(const A& a, const B& b, matrix_view<C> c, double alpha = 1, double beta = 0) {
-  using detail::shape;
+  using detail::extents;
   if constexpr (detail::is_view_factor<A>) {
     gemm(detail::tensor_beside<detail::side::left, typename detail::format_of_factor<B>::type>(a), b, c,
          alpha, beta);
@@ -115,10 +115,10 @@ void gemm(const A& a, const B& b, matrix_view<C> c, double alpha = 1, double bet
   } else {
     const auto left = a.view();
     const auto right = b.view();
-    detail::check_shapes(left.cols() == right.rows(), "narrow::gemm", "A", shape(left.rows(), left.cols()),
-                         "B", shape(right.rows(), right.cols()));
+    detail::check_shapes(left.cols() == right.rows(), "narrow::gemm", "A", extents(left.rows(), left.cols()),
+                         "B", extents(right.rows(), right.cols()));
     detail::check_shapes(left.rows() == c.rows && right.cols() == c.cols, "narrow::gemm", "A B",
-                         shape(left.rows(), right.cols()), "C", shape(c.rows, c.cols));
+                         extents(left.rows(), right.cols()), "C", extents(c.rows, c.cols));
     kernel::gemm(left, right, c, alpha, beta, typename detail::policy_of<C>::type{});
   }
 }

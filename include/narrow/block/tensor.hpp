@@ -274,7 +274,8 @@ template <block_format Format> class block_tensor {
   /// to(i, j) = (*this)(i, j). Throws std::invalid_argument naming both shapes if they do not match.
   void dequantize(matrix_view<float> to) const {
     detail::check_shapes(to.rows == rows() && to.cols == cols(), "narrow::block_tensor::dequantize",
-                         "the tensor", detail::shape(rows(), cols()), "to", detail::shape(to.rows, to.cols));
+                         "the tensor", detail::extents(rows(), cols()), "to",
+                         detail::extents(to.rows, to.cols));
     grid_.for_each_block(grid_.whole(), [&](std::ptrdiff_t number, const detail::region& r) {
       kernel::dequantize(elements(mantissas_).block(r.row, r.col, r.rows, r.cols), scale(number),
                          to.block(r.row, r.col, r.rows, r.cols));

@@ -62,7 +62,7 @@ template <sized_array From, sized_array To,
           rounding_policy Round = typename detail::policy_of<detail::element_t<To>>::type>
 void convert(const From& from, To&& to, const Round& round = Round{}) {
   const std::size_t n = std::ranges::size(from), m = std::ranges::size(to);
-  detail::check_shapes(n == m, "narrow::convert", "from", std::to_string(n), "to", std::to_string(m));
+  detail::check_shapes(n == m, "narrow::convert", "from", n, "to", m);
   detail::convert(std::ranges::data(from), std::ranges::data(to), n, round);
 }
 

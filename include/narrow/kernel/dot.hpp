@@ -1,5 +1,4 @@
-// Inner products, and products of a matrix and a vector made of them: with the instruction set in use, or in
-// plain C++.
+// Inner products: with the instruction set in use, or in plain C++.
 #pragma once
 
 #include "lines.hpp"
@@ -16,6 +15,12 @@ inline constexpr bool means_the_same = sizeof(T) == sizeof(Element) &&
                                        (std::same_as<T, Element> || narrow_fixed<T> ||
                                         (std::same_as<Element, std::uint16_t> && coded_as_bf16<T>));
 
+/// The codes of fp16 as they are.
+using fp16_code = floating<5, 10>;
+template <class T>
+requires coded_as_fp16<T>
+inline constexpr bool means_the_same<fp16_code, T> = true;
+
 /// Elements of a line, `stride` apart, where a kernel finds them side by side: in place if they are and mean
 /// the same there, or else decoded.
 template <class Element, class T> class line_piece {
@@ -25,7 +30,10 @@ template <class Element, class T> class line_piece {
 
   const void* read(kernel_set t, const T* from, index stride, index n) {
     if (stride == 1 && means_the_same<Element, T>) return from;
-    decode(t, from, stride, copy_, n);
+    if constexpr (std::same_as<Element, fp16_code>)
+      for (index i = 0; i < n; ++i) copy_[i] = Element::from_bits(from[i * stride].bits());
+    else
+      decode(t, from, stride, copy_, n);
     return copy_;
   }
 
@@ -59,33 +67,33 @@ typename Meeting::sum dot_of_lines(const A* a, index stride_a, const B* b, index
   sum result = 0;
   const bool done = with_content<best_content<sum, A, B>()>([&]<content Content>() {
     using words = words_of<Content>;
+    constexpr bool fp16_codes = Content == content::fp32 && coded_as_fp16<A> && coded_as_fp16<B>;
     const auto add = [&](const auto& kernel) {
-      result = dot_of_pieces<typename words::element, sum>(t, kernel, a, stride_a, b, stride_b, n);
+      using element = std::conditional_t<fp16_codes, fp16_code, typename words::element>;
+      result = dot_of_pieces<element, sum>(t, kernel, a, stride_a, b, stride_b, n);
       return true;
     };
-    if (!words::dot(t)) return false;
-    if constexpr (Content == content::bf16 && (coded_as_bf16<A> || coded_as_bf16<B>)) {
-      bool exact = true;
-      add([&](const void* x, const void* y, index count) {
+    if constexpr (fp16_codes) {
+      const auto kernel = t.get<&kernel_table::dot_fp16>();
+      return kernel && add(kernel);
+    } else if constexpr (Content == content::bf16 && (coded_as_bf16<A> || coded_as_bf16<B>)) {
+      const auto kernel = t.get<&kernel_table::dot_any_bf16>();
+      bool exact = kernel != nullptr;
+      const auto checked = [&](const void* x, const void* y, index count) {
         float part = 0;
-        exact = exact && t.get<&kernel_table::dot_any_bf16>()(x, y, count, &part);
+        exact = exact && kernel(x, y, count, &part);
         return part;
-      });
-      return exact;
-    }
-    if constexpr (Content == content::fp32 && coded_as_fp16<A> && coded_as_fp16<B>)
-      if (stride_a == 1 && stride_b == 1) {
-        constexpr index longest = line_piece<float, A>::longest;
-        for (index i = 0; i < n; i += longest)
-          result +=
-              static_cast<sum>(t.get<&kernel_table::dot_fp16>()(a + i, b + i, std::min(longest, n - i)));
-        return true;
+      };
+      return exact && add(checked) && exact;
+    } else {
+      if constexpr (Content == content::int16) {
+        constexpr std::int64_t most = std::int64_t{1} << 22;
+        const auto kernel = t.get<&kernel_table::dot_wide_int16>();
+        if (kernel && largest.a * largest.b > most) return add(kernel);
       }
-    if constexpr (Content == content::int16) {
-      constexpr std::int64_t most = std::int64_t{1} << 22;
-      if (largest.a * largest.b > most) return add(t.get<&kernel_table::dot_wide_int16>());
+      const auto kernel = words::dot(t);
+      return kernel && add(kernel);
     }
-    return add(words::dot(t));
   });
   if (done) return result;
   return portable::dot<Meeting>(a, stride_a, b, stride_b, n);
@@ -105,29 +113,6 @@ NARROW_KERNEL typename detail::meeting<A, B>::sum dot_of_matrices(matrix_view<co
         dot_of_lines<detail::meeting<A, B>>(a.col(j).data, a.row_stride, b.col(j).data, b.row_stride, a.rows,
                                             {detail::largest_element<A>(), detail::largest_element<B>()});
   return total;
-}
-
-/// Tries to compute the sums of A B as inner products, where the result is a vector and they run along
-/// memory. False, and nothing was stored, if it is not, or they do not.
-template <class Meeting, class A, class B, class Store>
-bool try_dot_products(matrix_view<const A> a, matrix_view<const B> b, magnitudes largest,
-                      const Store& store) {
-  const auto product = [&](index i, index j) {
-    const typename Meeting::sum sum =
-        dot_of_lines<Meeting>(a.row(i).data, a.col_stride, b.col(j).data, b.row_stride, a.cols, largest);
-    store(i, j, matrix_view{&sum, 1, 1, 1, 1});
-  };
-  if (a.rows == 1 && b.cols == 1) return product(0, 0), true;
-  if (dispatch::instance().chosen() == 0) return false;
-  if (b.cols == 1 && a.col_stride == 1) {
-    for (index i = 0; i < a.rows; ++i) product(i, 0);
-    return true;
-  }
-  if (a.rows == 1 && b.row_stride == 1) {
-    for (index j = 0; j < b.cols; ++j) product(0, j);
-    return true;
-  }
-  return false;
 }
 
 }  // namespace narrow::kernel

@@ -11,53 +11,94 @@ namespace narrow::kernel {
 
 using portable::element_order;
 
-/// Floats whose values are those of a narrow format, rounded to nearest even. False if there is no kernel for
-/// it, or something is NaN; then what `to` holds means nothing.
+/// The codes of floats in a format of at most 16 bits, to nearest even. False if something is NaN; then what
+/// `to` holds means nothing.
 template <class C> bool encode_tile(kernel_set t, const float* values, const tile_shape& s, C* to) {
   using overflow_policy = typename C::overflow_policy;
   if constexpr (coded_as_fp16<C> && std::same_as<overflow_policy, overflow::ieee>) {
     t.tile<&tile_kernels::to_fp16>()(values, s, to);
     return true;
-  } else if constexpr (sizeof(C) <= 2) {
+  } else {
     static constexpr encoding e = encoding_of<C, overflow_policy>();
     constexpr auto kernel = sizeof(C) == 1 ? &tile_kernels::encode8 : &tile_kernels::encode16;
     return t.tile<kernel>()(values, s, to, e);
-  } else {
-    return false;
   }
 }
 
-/// c = alpha sums + beta c by the kernels for tiles. False if they have none for it; then c may be half
-/// written, but only where beta is 0.
+/// c = alpha sums + beta c for a format of which `encode_tile` knows the codes.
+template <class C>
+void combine_and_encode(kernel_set t, matrix_view<const float> sums, float alpha, float beta,
+                        matrix_view<C> c) {
+  constexpr index longest = 512;
+  float values[longest];
+  const index width = std::min(c.cols, longest), height = longest / width;
+  for (index i = 0; i < c.rows; i += height)
+    for (index j = 0; j < c.cols; j += width) {
+      const auto part = c.block(i, j, std::min(height, c.rows - i), std::min(width, c.cols - j));
+      if (beta != 0)
+        for (index k = 0; k < part.rows; ++k) decode(t, &part(k, 0), 1, values + k * width, part.cols);
+      t.tile<&tile_kernels::combine>()(&sums(i, j), {part.rows, part.cols, sums.row_stride, width}, alpha,
+                                       beta, values);
+      if (encode_tile(t, values, {part.rows, part.cols, width, part.row_stride}, part.data)) continue;
+      for (index k = 0; k < part.rows; ++k)
+        for (index l = 0; l < part.cols; ++l)
+          part(k, l) = C(detail::unpack(values[k * width + l]), rounding::nearest_even{},
+                         typename C::overflow_policy{});
+    }
+}
+
+/// Integer sums that lose `Dropped` bits, by a kernel. False if the elements need more than one key.
+template <int Dropped, class Sum, class C, class Round>
+bool round_integers(kernel_set t, matrix_view<const Sum> sums, matrix_view<C> c, const Round& round,
+                    const element_order& order) {
+  constexpr std::int32_t highest = std::numeric_limits<C>::max().bits();
+  integer_rounding how{Dropped, -highest - 1, highest};
+  const std::uint64_t first = order(0, 0), last = order(c.rows - 1, c.cols - 1);
+  if (!portable::line_rounding<Round>(round, first, 1, static_cast<index>(last - first)).describe(how.draws))
+    return false;
+  how.draws.step = static_cast<std::uint32_t>(order.col_step);
+  how.draws.line_step = static_cast<std::uint32_t>(order.row_step);
+  using kernels = rounding_kernels<Sum>;
+  constexpr auto of_sums = [] {
+    if constexpr (sizeof(Sum) == sizeof(std::int32_t))
+      return &tile_kernels::round;
+    else
+      return &tile_kernels::round_wide;
+  }();
+  constexpr bool draws = std::same_as<Round, rounding::stochastic>;
+  constexpr auto kernel = sizeof(C) == 1 ? draws ? &kernels::to8_stochastic : &kernels::to8
+                          : draws        ? &kernels::to16_stochastic
+                                         : &kernels::to16;
+  t.get<&kernel_table::tiles, of_sums, kernel>()(
+      sums.data, {sums.rows, sums.cols, sums.row_stride, c.row_stride}, how, c.data);
+  return true;
+}
+
+/// c = alpha sums + beta c by the kernels for tiles, coefficients rounded under their indices in `order`.
+/// False if they have none for it; then c may be half written, but only where beta is 0.
 template <class Meeting, class Sum, class C, class Round>
-bool try_finish(matrix_view<const Sum> sums, double alpha, double beta, matrix_view<C> c, const Round&) {
-  constexpr bool nearest = std::same_as<Round, rounding::nearest_even>;
+bool try_finish(matrix_view<const Sum> sums, double alpha, double beta, matrix_view<C> c, const Round& round,
+                const element_order& order) {
+  constexpr bool nearest = std::same_as<Round, rounding::nearest_even>,
+                 draws = std::same_as<Round, rounding::stochastic>;
   const kernel_set t = dispatch::instance().kernels();
   if (!t.tile<&tile_kernels::combine>() || c.col_stride != 1 || sums.col_stride != 1) return false;
-  const tile_shape s{sums.rows, sums.cols, sums.row_stride, c.row_stride};
   [[maybe_unused]] const bool plain = alpha == 1 && beta == 0;
   if constexpr (std::same_as<Sum, float> && std::same_as<C, float>) {
-    t.tile<&tile_kernels::combine>()(sums.data, s, static_cast<float>(alpha), static_cast<float>(beta),
-                                     c.data);
+    t.tile<&tile_kernels::combine>()(sums.data, {sums.rows, sums.cols, sums.row_stride, c.row_stride},
+                                     static_cast<float>(alpha), static_cast<float>(beta), c.data);
     return true;
-  } else if constexpr (std::same_as<Sum, float> && narrow_float<C> && nearest) {
-    return plain && encode_tile(t, sums.data, s, c.data);
-  } else if constexpr (narrow_fixed<C> && std::signed_integral<Sum> && sizeof(Sum) <= 8 && nearest) {
-    using result = typename Meeting::result;
-    constexpr int dropped = result::fraction_length - C::fraction_length;
+  } else if constexpr (std::same_as<Sum, float> && narrow_float<C> && nearest && sizeof(C) <= 2) {
+    if (plain)
+      return encode_tile(t, sums.data, {sums.rows, sums.cols, sums.row_stride, c.row_stride}, c.data);
+    combine_and_encode(t, sums, static_cast<float>(alpha), static_cast<float>(beta), c);
+    return true;
+  } else if constexpr (narrow_fixed<C> && std::signed_integral<Sum> && sizeof(Sum) <= 8 &&
+                       (nearest || draws)) {
+    constexpr int dropped = Meeting::result::fraction_length - C::fraction_length;
     if constexpr (0 < dropped && dropped < 31 && sizeof(C) <= 2 &&
-                  std::same_as<typename C::overflow_policy, overflow::saturate>) {
-      constexpr std::int32_t highest = std::numeric_limits<C>::max().bits();
-      const integer_rounding r{dropped, -highest - 1, highest};
-      if constexpr (std::same_as<Sum, std::int32_t>) {
-        constexpr auto kernel = sizeof(C) == 1 ? &tile_kernels::round8 : &tile_kernels::round16;
-        if (plain) t.tile<kernel>()(sums.data, s, r, c.data);
-      } else {
-        constexpr auto kernel = sizeof(C) == 1 ? &tile_kernels::round8_wide : &tile_kernels::round16_wide;
-        if (plain) t.tile<kernel>()(sums.data, s, r, c.data);
-      }
-      return plain;
-    }
+                  std::same_as<typename C::overflow_policy, overflow::saturate>)
+      return plain && round_integers<dropped>(t, sums, c, round, order);
   }
   return false;
 }
@@ -66,9 +107,10 @@ bool try_finish(matrix_view<const Sum> sums, double alpha, double beta, matrix_v
 template <class Meeting, class Sum, class C, class Round>
 void finish_tile(matrix_view<const Sum> sums, double alpha, double beta, matrix_view<C> c, const Round& round,
                  element_order order) {
+  if (c.rows == 0 || c.cols == 0) return;
   if (sums.cols == 1 && sums.rows > 1)
     return finish_tile<Meeting>(sums.transposed(), alpha, beta, c.transposed(), round, order.transposed());
-  if (try_finish<Meeting>(sums, alpha, beta, c, round)) return;
+  if (try_finish<Meeting>(sums, alpha, beta, c, round, order)) return;
   for (index i = 0; i < c.rows; ++i)
     for (index j = 0; j < c.cols; ++j)
       portable::finish<Meeting>(sums(i, j), alpha, beta, c(i, j), at_element(round, order(i, j)));

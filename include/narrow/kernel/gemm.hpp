@@ -13,9 +13,14 @@ namespace narrow::kernel {
 /// The sums of A B, handed to store(i, j, sums), a matrix_view, in tiles.
 template <class Meeting, class A, class B, class Store>
 void products(matrix_view<const A> a, matrix_view<const B> b, magnitudes largest, const Store& store) {
-  if (!try_panel_product<Meeting>(a, b, largest, store) &&
-      !try_vector_product<Meeting>(a, b, largest, store) && !try_dot_products<Meeting>(a, b, largest, store))
+  if (a.rows == 1 && b.cols == 1) {
+    const typename Meeting::sum sum =
+        dot_of_lines<Meeting>(a.data, a.col_stride, b.data, b.row_stride, a.cols, largest);
+    store(0, 0, matrix_view{&sum, 1, 1, 1, 1});
+  } else if (!try_panel_product<Meeting>(a, b, largest, store) &&
+             !try_vector_product<Meeting>(a, b, largest, store)) {
     portable::product<Meeting>(a, b, store);
+  }
 }
 
 /// Whether neighbours in a column of C, not in a row, lie side by side: then C^T = B^T A^T is computed.

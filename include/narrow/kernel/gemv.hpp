@@ -13,24 +13,32 @@ template <content Content, class A> struct lines_of {
   static constexpr bool integers = std::integral<typename words_of<Content>::lane>;
   static constexpr bool fits_bf16 = !integers && narrowest<A>() == content::bf16;
   /// Of a decoded matrix, and of the vector.
-  using element = std::conditional_t<integers || fits_bf16,
+  using decoded = std::conditional_t<integers || fits_bf16,
                                      typename words_of<fits_bf16 ? content::bf16 : Content>::element, float>;
-  using factor = std::conditional_t<integers, element, float>;
-  static constexpr bool in_place = integers ? sizeof(A) == sizeof(element)
+  using factor = std::conditional_t<integers, decoded, float>;
+  /// What the kernels take.
+  static constexpr bool in_place = integers ? sizeof(A) == sizeof(decoded)
                                             : std::same_as<A, float> || coded_as_fp16<A> || coded_as_bf16<A>;
+  using element = std::conditional_t<in_place, A, decoded>;
 
-  /// For lines as they lie in memory, or decoded ones.
-  template <bool InPlace> static const auto& kernels(kernel_set t) {
+  static const auto& kernels(kernel_set t) {
     if constexpr (Content == content::int8)
       return t.get<&kernel_table::lines_int8>();
     else if constexpr (integers)
       return t.get<&kernel_table::lines_int16>();
-    else if constexpr (InPlace && coded_as_fp16<A>)
+    else if constexpr (coded_as_fp16<A>)
       return t.get<&kernel_table::lines_fp16>();
     else if constexpr (fits_bf16)
       return t.get<&kernel_table::lines_bf16>();
     else
       return t.get<&kernel_table::lines_fp32>();
+  }
+  /// to[i] = from[i stride], as the kernels take it.
+  static void copy(kernel_set t, const A* from, index stride, element* to, index n) {
+    if constexpr (in_place)
+      for (index i = 0; i < n; ++i) to[i] = from[i * stride];
+    else
+      decode(t, from, stride, to, n);
   }
 };
 
@@ -110,23 +118,24 @@ struct vector_steps {
   }
 };
 
-/// A x for a matrix whose columns lie side by side, or are decoded so, handed to store(i, count, sums).
-template <content Content, bool InPlace, class A, class X, class Store>
+/// A x for a matrix whose columns, or a few of them at a time, lie along memory, handed to
+/// store(i, count, sums).
+template <content Content, class A, class X, class Store>
 void product_of_columns(kernel_set t, matrix_view<const A> a, const X* x, index x_stride,
                         const vector_steps& steps, const Store& store) {
   using lines = lines_of<Content, A>;
-  using element = typename lines::element;
   using lane = typename words_of<Content>::lane;
   using sum = std::conditional_t<lines::integers, std::int64_t, float>;
-  constexpr index most_rows = InPlace ? 4096 : 1024, most_cols = 8, most_x = 1024, padding = 64;
-  const auto& kernels = lines::template kernels<InPlace>(t);
+  constexpr index most_rows = 4096, most_copied_rows = 1024, most_copied = 8, most_x = 1024, padding = 64;
+  const auto& kernels = lines::kernels(t);
+  const bool in_place = lines::in_place && a.row_stride == 1;
   // Of two planes, what is read again should be in the second-level cache.
-  const index height = steps.plane_count > 1 ? most_rows / 8 : most_rows,
+  const index height = (in_place ? most_rows : most_copied_rows) / (steps.plane_count > 1 ? 8 : 1),
               width = std::min(most_x, steps.products);
   vector_piece<typename lines::factor> piece;
   alignas(64) lane lanes[most_rows + padding];
   sum sums[most_rows];
-  element decoded_columns[InPlace ? 1 : most_cols][InPlace ? 1 : most_rows];
+  typename lines::element copied[most_copied][most_copied_rows];
 
   for (index i = 0; i < a.rows; i += height) {
     const index count = std::min(height, a.rows - i), whole = count + padding - 1;
@@ -136,16 +145,16 @@ void product_of_columns(kernel_set t, matrix_view<const A> a, const X* x, index 
       for (int k = 0; k < steps.plane_count; ++k) {
         const index n = std::min(width, a.cols - j);
         piece.read(t, x + j * x_stride, x_stride, n, steps.planes[k], kernels.group);
-        if constexpr (InPlace) {
-          kernels.columns(&a(i, j), a.col_stride * index{sizeof(A)}, n, piece.words(), count, lanes);
-        } else {
-          for (index l = 0; l < n; l += most_cols) {
-            const index some = std::min(most_cols, n - l);
-            for (index c = 0; c < some; ++c)
-              decode(t, &a(i, j + l + c), a.row_stride, decoded_columns[c], count);
-            kernels.columns(decoded_columns, sizeof decoded_columns[0], some,
-                            piece.words() + l / kernels.group, count, lanes);
+        for (index l = 0, some; l < n; l += some) {
+          some = in_place ? n : std::min(most_copied, n - l);
+          const void* columns = &a(i, j);
+          index stride = a.col_stride * index{sizeof(A)};
+          if (!in_place) {
+            for (index c = 0; c < some; ++c) lines::copy(t, &a(i, j + l + c), a.row_stride, copied[c], count);
+            columns = copied;
+            stride = sizeof copied[0];
           }
+          kernels.columns(columns, stride, some, piece.words() + l / kernels.group, count, lanes);
         }
         if constexpr (lines::integers) {
           const std::int64_t weight = steps.weight(steps.planes[k]);
@@ -160,20 +169,20 @@ void product_of_columns(kernel_set t, matrix_view<const A> a, const X* x, index 
 }
 
 /// The same for one whose rows do.
-template <content Content, bool InPlace, class A, class X, class Store>
+template <content Content, class A, class X, class Store>
 void product_of_rows(kernel_set t, matrix_view<const A> a, const X* x, index x_stride,
                      const vector_steps& steps, const Store& store) {
   using lines = lines_of<Content, A>;
-  using element = typename lines::element;
   using sum = std::conditional_t<lines::integers, std::int64_t, float>;
-  constexpr index most_rows = 512, most_decoded = 4;
-  constexpr index most_x = InPlace ? vector_piece<typename lines::factor>::longest : 1024;
-  const auto& kernels = lines::template kernels<InPlace>(t);
+  constexpr index most_rows = 512, most_copied = 4, most_copied_x = 1024;
+  const auto& kernels = lines::kernels(t);
+  const bool in_place = lines::in_place && a.col_stride == 1;
   const index lanes = kernels.elements / kernels.group,
+              most_x = in_place ? vector_piece<typename lines::factor>::longest : most_copied_x,
               width = std::min(most_x, std::min(most_x, steps.products) * lanes);
   vector_piece<typename lines::factor> piece;
   sum sums[most_rows];
-  element decoded_rows[InPlace ? 1 : most_decoded][InPlace ? 1 : most_x];
+  typename lines::element copied[most_copied][most_copied_x];
 
   for (index i = 0; i < a.rows; i += most_rows) {
     const index count = std::min(most_rows, a.rows - i);
@@ -183,14 +192,16 @@ void product_of_rows(kernel_set t, matrix_view<const A> a, const X* x, index x_s
         const index n = std::min(width, a.cols - j);
         piece.read(t, x + j * x_stride, x_stride, n, steps.planes[k], kernels.group);
         std::fill(sums, sums + count, sum{});
-        if constexpr (InPlace) {
-          kernels.rows(&a(i, j), a.row_stride * index{sizeof(A)}, count, piece.words(), n, sums);
-        } else {
-          for (index l = 0; l < count; l += most_decoded) {
-            const index some = std::min(most_decoded, count - l);
-            for (index r = 0; r < some; ++r) decode(t, &a(i + l + r, j), a.col_stride, decoded_rows[r], n);
-            kernels.rows(decoded_rows, sizeof decoded_rows[0], some, piece.words(), n, sums + l);
+        for (index l = 0, some; l < count; l += some) {
+          some = in_place ? count : std::min(most_copied, count - l);
+          const void* rows = &a(i, j);
+          index stride = a.row_stride * index{sizeof(A)};
+          if (!in_place) {
+            for (index r = 0; r < some; ++r) lines::copy(t, &a(i + l + r, j), a.col_stride, copied[r], n);
+            rows = copied;
+            stride = sizeof copied[0];
           }
+          kernels.rows(rows, stride, some, piece.words(), n, sums + l);
         }
         for (index l = 0; l < count; ++l) {
           if constexpr (lines::integers)
@@ -211,11 +222,12 @@ bool try_matrix_times_vector(matrix_view<const A> a, const X* x, index x_stride,
   kernel_set t = dispatch::instance().kernels();
   return with_content<best_content<typename Meeting::sum, A, X>()>([&]<content Content>() {
     using lines = lines_of<Content, A>;
-    if (!lines::template kernels<false>(t) || !lines::template kernels<true>(t)) return false;
+    const auto& kernels = lines::kernels(t);
+    if (!kernels) return false;
     vector_steps steps;
     if constexpr (lines::integers) {
       constexpr std::int64_t largest_byte = 255;
-      const bool counts_more = lines::template kernels<true>(t).group == 4;
+      const bool counts_more = kernels.group == 4;
       steps = vector_steps::of_integers(counts_more ? largest_byte : largest.a, largest.b,
                                         Content == content::int16);
     }
@@ -223,17 +235,10 @@ bool try_matrix_times_vector(matrix_view<const A> a, const X* x, index x_stride,
     in_parts({a.rows, 1, tile, 1, a.cols}, [&](index i0, index, index height, index) {
       const auto part = a.block(i0, 0, height, a.cols);
       const auto store_part = [&](index i, index n, const auto* sums) { store(i0 + i, n, sums); };
-      if (detail::lies_by_rows(a)) {
-        if (lines::in_place && a.col_stride == 1)
-          product_of_rows<Content, lines::in_place>(t, part, x, x_stride, steps, store_part);
-        else
-          product_of_rows<Content, false>(t, part, x, x_stride, steps, store_part);
-      } else {
-        if (lines::in_place && a.row_stride == 1)
-          product_of_columns<Content, lines::in_place>(t, part, x, x_stride, steps, store_part);
-        else
-          product_of_columns<Content, false>(t, part, x, x_stride, steps, store_part);
-      }
+      if (detail::lies_by_rows(a))
+        product_of_rows<Content>(t, part, x, x_stride, steps, store_part);
+      else
+        product_of_columns<Content>(t, part, x, x_stride, steps, store_part);
     });
     return true;
   });
@@ -245,15 +250,17 @@ template <class Meeting, class A, class B, class Store>
 bool try_vector_product(matrix_view<const A> a, matrix_view<const B> b, magnitudes largest,
                         const Store& store) {
   if (a.cols == 0 || (a.rows == 1) == (b.cols == 1)) return false;
-  if (a.rows == 1)
+  const bool lies_down = a.rows == 1;
+  const auto store_line = [&](index i, index n, const auto* sums) {
+    if (lies_down)
+      store(0, i, matrix_view{sums, 1, n, n, 1});
+    else
+      store(i, 0, matrix_view{sums, n, 1, 1, 1});
+  };
+  if (lies_down)
     return try_matrix_times_vector<Meeting>(b.transposed(), a.data, a.col_stride, {largest.b, largest.a},
-                                            [&](index j, index n, const auto* sums) {
-                                              store(0, j, matrix_view{sums, 1, n, n, 1});
-                                            });
-  return try_matrix_times_vector<Meeting>(a, b.data, b.row_stride, largest,
-                                          [&](index i, index n, const auto* sums) {
-                                            store(i, 0, matrix_view{sums, n, 1, 1, 1});
-                                          });
+                                            store_line);
+  return try_matrix_times_vector<Meeting>(a, b.data, b.row_stride, largest, store_line);
 }
 
 }  // namespace narrow::kernel

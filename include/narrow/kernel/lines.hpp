@@ -14,10 +14,12 @@ namespace narrow::kernel {
 template <class T, class Overflow> bool encode(const float* from, T* to, index n) {
   if constexpr (narrow_float<T> && sizeof(T) <= 2) {
     kernel_set t = dispatch::instance().kernels();
-    if constexpr (coded_as_fp16<T> && std::same_as<Overflow, overflow::ieee>)
-      if (t.get<&kernel_table::float_to_fp16>())
-        return t.get<&kernel_table::float_to_fp16>()(from, to, n), true;
-    if (const auto kernel = t.get < sizeof(T) == 1 ? &kernel_table::encode8 : &kernel_table::encode16 > ()) {
+    if constexpr (coded_as_fp16<T> && std::same_as<Overflow, overflow::ieee>) {
+      const auto kernel = t.get<&kernel_table::float_to_fp16>();
+      if (kernel) kernel(from, to, n);
+      return kernel != nullptr;
+    } else if (const auto kernel =
+                   t.get < sizeof(T) == 1 ? &kernel_table::encode8 : &kernel_table::encode16 > ()) {
       static constexpr encoding e = encoding_of<T, Overflow>();
       return kernel(from, to, n, e);
     }
@@ -52,7 +54,7 @@ bool encode_fixed(const float* from, T* to, index n, const Round& round, std::ui
                        .lowest = -end,
                        .highest = end - 1};
       const portable::line_rounding<Round> line(round, first, 1, n);
-      if (!line.describe(how)) return false;
+      if (!line.describe(how.draws)) return false;
       kernel(from, static_cast<element*>(static_cast<void*>(to)), {.n = n}, how);
       return true;
     }

@@ -71,17 +71,27 @@ inline std::string shape(std::ptrdiff_t rows, std::ptrdiff_t cols) {
   return std::to_string(rows) + " x " + std::to_string(cols);
 }
 
-inline void check_shapes(bool match, std::string_view function, std::string_view a,
-                         const std::string& shape_a, std::string_view b, const std::string& shape_b) {
-  if (!match)
-    throw std::invalid_argument(std::string(function) + ": shapes do not match: " + std::string(a) + " is " +
-                                shape_a + ", " + std::string(b) + " is " + shape_b);
+/// A number of elements, or of rows and columns, which becomes text only where it does not fit.
+struct extents {
+  std::ptrdiff_t rows, cols;
+  template <std::integral N> constexpr extents(N n) : rows(static_cast<std::ptrdiff_t>(n)), cols(-1) {}
+  constexpr extents(std::ptrdiff_t row_count, std::ptrdiff_t col_count) : rows(row_count), cols(col_count) {}
+  std::string text() const { return cols < 0 ? std::to_string(rows) : shape(rows, cols); }
+};
+
+[[noreturn, gnu::cold, gnu::noinline]] inline void refuse_shapes(std::string_view function,
+                                                                 std::string_view a, extents of_a,
+                                                                 std::string_view b, extents of_b) {
+  throw std::invalid_argument(std::string(function) + ": shapes do not match: " + std::string(a) + " is " +
+                              of_a.text() + ", " + std::string(b) + " is " + of_b.text());
+}
+inline void check_shapes(bool match, std::string_view function, std::string_view a, extents of_a,
+                         std::string_view b, extents of_b) {
+  if (!match) refuse_shapes(function, a, of_a, b, of_b);
 }
 
-template <sized_array R>
-auto checked_matrix(R& range, std::ptrdiff_t lines, std::ptrdiff_t length, std::ptrdiff_t leading_dimension,
-                    std::string_view function) {
-  const auto size = static_cast<std::ptrdiff_t>(std::ranges::size(range));
+[[gnu::noinline]] inline void check_lines(std::ptrdiff_t size, std::ptrdiff_t lines, std::ptrdiff_t length,
+                                          std::ptrdiff_t leading_dimension, std::string_view function) {
   const auto refuse = [&](const std::string& what) {
     throw std::invalid_argument("narrow::" + std::string(function) + ": " + what);
   };
@@ -95,6 +105,12 @@ auto checked_matrix(R& range, std::ptrdiff_t lines, std::ptrdiff_t length, std::
   if (!fits)
     refuse("a range of " + std::to_string(size) + " elements is too short for " + std::to_string(lines) +
            " lines of " + std::to_string(length) + ", " + std::to_string(leading_dimension) + " apart");
+}
+template <sized_array R>
+auto checked_matrix(R& range, std::ptrdiff_t lines, std::ptrdiff_t length, std::ptrdiff_t leading_dimension,
+                    std::string_view function) {
+  check_lines(static_cast<std::ptrdiff_t>(std::ranges::size(range)), lines, length, leading_dimension,
+              function);
   return std::ranges::data(range);
 }
 

@@ -98,19 +98,33 @@ inline constexpr auto decoded_bf16 = [] {
   return values;
 }();
 
+/// Formats of up to 16 bits whose upper bit is the sign of every number, zeros too.
+template <class T> inline constexpr bool has_plain_sign = false;
+template <narrow_float T>
+requires(sizeof(T) <= 2) inline constexpr bool has_plain_sign<T> = T::layout::has_negative_zero;
+
 // to[i] = from[i * stride] as an element.
 
 template <class T> void decode(kernel_set t, const T* from, index stride, float* to, index n) {
-  if constexpr (coded_as_fp16<T>)
-    if (stride == 1 && t.get<&kernel_table::fp16_to_float>())
-      return t.get<&kernel_table::fp16_to_float>()(from, to, n);
   if constexpr (narrow_float<T> && sizeof(T) <= 2)
-    if constexpr (T::layout::has_negative_zero)  // else its code is NaN
-      if (const auto kernel = t.get < sizeof(T) == 1 ? &kernel_table::decode8 : &kernel_table::decode16 > ();
-          kernel && stride == 1) {
-        static constexpr decoding d = decoding_of<T>();
-        return kernel(from, to, n, d);
+    if (stride != 1) {
+      constexpr index longest = 256;
+      T piece[longest];
+      for (index first = 0, count; first < n; first += count) {
+        count = std::min(longest, n - first);
+        for (index i = 0; i < count; ++i) piece[i] = from[(first + i) * stride];
+        decode(t, piece, 1, to + first, count);
       }
+      return;
+    }
+  if constexpr (coded_as_fp16<T>) {
+    if (const auto kernel = t.get<&kernel_table::fp16_to_float>()) return kernel(from, to, n);
+  } else if constexpr (has_plain_sign<T>) {
+    if (const auto kernel = t.get < sizeof(T) == 1 ? &kernel_table::decode8 : &kernel_table::decode16 > ()) {
+      static constexpr decoding d = decoding_of<T>();
+      return kernel(from, to, n, d);
+    }
+  }
   for (index i = 0; i < n; ++i) {
     if constexpr (coded_as_bf16<T>) {
       const std::uint32_t bits = std::uint32_t{from[i * stride].bits()} << 16;
@@ -123,13 +137,8 @@ template <class T> void decode(kernel_set t, const T* from, index stride, float*
   }
 }
 
-/// Numbers of 8 bits whose sign, if it is the upper one, is that of the number.
-template <class T> inline constexpr bool has_plain_sign = false;
-template <narrow_float T>
-requires(sizeof(T) == 1) inline constexpr bool has_plain_sign<T> = T::layout::has_negative_zero;
-
 template <narrow_float T> void decode(kernel_set t, const T* from, index stride, std::uint16_t* to, index n) {
-  if constexpr (has_plain_sign<T>)
+  if constexpr (sizeof(T) == 1 && has_plain_sign<T>)
     if (t.get<&kernel_table::look_up8>() && stride == 1)
       return t.get<&kernel_table::look_up8>()(from, to, n, decoded_bf16<T>.data());
   for (index i = 0; i < n; ++i) {

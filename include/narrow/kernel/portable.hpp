@@ -195,15 +195,25 @@ NARROW_KERNEL typename Meeting::sum dot(const A* a, index stride_a, const B* b, 
 /// The sums of A B, handed to store(i, j, sums) in tiles.
 template <class Meeting, class A, class B, class Store>
 void product(matrix_view<const A> a, matrix_view<const B> b, const Store& store) {
-  const auto transposed = [&](index i, index j, auto sums) { store(j, i, sums.transposed()); };
-  if (a.rows == 1)
-    product_tiles<1, Meeting>(a, b, store);
-  else if (b.cols == 1)
-    product_tiles<1, Meeting>(b.transposed(), a.transposed(), transposed);
-  else if (b.cols < 4 && b.cols < a.rows)  // lanes run along columns: a thin result lies down
-    product_tiles<4, Meeting>(b.transposed(), a.transposed(), transposed);
+  // Lanes run along columns: a thin result lies down.
+  constexpr index rows = 4;
+  const bool turned = a.rows > 1 && b.cols < std::min(rows, a.rows);
+  const auto store_tile = [&](index i, index j, auto sums) {
+    if (turned)
+      store(j, i, sums.transposed());
+    else
+      store(i, j, sums);
+  };
+  const auto multiply = [&](auto left, auto right) {
+    if (left.rows == 1)
+      product_tiles<1, Meeting>(left, right, store_tile);
+    else
+      product_tiles<rows, Meeting>(left, right, store_tile);
+  };
+  if (turned)
+    multiply(b.transposed(), a.transposed());
   else
-    product_tiles<4, Meeting>(a, b, store);
+    multiply(a, b);
 }
 
 template <class A> NARROW_KERNEL auto sum(const A* a, index stride, index n) {

@@ -145,7 +145,7 @@ Element to_element(double quotient, const element_range& range, const Round& rou
 template <class Round> struct line_rounding {
   const Round& round;
   line_rounding(const Round& policy, std::uint64_t, std::uint64_t, index) : round(policy) {}
-  bool describe(quantization&) const { return true; }
+  bool describe(element_draws&) const { return true; }
   template <class Element> Element element(double quotient, const element_range& range, index) const {
     return to_element<Element>(quotient, range, round);
   }
@@ -157,7 +157,7 @@ struct line_rounding<Round> {
   std::uint64_t first, step;
   line_rounding(const Round& policy, std::uint64_t first_index, std::uint64_t index_step, index)
       : round(policy), first(first_index), step(index_step) {}
-  bool describe(quantization&) const { return false; }
+  bool describe(element_draws&) const { return false; }
   template <class Element> Element element(double quotient, const element_range& range, index i) const {
     return to_element<Element>(quotient, range, round.at(first + static_cast<std::uint64_t>(i) * step));
   }
@@ -180,10 +180,8 @@ template <> struct line_rounding<rounding::stochastic> {
         one_key((first >> 32) == ((first + static_cast<std::uint64_t>(n) * step) >> 32)) {}
 
   /// For a kernel; false if the line has more than one key.
-  bool describe(quantization& how) const {
-    how.key = key;
-    how.first = static_cast<std::uint32_t>(first);
-    how.step = static_cast<std::uint32_t>(step);
+  bool describe(element_draws& draws) const {
+    draws = {key, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(step)};
     return one_key;
   }
 
@@ -235,9 +233,9 @@ bool quantize_lines(matrix_view<const float> x, matrix_view<Element> q, const Qu
   quantization how{quotient.inverse, range.lowest, range.highest, Quotient::snaps};
   const std::uint64_t first = order(0, 0), last = order(q.rows - 1, q.cols - 1);
   const line_rounding<Round> all(round, first, 1, static_cast<index>(last - first));
-  if (!all.describe(how)) return false;
-  how.step = static_cast<std::uint32_t>(order.row_step);
-  how.line_step = static_cast<std::uint32_t>(order.col_step);
+  if (!all.describe(how.draws)) return false;
+  how.draws.step = static_cast<std::uint32_t>(order.row_step);
+  how.draws.line_step = static_cast<std::uint32_t>(order.col_step);
   if (x.row_stride == 1 && q.row_stride == 1) {
     const bool one_line = x.col_stride == x.rows && q.col_stride == q.rows &&
                           (!draws || order.col_step == order.row_step * static_cast<std::uint64_t>(q.rows));
@@ -251,7 +249,7 @@ bool quantize_lines(matrix_view<const float> x, matrix_view<Element> q, const Qu
   }
   const auto part_at = [&](index i, index j) {
     quantization part = how;
-    part.first += static_cast<std::uint32_t>(order(i, j) - first);
+    part.draws.first += static_cast<std::uint32_t>(order(i, j) - first);
     return part;
   };
   const auto turn = dispatch::instance().kernels().packing<&pack_kernels::size4>();

@@ -37,7 +37,7 @@ struct round_stochastic {
     const double_lanes fraction = magnitude - whole, shifted = fraction + 0x1p20;
     const long_lanes above = (shifted - 0x1p20) > fraction;  // -1 where the addition rounded up
     const long_lanes bits = integers_in(shifted) - integers_in(double_lanes{} + 0x1p20) + above;
-    const word_lanes draw = random_draws{q.key}(at);
+    const word_lanes draw = random_draws{q.draws.key}(at);
     const long_lanes carry = (bits + __builtin_convertvector(draw, long_lanes)) >> 32;
     const long_lanes kept = integers_in(whole + 0x1.8p52) + carry;
     return __builtin_convertvector(negative ? -kept : kept, int_lanes);
@@ -94,7 +94,7 @@ struct magnitude_stochastic {
     // The first 32 bits of the fraction, cut off.
     const value_lanes fraction = (x - __builtin_convertvector(whole, value_lanes)) * 0x1p32f;
     const code_lanes bits = __builtin_convertvector(fraction, code_lanes);
-    return whole - lanes_as<signed_lanes>(bits + random_draws{q.key}(at) < bits);
+    return whole - lanes_as<signed_lanes>(bits + random_draws{q.draws.key}(at) < bits);
   }
 };
 
@@ -194,10 +194,10 @@ template <class Lanes, class Element>
 inline void quantize_with(Lanes lanes, const float* from, Element* to, const line_block& b, const quantization& q) {
   constexpr index count = Lanes::count, ways = 4;
   const index n = b.n;
-  const auto step = static_cast<std::uint32_t>(count) * q.step;
+  const auto step = static_cast<std::uint32_t>(count) * q.draws.step;
   typename Lanes::indices start;
-  for (unsigned l = 0; l < count; ++l) start[l] = q.first + l * q.step;
-  for (index line = 0; line < b.lines; ++line, from += b.from_stride, to += b.to_stride, start += q.line_step) {
+  for (unsigned l = 0; l < count; ++l) start[l] = q.draws.first + l * q.draws.step;
+  for (index line = 0; line < b.lines; ++line, from += b.from_stride, to += b.to_stride, start += q.draws.line_step) {
     auto at = start;
     index i = 0;
     for (; i + ways * count <= n; i += ways * count) {
@@ -212,7 +212,7 @@ inline void quantize_with(Lanes lanes, const float* from, Element* to, const lin
     }
     if (i == n) continue;
     if (n >= count) {  // once more, of numbers that were rounded before
-      lanes(from + n - count, to + n - count, at - static_cast<std::uint32_t>(i - (n - count)) * q.step);
+      lanes(from + n - count, to + n - count, at - static_cast<std::uint32_t>(i - (n - count)) * q.draws.step);
       continue;
     }
     float rest[count] = {};

@@ -57,13 +57,19 @@ struct line_block {
   index from_stride = 0, to_stride = 0;
 };
 
+/// What elements are rounded stochastically under: the indices first, first + step, ..., those of the next
+/// line line_step on.
+struct element_draws {
+  detail::random_key key{0, 0};
+  std::uint32_t first = 0, step = 1, line_step = 0;
+};
+
 /// How floats become integers: x * inverse, to the nearest multiple of 2^-30 if `snaps`, held to the range,
-/// rounded; stochastically under the indices first, first + step, ..., those of the next line line_step on.
+/// rounded.
 struct quantization {
   double inverse = 1, lowest = 0, highest = 0;
   bool snaps = false;
-  detail::random_key key{0, 0};
-  std::uint32_t first = 0, step = 1, line_step = 0;
+  element_draws draws = {};
 };
 template <class Element> struct quantize_kernels {
   using kernel = void (*)(const float* from, Element* to, const line_block&, const quantization&);
@@ -123,6 +129,13 @@ struct tile_shape {
 struct integer_rounding {
   int dropped_bits;
   std::int32_t lowest, highest;
+  element_draws draws = {};
+};
+/// To mantissas of 8 and of 16 bits, held to their range.
+template <class Sum> struct rounding_kernels {
+  using kernel = void (*)(const Sum* sums, const tile_shape&, const integer_rounding&, void* to);
+  kernel to8 = nullptr, to16 = nullptr;  // to nearest even
+  kernel to8_stochastic = nullptr, to16_stochastic = nullptr;
 };
 
 /// What becomes of tiles of sums.
@@ -138,11 +151,8 @@ struct tile_kernels {
                                   const float* col_scales, float* values);
   scaling_kernel<std::int32_t> add_scaled = nullptr;
   scaling_kernel<float> add_scaled_floats = nullptr;
-  /// To mantissas of 8 and of 16 bits, to nearest even, held to their range.
-  template <class Sum>
-  using rounding_kernel = void (*)(const Sum* sums, const tile_shape&, const integer_rounding&, void* to);
-  rounding_kernel<std::int32_t> round8 = nullptr, round16 = nullptr;
-  rounding_kernel<std::int64_t> round8_wide = nullptr, round16_wide = nullptr;
+  rounding_kernels<std::int32_t> round;
+  rounding_kernels<std::int64_t> round_wide;
   /// total[i] += sums[i] 2^shift, n a multiple of 16.
   void (*add)(const std::int32_t* sums, int shift, std::int64_t* total, index n) = nullptr;
   /// To codes, to nearest even. False if something was NaN, whose code then means nothing.

@@ -42,15 +42,27 @@ class thread_pool {
   /// part(i) for 0 <= i < count, by all threads; by the caller alone if they are at work already, as they are
   /// when a part asks for help itself. Rethrows what a part threw, after the others have ended.
   template <class Part> void run(index count, const Part& part) {
+    run(
+        count, [](const void* context, index i) { (*static_cast<const Part*>(context))(i); }, &part);
+  }
+
+ private:
+  using call = void (*)(const void* context, index part);
+  struct released_at_end {
+    std::atomic_flag& flag;
+    ~released_at_end() { flag.clear(std::memory_order_release); }
+  };
+
+  void run(index count, call part, const void* context) {
     if (count < 2 || size() < 2 || busy_.test_and_set(std::memory_order_acquire)) {
-      for (index i = 0; i < count; ++i) part(i);
+      for (index i = 0; i < count; ++i) part(context, i);
       return;
     }
     const released_at_end release{busy_};
     {
       const std::lock_guard lock(mutex_);
-      call_ = [](const void* context, index i) { (*static_cast<const Part*>(context))(i); };
-      context_ = &part;
+      call_ = part;
+      context_ = context;
       count_ = count;
       next_ = 0;
       thrown_ = nullptr;
@@ -65,12 +77,6 @@ class thread_pool {
     done_.wait(lock, [this] { return working_ == 0; });
     if (thrown_) std::rethrow_exception(thrown_);
   }
-
- private:
-  struct released_at_end {
-    std::atomic_flag& flag;
-    ~released_at_end() { flag.clear(std::memory_order_release); }
-  };
 
   void take_parts() {
     for (index i; (i = next_.fetch_add(1, std::memory_order_relaxed)) < count_;) try {
@@ -119,7 +125,7 @@ class thread_pool {
   int working_ = 0;
   std::uint64_t job_ = 0;
   bool open_ = false;  // may be joined
-  void (*call_)(const void*, index) = nullptr;
+  call call_ = nullptr;
   const void* context_ = nullptr;
   index count_ = 0;
   std::atomic<index> next_ = 0;
@@ -133,34 +139,54 @@ struct work_shape {
   index depth;
 };
 
-/// part(i, j, height, width) for parts of whole tiles that make up the result, by all threads if it is large
-/// enough for them.
-template <class Part> void in_parts(const work_shape& w, const Part& part) {
-  constexpr index worthwhile = index{1} << 20;  // multiplications for a thread
-  const auto tiles = [](index n, index size) { return (n + size - 1) / size; };
-  const index tiles_down = tiles(w.rows, w.tile_rows), tiles_across = tiles(w.cols, w.tile_cols);
-  index down = 1, across = 1;
-  // Every part reads its rows and its columns: the split that reads least.
-  for (index parts = std::min<index>(thread_pool::instance().size(),
-                                     w.rows * w.cols / std::max<index>(worthwhile / w.depth, 1));
-       parts > 1 && down * across == 1; --parts)
-    for (index d = 1, least = w.rows + w.cols + 1; d <= std::min(parts, tiles_down); ++d)
-      if (const index a = parts / d; d * a == parts && a <= tiles_across && w.rows / d + w.cols / a < least) {
-        least = w.rows / d + w.cols / a;
-        down = d;
-        across = a;
-      }
-  if (down * across == 1) return part(index{0}, index{0}, w.rows, w.cols);
-  thread_pool::instance().run(down * across, [&](index k) {
+/// A result in parts of whole tiles.
+class partition {
+ public:
+  /// One for each thread, if the result is large enough for them.
+  explicit partition(const work_shape& w)
+      : shape_(w), tiles_down_(tiles(w.rows, w.tile_rows)), tiles_across_(tiles(w.cols, w.tile_cols)) {
+    constexpr index worthwhile = index{1} << 20;  // multiplications for a thread
+    // Every part reads its rows and its columns: the split that reads least.
+    for (index parts = std::min<index>(thread_pool::instance().size(),
+                                       w.rows * w.cols / std::max<index>(worthwhile / w.depth, 1));
+         parts > 1 && count() == 1; --parts)
+      for (index d = 1, least = w.rows + w.cols + 1; d <= std::min(parts, tiles_down_); ++d)
+        if (const index a = parts / d;
+            d * a == parts && a <= tiles_across_ && w.rows / d + w.cols / a < least) {
+          least = w.rows / d + w.cols / a;
+          down_ = d;
+          across_ = a;
+        }
+  }
+
+  index count() const { return down_ * across_; }
+
+  struct part {
+    index top, left, height, width;
+  };
+  part operator[](index k) const {
     const auto from = [](index n, index all, index parts, index size, index total) {
       return std::min(n * all / parts * size, total);
     };
-    const index i = k / across, j = k % across;
-    const index top = from(i, tiles_down, down, w.tile_rows, w.rows),
-                bottom = from(i + 1, tiles_down, down, w.tile_rows, w.rows),
-                left = from(j, tiles_across, across, w.tile_cols, w.cols),
-                right = from(j + 1, tiles_across, across, w.tile_cols, w.cols);
-    part(top, left, bottom - top, right - left);
+    const auto row = [&](index i) { return from(i, tiles_down_, down_, shape_.tile_rows, shape_.rows); };
+    const auto col = [&](index j) { return from(j, tiles_across_, across_, shape_.tile_cols, shape_.cols); };
+    const index i = k / across_, j = k % across_;
+    return {row(i), col(j), row(i + 1) - row(i), col(j + 1) - col(j)};
+  }
+
+ private:
+  static index tiles(index n, index size) { return (n + size - 1) / size; }
+
+  work_shape shape_;
+  index tiles_down_, tiles_across_, down_ = 1, across_ = 1;
+};
+
+/// use(i, j, height, width) for the parts of a result, by all threads.
+template <class Use> void in_parts(const work_shape& w, const Use& use) {
+  const partition parts(w);
+  thread_pool::instance().run(parts.count(), [&](index k) {
+    const partition::part p = parts[k];
+    use(p.top, p.left, p.height, p.width);
   });
 }
 

@@ -76,6 +76,37 @@ NARROW_KERNEL void round_tile(const Sum* sums, const tile_shape& s, const intege
   });
 }
 
+template <class Element, class Sum>
+NARROW_KERNEL void round_tile_stochastic(const Sum* sums, const tile_shape& s, const integer_rounding& r, void* to) {
+  constexpr int lanes = vector_bytes / sizeof(Sum);
+  using sums_in_lanes [[gnu::vector_size(vector_bytes)]] = Sum;
+  using magnitudes_in_lanes [[gnu::vector_size(vector_bytes)]] = std::make_unsigned_t<Sum>;
+  using words = std::conditional_t<sizeof(Sum) == sizeof(word), code_lanes, word_lanes>;
+  using elements [[gnu::vector_size(lanes * sizeof(Element))]] = Element;
+  words across;
+  for (unsigned l = 0; l < lanes; ++l) across[l] = r.draws.first + l * r.draws.step;
+  const random_draws draws{r.draws.key};
+  auto* const bytes = static_cast<unsigned char*>(to);
+  for_vectors<lanes>(s, [=](index i, index j, index n) {
+    const sums_in_lanes sum = read<sums_in_lanes>(sums + i * s.stride + j, n), negative = sum >> (8 * sizeof(Sum) - 1);
+    const words at = across + (static_cast<word>(i) * r.draws.line_step + static_cast<word>(j) * r.draws.step);
+    // What of a draw is below the bits that are cut off cannot carry out of them.
+    const words draw = draws(at) >> static_cast<word>(32 - r.dropped_bits);
+    const auto magnitude = lanes_as<magnitudes_in_lanes>((sum ^ negative) - negative);
+    auto x = lanes_as<sums_in_lanes>((magnitude + __builtin_convertvector(draw, magnitudes_in_lanes)) >>
+                                     static_cast<std::make_unsigned_t<Sum>>(r.dropped_bits));
+    const sums_in_lanes most = negative ? sums_in_lanes{} - Sum{r.lowest} : sums_in_lanes{} + Sum{r.highest};
+    x = x < most ? x : most;
+    x = (x ^ negative) - negative;
+    write(bytes + (i * s.to_stride + j) * static_cast<index>(sizeof(Element)), __builtin_convertvector(x, elements), n);
+  });
+}
+
+template <class Sum> constexpr rounding_kernels<Sum> tile_roundings() {
+  return {round_tile<std::int8_t, Sum>, round_tile<std::int16_t, Sum>, round_tile_stochastic<std::int8_t, Sum>,
+          round_tile_stochastic<std::int16_t, Sum>};
+}
+
 /// total[i] += sums[i] 2^shift for whole vectors.
 NARROW_KERNEL inline void add_tile(const std::int32_t* sums, int shift, std::int64_t* total, index n) {
   using half [[gnu::vector_size(vector_bytes / 2)]] = std::int32_t;
@@ -109,10 +140,8 @@ template <auto FloatToFp16> constexpr tile_kernels tiles() {
           scale_tile,
           add_scaled_tile<sum_lanes, std::int32_t>,
           add_scaled_tile<value_lanes, float>,
-          round_tile<std::int8_t, std::int32_t>,
-          round_tile<std::int16_t, std::int32_t>,
-          round_tile<std::int8_t, std::int64_t>,
-          round_tile<std::int16_t, std::int64_t>,
+          tile_roundings<std::int32_t>(),
+          tile_roundings<std::int64_t>(),
           add_tile,
           encode_tile<std::uint8_t>,
           encode_tile<std::uint16_t>,

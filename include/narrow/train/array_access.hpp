@@ -28,8 +28,8 @@ struct array_layout {
            cols <= 1;
   }
 
-  std::string shape() const {
-    return order == sequence::flat ? std::to_string(rows) : detail::shape(rows, cols);
+  detail::extents shape() const {
+    return order == sequence::flat ? detail::extents(rows) : detail::extents(rows, cols);
   }
 
   friend bool operator==(const array_layout&, const array_layout&) = default;
@@ -64,7 +64,7 @@ template <sized_array X> struct range_access<X> {
         x.resize(source.size());
       else
         check_shapes(std::ranges::size(x) == source.size(), roles.function, roles.source, source.shape(),
-                     roles.destination, std::to_string(std::ranges::size(x)));
+                     roles.destination, std::ranges::size(x));
       elements_ = {std::ranges::data(x), std::ranges::size(x)};
     }
     std::span<value_type> elements() const { return elements_; }
