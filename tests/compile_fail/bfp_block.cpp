@@ -1,5 +1,5 @@
 // expect: narrow::bfp: Block must be per_tensor, per_row, per_column or tile<Rows, Cols>
-#include <narrow/narrow.hpp>
+#include <narrow/block/format.hpp>
 
 [[maybe_unused]] narrow::bfp<8, narrow::tile<24, 24>> tiled = 1;
 #if OFFENCE == 1

@@ -1,5 +1,5 @@
 // expect: narrow::exponent: Bits must be 1 to M - 1, where M is the width of the mantissa
-#include <narrow/narrow.hpp>
+#include <narrow/block/product.hpp>
 
 #include <vector>
 

@@ -1,5 +1,5 @@
 // expect: narrow::bfp: Round must be a rounding policy, see narrow::rounding
-#include <narrow/narrow.hpp>
+#include <narrow/block/format.hpp>
 
 [[maybe_unused]] narrow::bfp<8, narrow::per_row, narrow::rounding::stochastic> fair = 1;
 #if OFFENCE == 1

@@ -1,5 +1,5 @@
 // expect: narrow::bfp<M>: the mantissa width M must be 2 to 16 bits
-#include <narrow/narrow.hpp>
+#include <narrow/block/tensor.hpp>
 
 [[maybe_unused]] narrow::bfp<2> narrowest = 1;
 [[maybe_unused]] narrow::bfp<16> widest = 1;

@@ -1,5 +1,6 @@
 // expect: narrow::overflow::ieee is for narrow::floating
-#include <narrow/narrow.hpp>
+#include <narrow/format/catalog.hpp>
+#include <narrow/format/operators.hpp>
 
 using fixed = narrow::fixed<8, 4>;
 using narrow::narrow_cast, narrow::rounding::nearest_even;

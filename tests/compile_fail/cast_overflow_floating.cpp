@@ -1,5 +1,6 @@
 // expect: narrow::overflow::wrap is for narrow::fixed
-#include <narrow/narrow.hpp>
+#include <narrow/format/catalog.hpp>
+#include <narrow/format/operators.hpp>
 
 using narrow::fp16, narrow::narrow_cast, narrow::rounding::nearest_even;
 

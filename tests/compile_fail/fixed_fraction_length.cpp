@@ -1,5 +1,5 @@
 // expect: fixed<WL, FL>: the fraction length FL must be 0 to WL - 1
-#include <narrow/narrow.hpp>
+#include <narrow/format/operators.hpp>
 
 [[maybe_unused]] narrow::fixed<8, 0> shortest = 1;
 [[maybe_unused]] narrow::fixed<8, 7> longest = 0.5;

@@ -1,5 +1,5 @@
 // expect: narrow::fixed: Overflow must be overflow::saturate or overflow::wrap
-#include <narrow/narrow.hpp>
+#include <narrow/format/operators.hpp>
 
 using narrow::fixed, narrow::rounding::nearest_even;
 

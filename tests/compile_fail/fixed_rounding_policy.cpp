@@ -1,5 +1,5 @@
 // expect: narrow::fixed: Round must be a rounding policy, see narrow::rounding
-#include <narrow/narrow.hpp>
+#include <narrow/format/operators.hpp>
 
 [[maybe_unused]] narrow::fixed<8, 4, narrow::rounding::upward> up = 1;
 #if OFFENCE == 1

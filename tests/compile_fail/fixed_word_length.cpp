@@ -1,5 +1,5 @@
 // expect: fixed<WL, FL>: the word length WL must be 2 to 32 bits
-#include <narrow/narrow.hpp>
+#include <narrow/format/operators.hpp>
 
 [[maybe_unused]] narrow::fixed<2, 0> shortest = 1;
 [[maybe_unused]] narrow::fixed<32, 0> longest = 1;

@@ -1,5 +1,5 @@
 // expect: float must hold every value; fn, fnuz and none need E of at most 7
-#include <narrow/narrow.hpp>
+#include <narrow/format/operators.hpp>
 
 using narrow::floating, narrow::specials;
 

@@ -1,5 +1,5 @@
 // expect: floating<E, M>: E must be 2 to 8 exponent bits
-#include <narrow/narrow.hpp>
+#include <narrow/format/operators.hpp>
 
 [[maybe_unused]] narrow::floating<2, 3> fewest = 1;
 [[maybe_unused]] narrow::floating<8, 3> most = 1;

@@ -1,5 +1,5 @@
 // expect: floating<E, M>: M must be 1 to 23 mantissa bits
-#include <narrow/narrow.hpp>
+#include <narrow/format/operators.hpp>
 
 [[maybe_unused]] narrow::floating<4, 1> fewest = 1;
 [[maybe_unused]] narrow::floating<8, 23> most = 1;

@@ -1,5 +1,5 @@
 // expect: narrow::floating: Overflow must be overflow::ieee or overflow::saturate
-#include <narrow/narrow.hpp>
+#include <narrow/format/operators.hpp>
 
 using narrow::floating, narrow::specials, narrow::rounding::nearest_even;
 

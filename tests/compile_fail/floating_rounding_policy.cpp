@@ -1,5 +1,5 @@
 // expect: narrow::floating: Round must be a rounding policy, see narrow::rounding
-#include <narrow/narrow.hpp>
+#include <narrow/format/operators.hpp>
 
 using narrow::floating, narrow::specials;
 

@@ -1,5 +1,6 @@
 // expect: (conversion from .* requested|no viable conversion from)
-#include <narrow/narrow.hpp>
+#include <narrow/format/catalog.hpp>
+#include <narrow/format/operators.hpp>
 
 using narrow::fp16, narrow::bf16, narrow::fp8_e5m2;
 using fixed = narrow::fixed<8, 4>;

@@ -1,5 +1,5 @@
 // expect: narrow::mx<Element>: Element must be int8 or a narrow scalar of at most 8 bits
-#include <narrow/narrow.hpp>
+#include <narrow/block/mx.hpp>
 
 [[maybe_unused]] narrow::mx<narrow::int8> integers = 1;
 [[maybe_unused]] narrow::mx<narrow::fp8_e3m4> another_format_of_8_bits = 1;

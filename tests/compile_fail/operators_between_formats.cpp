@@ -1,5 +1,6 @@
 // expect: (use of deleted function|overload resolution selected deleted operator)
-#include <narrow/narrow.hpp>
+#include <narrow/format/catalog.hpp>
+#include <narrow/format/operators.hpp>
 
 constexpr narrow::fp16 a = 1;
 constexpr narrow::bf16 b = 1;

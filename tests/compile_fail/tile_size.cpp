@@ -1,5 +1,5 @@
 // expect: narrow::tile<Rows, Cols>: both must be at least 1
-#include <narrow/narrow.hpp>
+#include <narrow/block/format.hpp>
 
 [[maybe_unused]] narrow::bfp<8, narrow::tile<1, 1>> smallest = 1;
 #if OFFENCE == 1
