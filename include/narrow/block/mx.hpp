@@ -48,6 +48,7 @@ concept mx_scalar = narrow_scalar<Element> && sizeof(Element) == 1;
 
 /// The largest magnitude of a block, or that something in it is not finite.
 struct largest_or_nonfinite {
+  static constexpr bool largest_suffices = true;
   std::uint32_t bits = 0;
   constexpr void add(std::uint32_t magnitude) { bits = bits < magnitude ? magnitude : bits; }
 };

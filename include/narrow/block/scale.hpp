@@ -30,7 +30,7 @@ constexpr int leading_exponent(std::uint32_t magnitude) {
 // What a pass over a block gathers. `add` takes the bits of a magnitude and counts only finite ones.
 
 struct largest_magnitude {
-  static constexpr bool largest_suffices = true;  // of the finite ones: the others need not be added
+  static constexpr bool largest_suffices = true;  // of the finite ones, and infinity if there are others
   std::uint32_t bits = 0;
 
   constexpr void add(std::uint32_t magnitude) {

@@ -203,10 +203,7 @@ NARROW_KERNEL bool encode_line_stochastic(const float* from, void* to, index n, 
 }
 
 template <class Code> inline void decode_some(const void* from, float* to, const decoding& d) {
-  using codes [[gnu::vector_size(code_count * sizeof(Code))]] = Code;
-  codes narrow;
-  std::memcpy(&narrow, from, sizeof narrow);
-  const code_lanes code = __builtin_convertvector(narrow, code_lanes);
+  const auto code = lanes_as<code_lanes>(load_lower<sizeof(Code)>(from));
   const code_lanes magnitude = code & d.magnitude_mask, sign = (code >> d.sign_shift) << 31;
   const code_lanes upper = magnitude << d.dropped_bits, nan = (upper & d.payload_mask) | 0x7fc0'0000u;  // quiet
   const auto number = lanes_as<signed_lanes>(magnitude);
@@ -227,10 +224,7 @@ template <class Code> inline void decode_some(const void* from, float* to, const
 
 /// bf16.
 inline void decode_upper_half(const void* from, float* to, const decoding&) {
-  using codes [[gnu::vector_size(code_count * sizeof(std::uint16_t))]] = std::uint16_t;
-  codes narrow;
-  std::memcpy(&narrow, from, sizeof narrow);
-  code_lanes bits = __builtin_convertvector(narrow, code_lanes) << 16;
+  code_lanes bits = lanes_as<code_lanes>(load_lower<sizeof(std::uint16_t)>(from)) << 16;
   const signed_lanes nan = lanes_as<signed_lanes>(bits & magnitude_bits) > infinity_bits;
   bits |= lanes_as<code_lanes>(nan) & 0x0040'0000u;  // quiet
   std::memcpy(to, &bits, sizeof bits);

@@ -4,6 +4,7 @@
 
 #include "gemm.hpp"
 #include "quantize.hpp"
+#include "scaled.hpp"
 #include "sum.hpp"
 
 namespace narrow::detail {
@@ -82,7 +83,7 @@ void quantize(matrix_view<const float> x, matrix_view<Element> q, float scale, c
               const Round& round, element_order order) {
   const detail::float_environment guard;
   using quotient = std::conditional_t<Step::power_of_two, portable::exact_quotient, portable::real_quotient>;
-  portable::quantize<quotient>(x, q, scale, range, round, order);
+  quantize_block<quotient>(x, q, scale, range, round, order);
 }
 
 /// The same for a scale 2^-fraction_length. T: float or double.
@@ -107,7 +108,7 @@ void integer_product(matrix_view<const A> a, matrix_view<const B> b, magnitudes 
 /// x = q scale, rounded to float.
 template <class Element> void dequantize(matrix_view<const Element> q, float scale, matrix_view<float> x) {
   const detail::float_environment guard;
-  portable::dequantize(q, scale, x);
+  dequantize_block(q, scale, x);
 }
 
 /// c = alpha sum + beta c for an exact sum, rounded once to the type of c; c is not read where beta is 0.

@@ -50,6 +50,7 @@ NARROW_KERNEL std::size_t survey(matrix_view<const T> x, Statistic& statistic) {
                           .from_stride = x.col_stride},
                          &largest);
       statistic.add(largest);
+      if (nonfinite != 0) statistic.add(layout::infinity);
       return nonfinite;
     }
   for (index j = 0; j < x.cols; ++j) {
@@ -201,25 +202,29 @@ template <> struct line_rounding<rounding::stochastic> {
   }
 };
 
+/// A member of the quantize_kernels of Elements.
+template <std::signed_integral Element, auto Member> auto quantizers_of(kernel_set t) {
+  if constexpr (sizeof(Element) == 1)
+    return t.get<&kernel_table::quantize_int8, Member>();
+  else if constexpr (sizeof(Element) == 2)
+    return t.get<&kernel_table::quantize_int16, Member>();
+  else
+    return t.get<&kernel_table::quantize_int32, Member>();
+}
+
 /// The kernel of the instruction set in use for lines of Elements rounded by Round; null if there is none.
 template <class Element, class Round> auto line_kernel() {
-  using kernel = typename quantize_kernels<Element>::kernel;
+  using of = quantize_kernels<Element>;
   if constexpr (std::signed_integral<Element> && sizeof(Element) <= sizeof(std::int32_t)) {
     const kernel_set t = dispatch::instance().kernels();
-    constexpr auto kernels = [] {
-      if constexpr (sizeof(Element) == 1)
-        return &kernel_table::quantize_int8;
-      else if constexpr (sizeof(Element) == 2)
-        return &kernel_table::quantize_int16;
-      else
-        return &kernel_table::quantize_int32;
-    }();
-    using of = quantize_kernels<Element>;
-    if constexpr (std::same_as<Round, rounding::nearest_even>) return t.get<kernels, &of::nearest_even>();
-    if constexpr (std::same_as<Round, rounding::toward_zero>) return t.get<kernels, &of::toward_zero>();
-    if constexpr (std::same_as<Round, rounding::stochastic>) return t.get<kernels, &of::stochastic>();
+    if constexpr (std::same_as<Round, rounding::nearest_even>)
+      return quantizers_of<Element, &of::nearest_even>(t);
+    if constexpr (std::same_as<Round, rounding::toward_zero>)
+      return quantizers_of<Element, &of::toward_zero>(t);
+    if constexpr (std::same_as<Round, rounding::stochastic>)
+      return quantizers_of<Element, &of::stochastic>(t);
   }
-  return kernel{};
+  return typename of::kernel{};
 }
 
 /// The same as `quantize` by a kernel; false if there is none for it.
@@ -322,18 +327,6 @@ template <class Quotient, class Element, class Round>
 NARROW_KERNEL void quantize(matrix_view<const float> x, matrix_view<Element> q, float scale,
                             const element_range& range, const Round& round, element_order order) {
   quantize(x, q, Quotient(double{scale}), range, round, order);
-}
-
-/// x(i, j) = q(i, j) scale, rounded to float.
-template <class Element>
-NARROW_KERNEL void dequantize(matrix_view<const Element> q, float scale, matrix_view<float> x) {
-  if (detail::lies_by_rows(x)) {
-    x = x.transposed();
-    q = q.transposed();
-  }
-  for (index j = 0; j < x.cols; ++j)
-    for (index i = 0; i < x.rows; ++i)
-      x(i, j) = static_cast<float>(static_cast<double>(static_cast<float>(q(i, j))) * double{scale});
 }
 
 }  // namespace narrow::kernel::portable

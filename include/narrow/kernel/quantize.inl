@@ -236,10 +236,36 @@ NARROW_KERNEL void quantize_lines(const float* from, Element* to, const line_blo
     quantize_with(in_double_lanes<Wide>{q}, from, to, b, q);
 }
 
+template <class Element>
+NARROW_KERNEL void dequantize_lines(const Element* from, float* to, const line_block& block, float scale) {
+  const line_block b = block;
+  const auto take = [=](const Element* q, float* x) {
+    const std::uint32_t sign = std::uint32_t{1} << (8 * sizeof(Element) - 1);
+    const code_lanes number = (lanes_as<code_lanes>(load_lower<sizeof(Element)>(q)) ^ sign) - sign;
+    const value_lanes values = __builtin_convertvector(lanes_as<signed_lanes>(number), value_lanes) * scale;
+    std::memcpy(x, &values, sizeof values);
+  };
+  for (index line = 0; line < b.lines; ++line, from += b.from_stride, to += b.to_stride) {
+    index i = 0;
+    for (; i + code_count <= b.n; i += code_count) take(from + i, to + i);
+    if (i == b.n) continue;
+    if (b.n >= code_count) {  // once more, numbers that were there before
+      take(from + b.n - code_count, to + b.n - code_count);
+      continue;
+    }
+    Element rest[code_count] = {};
+    float results[code_count];
+    const auto count = static_cast<std::size_t>(b.n - i);
+    std::memcpy(rest, from + i, count * sizeof(Element));
+    take(rest, results);
+    std::memcpy(to + i, results, count * sizeof(float));
+  }
+}
+
 template <class Element> constexpr quantize_kernels<Element> quantizers() {
   return {quantize_lines<round_nearest, magnitude_nearest, Element>,
           quantize_lines<round_toward_zero, magnitude_toward_zero, Element>,
-          quantize_lines<round_stochastic, magnitude_stochastic, Element>};
+          quantize_lines<round_stochastic, magnitude_stochastic, Element>, dequantize_lines<Element>};
 }
 
 /// values[j] = float(sums[j]) * (row_scale * col_scales[j]), each operation rounded to float. False if a product of scales

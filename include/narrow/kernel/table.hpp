@@ -74,7 +74,8 @@ struct quantization {
 template <class Element> struct quantize_kernels {
   using kernel = void (*)(const float* from, Element* to, const line_block&, const quantization&);
   kernel nearest_even = nullptr, toward_zero = nullptr, stochastic = nullptr;
-  constexpr explicit operator bool() const { return nearest_even != nullptr; }
+  /// to = float(from) * scale, rounded.
+  void (*dequantize)(const Element* from, float* to, const line_block&, float scale) = nullptr;
 };
 
 /// A matrix times a vector, with elements of the matrix as they lie in memory; x has a float, two int16 or

@@ -40,6 +40,16 @@ template <int Size, class Lanes> inline void store_lower(void* to, const Lanes& 
   }
 }
 
+/// Integers of Size bytes in lanes of 32 bits, zeros above them.
+template <int Size> inline __m256i load_lower(const void* from) {
+  if constexpr (Size == 1)
+    return _mm256_cvtepu8_epi32(_mm_loadl_epi64(static_cast<const __m128i*>(from)));
+  else if constexpr (Size == 2)
+    return _mm256_cvtepu16_epi32(_mm_loadu_si128(static_cast<const __m128i*>(from)));
+  else
+    return _mm256_loadu_si256(static_cast<const __m256i*>(from));
+}
+
 #include "../../round/random_draws.inl"
 #include "../codes.inl"
 #include "../dot.inl"

@@ -28,6 +28,16 @@ template <int Size, class Lanes> inline void store_lower(void* to, const Lanes& 
     _mm512_storeu_si512(to, x);
 }
 
+/// Integers of Size bytes in lanes of 32 bits, zeros above them.
+template <int Size> inline __m512i load_lower(const void* from) {
+  if constexpr (Size == 1)
+    return _mm512_cvtepu8_epi32(_mm_loadu_si128(static_cast<const __m128i*>(from)));
+  else if constexpr (Size == 2)
+    return _mm512_cvtepu16_epi32(_mm256_loadu_si256(static_cast<const __m256i*>(from)));
+  else
+    return _mm512_loadu_si512(from);
+}
+
 #include "../../round/random_draws.inl"
 #include "../codes.inl"
 #include "../dot.inl"

@@ -1,0 +1,111 @@
+// Blocks of elements that share a scale, by lines where there is a kernel for it, or else in plain C++.
+#pragma once
+
+#include "lines.hpp"
+
+NARROW_STRICT_BEGIN
+
+namespace narrow::kernel {
+
+/// The mantissas of fixed-point numbers.
+template <class T, class Mantissa> matrix_view<Mantissa> mantissas_of(const matrix_view<T>& m) {
+  using memory = std::conditional_t<std::is_const_v<Mantissa>, const void*, void*>;
+  return {static_cast<Mantissa*>(static_cast<memory>(m.data)), m.rows, m.cols, m.row_stride, m.col_stride};
+}
+
+/// Lines of x times a factor, one after the other, as use(i, j, values, n) has them from (i, j) down; stops
+/// where it returns false. False, too, if there is no kernel.
+template <class Use> bool for_scaled_lines(matrix_view<const float> x, float factor, const Use& use) {
+  const auto multiply = dispatch::instance().kernels().tile<&tile_kernels::combine>();
+  if (!multiply) return false;
+  constexpr index longest = 512;
+  float values[longest];
+  for (index j = 0; j < x.cols; ++j)
+    for (index i = 0, n; i < x.rows; i += n) {
+      n = std::min(longest, x.rows - i);
+      const float* from = &x(i, j);
+      if (x.row_stride != 1) {
+        for (index k = 0; k < n; ++k) values[k] = x(i + k, j);
+        from = values;
+      }
+      multiply(from, {1, n, n, n}, factor, 0, values);
+      if (!use(i, j, values, n)) return false;
+    }
+  return true;
+}
+
+/// q = x / scale for a power of two, by lines. False if there is no kernel, or something is NaN; then what q
+/// holds means nothing.
+template <narrow_float Element, class Round>
+bool encode_block(matrix_view<const float> x, matrix_view<Element> q, float scale, const Round& round,
+                  element_order order) {
+  if (detail::lies_by_rows(q)) {
+    x = x.transposed();
+    q = q.transposed();
+    order = order.transposed();
+  }
+  if (q.row_stride != 1 || !(scale > 0)) return false;
+  if (std::same_as<Round, rounding::stochastic> && order.row_step != 1) return false;
+  return for_scaled_lines(x, 1 / scale, [&](index i, index j, const float* values, index n) {
+    return encode_line<Element, overflow::saturate>(values, &q(i, j), n, round, order(i, j));
+  });
+}
+
+/// q(i, j) from x(i, j) over one scale, rounded under the index order(i, j).
+template <class Quotient, class Element, class Round>
+NARROW_KERNEL void quantize_block(matrix_view<const float> x, matrix_view<Element> q, float scale,
+                                  const portable::element_range& range, const Round& round,
+                                  const element_order& order) {
+  if constexpr (narrow_fixed<Element>) {
+    constexpr float unit = detail::power_of_two(-Element::fraction_length);
+    quantize_block<Quotient>(x, mantissas_of<Element, typename Element::bits_type>(q), scale * unit,
+                             {range.lowest / unit, range.highest / unit}, round, order);
+  } else {
+    if constexpr (narrow_float<Element> && std::same_as<Quotient, portable::exact_quotient>)
+      if (encode_block(x, q, scale, round, order)) return;
+    portable::quantize<Quotient>(x, q, scale, range, round, order);
+  }
+}
+
+/// x(i, j) = q(i, j) scale, rounded to float.
+template <class Element>
+NARROW_KERNEL void dequantize_block(matrix_view<const Element> q, float scale, matrix_view<float> x) {
+  if (detail::lies_by_rows(x)) {
+    x = x.transposed();
+    q = q.transposed();
+  }
+  if constexpr (narrow_fixed<Element>) {
+    constexpr float unit = detail::power_of_two(-Element::fraction_length);
+    dequantize_block(mantissas_of<const Element, const typename Element::bits_type>(q), scale * unit, x);
+  } else {
+    const kernel_set t = dispatch::instance().kernels();
+    if constexpr (narrow_float<Element>) {
+      const auto multiply = t.tile<&tile_kernels::combine>();
+      if (multiply && x.row_stride == 1) {
+        for (index j = 0; j < x.cols; ++j) {
+          decode(t, q.col(j).data, q.row_stride, &x(0, j), x.rows);
+          multiply(&x(0, j), {1, x.rows, x.rows, x.rows}, scale, 0, &x(0, j));
+        }
+        return;
+      }
+    } else {
+      const auto kernel = portable::quantizers_of<Element, &quantize_kernels<Element>::dequantize>(t);
+      if (kernel && x.row_stride == 1 && q.row_stride == 1) {
+        const bool one_line = x.col_stride == x.rows && q.col_stride == q.rows;
+        return kernel(q.data, x.data,
+                      {.n = one_line ? x.rows * x.cols : x.rows,
+                       .lines = one_line ? 1 : x.cols,
+                       .from_stride = q.col_stride,
+                       .to_stride = x.col_stride},
+                      scale);
+      }
+    }
+    for (index j = 0; j < x.cols; ++j)
+      for (index i = 0; i < x.rows; ++i)
+        x(i, j) = static_cast<float>(static_cast<double>(static_cast<float>(q(i, j))) * double{scale});
+  }
+}
+
+}  // namespace narrow::kernel
+
+NARROW_STRICT_END
