@@ -1,6 +1,7 @@
 // What every saved state must stand: restoring, foreign streams, and an end after every byte.
 #pragma once
 
+#include <concepts>
 #include <iomanip>
 #include <locale>
 #include <sstream>
@@ -57,6 +58,7 @@ template <class T> void check_saved_state(const T& x, const T& before) {
   stream >> std::noskipws >> first >> second;
   CHECK(saved(first) == text);
   CHECK(saved(second) == saved(before));
+  if constexpr (std::equality_comparable<T>) CHECK((first == x && second == before));
   std::string rest;
   stream >> std::skipws >> rest;
   CHECK(rest == "rest");

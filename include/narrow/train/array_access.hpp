@@ -28,12 +28,30 @@ struct array_layout {
            cols <= 1;
   }
 
+  /// A range has the shape of any matrix of its size.
+  constexpr bool same_shape(const array_layout& other) const {
+    return order == sequence::flat || other.order == sequence::flat
+               ? size() == other.size()
+               : rows == other.rows && cols == other.cols;
+  }
+
   detail::extents shape() const {
     return order == sequence::flat ? detail::extents(rows) : detail::extents(rows, cols);
   }
 
   friend bool operator==(const array_layout&, const array_layout&) = default;
 };
+
+/// Whether it can be the layout of so many elements. By division: the product of two numbers from a file may
+/// overflow.
+constexpr bool is_layout_of(const array_layout& layout, std::ptrdiff_t size) {
+  using sequence = array_layout::sequence;
+  const auto [order, rows, cols] = layout;
+  const bool ordered =
+      order == sequence::by_rows || order == sequence::by_columns || (order == sequence::flat && cols == 1);
+  return ordered && rows >= 0 && cols >= 0 &&
+         (rows == 0 || cols == 0 ? size == 0 : size % rows == 0 && size / rows == cols);
+}
 
 /// Who reads one array into another, for the message where their shapes do not match.
 struct array_roles {
@@ -109,6 +127,15 @@ concept writable_array_of =
 &, const array_layout&, const array_roles& > ;
 
 namespace detail {
+
+/// Elements in the order of a layout as the matrix that they are; those of a range lie in one row.
+template <class T> matrix_view<T> as_matrix(std::span<T> elements, const array_layout& layout) {
+  using order = array_layout::sequence;
+  if (layout.order == order::flat) return {elements.data(), layout.cols, layout.rows, layout.rows, 1};
+  return layout.order == order::by_rows
+             ? matrix_view<T>{elements.data(), layout.rows, layout.cols, layout.cols, 1}
+             : matrix_view<T>{elements.data(), layout.rows, layout.cols, 1, layout.rows};
+}
 
 template <readable_array X> auto read_array(const X& x) { return typename array_access<X>::input(x); }
 

@@ -116,15 +116,7 @@ template <narrow_scalar F> class master_weights : detail::streamable<master_weig
   }
 
   void check_state() const {
-    const auto [order, rows, cols] = layout_;
-    const auto size = std::ssize(master_);
-    using sequence = array_layout::sequence;
-    // By division: the product of two numbers from a file may overflow.
-    const bool fits = rows >= 0 && cols >= 0 &&
-                      (rows == 0 || cols == 0 ? size == 0 : size % rows == 0 && size / rows == cols);
-    const bool ordered =
-        order == sequence::by_rows || order == sequence::by_columns || (order == sequence::flat && cols == 1);
-    if (!fits || !ordered || weights_.size() != master_.size())
+    if (!is_layout_of(layout_, std::ssize(master_)) || weights_.size() != master_.size())
       throw std::invalid_argument("its sizes contradict one another");
   }
 

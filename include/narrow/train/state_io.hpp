@@ -30,6 +30,13 @@ concept saved_pair = requires(T x) {
   x.second;
 };
 
+/// Part of a state that is a list of fields itself: a class with a public static `state(archive, self)`, see
+/// `saved_state`.
+template <class T, class Archive>
+concept saved_fields = requires(Archive& archive, T& x) {
+  T::state(archive, x);
+};
+
 /// Writes values separated by spaces: integers in decimal, strings as `length:bytes`, containers as their
 /// size and elements. The stream's flags, width and locale have no part in it.
 class state_writer {
@@ -50,6 +57,7 @@ class state_writer {
 
  private:
   template <std::integral T> void write(T value) { number(value, 10); }
+  void write(bool value) { number(int{value}, 10); }
   template <class T>
   requires std::is_enum_v<T>
   void write(T value) { write(static_cast<int>(value)); }
@@ -59,6 +67,11 @@ class state_writer {
       number(static_cast<bits>(value.bits()), 16);
     else
       number(std::bit_cast<bits>(value), 16);
+  }
+  template <saved_fields<state_writer> T> void write(const T& fields) {
+    put(" {");
+    T::state(*this, fields);
+    end();
   }
   void write(const std::string& text) {
     number(text.size(), 10);
@@ -113,6 +126,11 @@ class state_reader {
 
  private:
   template <std::integral T> void read(T& value) { value = number<T>(10, ' '); }
+  void read(bool& value) {
+    const int read = number<int>(10, ' ');
+    if (read != 0 && read != 1) refuse("neither true nor false");
+    value = read == 1;
+  }
   template <class T>
   requires std::is_enum_v<T>
   void read(T& value) { value = static_cast<T>(number<int>(10, ' ')); }
@@ -124,6 +142,11 @@ class state_reader {
     } else {
       value = std::bit_cast<T>(bits);
     }
+  }
+  template <saved_fields<state_reader> T> void read(T& fields) {
+    expect(" {");
+    T::state(*this, fields);
+    end();
   }
   void read(std::string& text) {
     const auto size = number<std::size_t>(10, ':');
