@@ -1,0 +1,346 @@
+// Clipping values for gradients in int8, from how the gradients of each channel are distributed.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "../block/tensor.hpp"
+#include "array_access.hpp"
+#include "parameter.hpp"
+#include "state_io.hpp"
+
+NARROW_STRICT_BEGIN
+
+namespace narrow {
+
+namespace detail {
+
+/// Sums over the finite numbers of a channel, of their differences from one of them: a mean far from zero
+/// cancels nothing, and where all are equal the deviation is exactly zero.
+struct channel_sums {
+  /// Column j is added to sum j % lanes: the additions do not wait for one another, and their order is that
+  /// of the columns in every storage order.
+  static constexpr std::ptrdiff_t lanes = 4;
+
+  double pivot = 0;
+  double sum[lanes] = {}, squares[lanes] = {};
+  std::uint64_t finite = 0, nonfinite = 0;
+  largest_magnitude largest;
+
+  void add(float x, std::ptrdiff_t column) {
+    const std::uint32_t magnitude = magnitude_bits(x);
+    const bool counts = magnitude < nonfinite_bits;
+    const double difference = counts ? double{x} - pivot : 0.0;
+    const auto lane = column % lanes;
+    sum[lane] += difference;
+    squares[lane] += uncontracted(difference * difference);
+    finite += counts ? 1 : 0;
+    nonfinite += counts ? 0 : 1;
+    largest.add(magnitude);
+  }
+
+  /// Of the same pivot.
+  channel_sums& operator+=(const channel_sums& other) {
+    for (std::ptrdiff_t lane = 0; lane < lanes; ++lane) {
+      sum[lane] += other.sum[lane];
+      squares[lane] += other.squares[lane];
+    }
+    finite += other.finite;
+    nonfinite += other.nonfinite;
+    largest.add(other.largest.bits);
+    return *this;
+  }
+};
+
+/// How many elements of a channel are far from its mean, and beyond its clipping value.
+struct channel_tails {
+  double mean = 0, deviation = 0;  // of the elements: the mean and the standard deviation
+  std::uint32_t clip = nonfinite_bits;
+  std::uint64_t far = 0, clipped = 0;
+
+  channel_tails() = default;
+  explicit channel_tails(const channel_sums& s) {
+    if (s.finite == 0) return;
+    const auto n = static_cast<double>(s.finite);
+    const auto total = [](const double* lanes) { return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]); };
+    static_assert(channel_sums::lanes == 4);
+    mean = total(s.sum) / n;
+    const double variance = total(s.squares) / n - uncontracted(mean * mean);
+    deviation = std::sqrt(std::max(variance, 0.0));
+  }
+
+  void add(float x, double pivot) {
+    const std::uint32_t magnitude = magnitude_bits(x);
+    const bool counts = magnitude < nonfinite_bits;
+    const double off = counts ? double{x} - pivot - mean : 0.0;
+    far += off > deviation || -off > deviation ? 1 : 0;
+    clipped += counts && magnitude > clip ? 1 : 0;
+  }
+};
+
+/// visit(i, j, x) for all elements as floats: each row in the order of its columns.
+template <class T, class Visit> void for_each_element(matrix_view<T> m, Visit visit) {
+  if (lies_by_rows(m)) {
+    for (std::ptrdiff_t i = 0; i < m.rows; ++i)
+      for (std::ptrdiff_t j = 0; j < m.cols; ++j) visit(i, j, to_value<float>(m(i, j)));
+  } else {
+    for (std::ptrdiff_t j = 0; j < m.cols; ++j)
+      for (std::ptrdiff_t i = 0; i < m.rows; ++i) visit(i, j, to_value<float>(m(i, j)));
+  }
+}
+
+}  // namespace detail
+
+/// What shares a clipping value: the whole gradient of a layer, or each of its channels.
+enum class clip_granularity { per_layer, per_channel };
+
+/// How the discriminator sees a channel: Gaussian, or an inverted T, with nearly all values next to zero and
+/// a few far out.
+enum class gradient_distribution { inverted_t, gaussian };
+
+/// The defaults are the paper's. It calls them k, A and lambda.
+struct adaptive_clip_options {
+  double k = 1;         ///< positive; 0 < k a < 2, or the clipping value would run away
+  double a = 0.8;       ///< positive: the weight of the present maximum
+  double lambda = 0.3;  ///< in [0, 1]: a share above it, further than sigma from the mean, is Gaussian
+  clip_granularity granularity = clip_granularity::per_channel;
+
+  friend bool operator==(const adaptive_clip_options&, const adaptive_clip_options&) = default;
+};
+
+/// Clipping values of one layer's gradient for int8, chosen step by step by the gradient's distribution.
+///
+/// A step: `observe` the gradient G = dLoss/dY as channels x everything else. Then quantise it twice, with
+/// stochastic rounding: over `clips()` into `basic_int8<per_row>` (`basic_int8<>` where the granularity is
+/// per_layer) for the weight gradient G X^T, and over `max_abs()` into `basic_int8<>` for the input gradient
+/// W^T G. `block_tensor::assign`, and `quantize` of Eigen matrices, take clipping values.
+///
+/// Clip      Gaussian: max|g|. Inverted T: s(t) = (1 - k a) s(t-1) + a max|g|, which settles at max|g| / k;
+///           it may lie above the present maximum. s starts as the first max|g| that is not zero, and
+///           Gaussian steps leave it alone. Where k a > 1 and gradients that shrink would make it zero or
+///           negative it starts again.
+/// Gaussian  more than the share lambda of the channel lies further than sigma from the mean, both over all
+///           finite elements; sigma^2 is the mean squared difference. Channels of equal numbers are an inverted T.
+/// Special   NaN and infinity have no part in anything but `nonfinite()`. A channel of nothing but zeros, or
+///           without a finite element, leaves s as it is. Clips are positive floats: the smallest one while s
+///           has not started, the largest at most.
+/// Rounding  numbers of other types count as the floats that a block tensor makes of them. Sums, s and the
+///           shares are double, the clip is s rounded to float: the same bits in every storage order and
+///           under every floating-point control register of the caller.
+/// Cost      two passes over the gradient, some 100 bytes for each row.
+/// Source    Zhao et al., "Distribution Adaptive INT8 Quantization for Training CNNs" (AAAI 2021),
+///           magnitude-aware clipping. Their ablations: "both" is per_channel, "mcs" per_layer; "gvq" and
+///           "global" need no state, they are `basic_int8<per_row>` and `basic_int8<>` as they are.
+class adaptive_clip : detail::streamable<adaptive_clip> {
+ public:
+  adaptive_clip() = default;
+
+  /// Throws std::invalid_argument naming the option that is out of range.
+  explicit adaptive_clip(const adaptive_clip_options& options) : options_(options) { check_options(); }
+
+  const adaptive_clip_options& options() const { return options_; }
+
+  /// Ends a step: chooses the clipping values for this gradient, channels x rest, and counts. The first one
+  /// that is not empty determines the number of channels; empty ones leave the clipping values as they are.
+  ///
+  /// Throws  std::invalid_argument naming both if the number of channels changes.
+  template <class T>
+  requires narrow_scalar<std::remove_const_t<T>> || std::floating_point<std::remove_const_t<T>>
+  void observe(matrix_view<T> gradient) { observe_matrix(matrix_view<const T>(gradient)); }
+
+  /// The same for an Eigen expression, or a range, which is one channel: see `row_major` for ranges of more.
+  template <readable_array G>
+  requires narrow_scalar<array_value_t<G>> || std::floating_point<array_value_t<G>>
+  void observe(const G& gradient) {
+    const auto array = detail::read_array(gradient);
+    observe(detail::as_matrix(array.elements(), array.layout()));
+  }
+
+  /// One clipping value, or one for each channel. Empty before the first gradient.
+  std::span<const float> clips() const { return clips_; }
+
+  /// The largest finite magnitude of the last gradient: what the input gradient is quantised over.
+  float max_abs() const { return max_abs_; }
+
+  /// What the discriminator said of the last gradient, for each clipping value.
+  std::span<const gradient_distribution> distributions() const { return distributions_; }
+
+  /// How many elements of the last gradient are finite and beyond their clipping value, for each of these,
+  /// and together.
+  std::span<const std::uint64_t> clipped_by_channel() const { return clipped_; }
+  std::uint64_t clipped() const {
+    std::uint64_t total = 0;
+    for (const auto n : clipped_) total += n;
+    return total;
+  }
+
+  /// How many elements of the last gradient were NaN or infinite.
+  std::uint64_t nonfinite() const { return nonfinite_; }
+
+  std::uint64_t steps() const { return steps_; }
+
+  friend bool operator==(const adaptive_clip&, const adaptive_clip&) = default;
+
+ private:
+  friend detail::saved_state;
+
+  bool per_layer() const { return options_.granularity == clip_granularity::per_layer; }
+
+  template <class T> NARROW_KERNEL void observe_matrix(matrix_view<const T> g) {
+    using detail::channel_sums;
+    using detail::channel_tails;
+    const detail::float_environment guard;
+    const bool empty = g.rows == 0 || g.cols == 0;
+    if (!empty && !per_layer() && !states_.empty())
+      detail::check_shapes(std::ssize(states_) == g.rows, "narrow::adaptive_clip::observe", "gradient",
+                           detail::extents(g.rows, g.cols), "the number of channels", states_.size());
+    std::vector<channel_sums> sums(empty ? 0 : static_cast<std::size_t>(g.rows));
+    choose_pivots(g, sums);
+    detail::for_each_element(
+        g, [to = sums.data()](std::ptrdiff_t i, std::ptrdiff_t j, float x) { to[i].add(x, j); });
+    if (per_layer() && !empty) {
+      for (std::size_t i = 1; i < sums.size(); ++i) sums[0] += sums[i];
+      sums.resize(1);
+    }
+
+    resize(std::max(sums.size(), states_.size()));
+    ++steps_;
+    nonfinite_ = 0;
+    detail::largest_magnitude largest;
+    std::vector<channel_tails> tails;
+    std::vector<double> next;  // states, if the channel is an inverted T
+    for (std::size_t c = 0; c < sums.size(); ++c) {
+      nonfinite_ += sums[c].nonfinite;
+      largest.add(sums[c].largest.bits);
+      next.push_back(advanced(states_[c], std::bit_cast<float>(sums[c].largest.bits)));
+      tails.emplace_back(sums[c]).clip = detail::magnitude_bits(rounded(next[c]));
+    }
+    max_abs_ = std::bit_cast<float>(largest.bits);
+    std::fill(clipped_.begin(), clipped_.end(), 0);
+
+    // One channel: all rows are of it.
+    const std::ptrdiff_t row_step = per_layer() ? 0 : 1;
+    detail::for_each_element(
+        g, [row_step, to = tails.data(), from = sums.data()](std::ptrdiff_t i, std::ptrdiff_t, float x) {
+          to[i * row_step].add(x, from[i * row_step].pivot);
+        });
+    for (std::size_t c = 0; c < tails.size(); ++c) decide(c, sums[c], tails[c], next[c]);
+  }
+
+  /// The first finite element of each channel.
+  template <class T> void choose_pivots(matrix_view<const T> g, std::vector<detail::channel_sums>& sums) {
+    for (std::ptrdiff_t i = 0; i < std::ssize(sums); ++i) {
+      float pivot = 0;
+      bool found = false;
+      for (std::ptrdiff_t j = 0; j < g.cols && !found; ++j) {
+        const float x = detail::to_value<float>(g(i, j));
+        found = detail::is_finite(x);
+        if (found) pivot = x;
+      }
+      sums[static_cast<std::size_t>(i)].pivot = pivot;
+      if (!per_layer() || !found) continue;
+      for (auto& channel : sums) channel.pivot = pivot;
+      return;
+    }
+  }
+
+  /// The recurrence of the inverted T. A state of 0 has not started.
+  double advanced(double state, float largest) const {
+    if (largest == 0) return state;
+    const double kept = detail::uncontracted((1 - options_.k * options_.a) * state);
+    const double next = kept + detail::uncontracted(options_.a * double{largest});
+    return state > 0 && next > 0 ? std::min(next, double{std::numeric_limits<float>::max()})
+                                 : double{largest};
+  }
+
+  static float rounded(double state) {
+    using limits = std::numeric_limits<float>;
+    return static_cast<float>(std::clamp<double>(state, limits::denorm_min(), limits::max()));
+  }
+
+  void decide(std::size_t c, const detail::channel_sums& sums, const detail::channel_tails& tails,
+              double next) {
+    const double share =
+        sums.finite == 0 ? 0.0 : static_cast<double>(tails.far) / static_cast<double>(sums.finite);
+    const bool gaussian = share > options_.lambda;
+    distributions_[c] = gaussian ? gradient_distribution::gaussian : gradient_distribution::inverted_t;
+    clips_[c] = gaussian ? std::bit_cast<float>(sums.largest.bits) : std::bit_cast<float>(tails.clip);
+    clipped_[c] = gaussian ? 0 : tails.clipped;
+    if (!gaussian || states_[c] == 0) states_[c] = next;
+  }
+
+  void resize(std::size_t channels) {
+    states_.resize(channels);
+    clips_.resize(channels, rounded(0));
+    distributions_.resize(channels);
+    clipped_.resize(channels);
+  }
+
+  static constexpr std::string_view owner = "narrow::adaptive_clip";
+
+  void check_options() const {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    detail::check_parameter_inside(owner, "k", options_.k, 0, infinity);
+    detail::check_parameter_inside(owner, "a", options_.a, 0, infinity);
+    detail::check_parameter_inside(owner, "k a", options_.k * options_.a, 0, 2);
+    detail::check_parameter(owner, "lambda", options_.lambda, 0, 1);
+    detail::check_parameter(owner, "granularity", static_cast<double>(options_.granularity),
+                            static_cast<double>(clip_granularity::per_layer),
+                            static_cast<double>(clip_granularity::per_channel));
+  }
+
+  static std::string state_type() { return "narrow::adaptive_clip"; }
+
+  template <class Archive, class Self> static void state(Archive& archive, Self& self) {
+    auto& options = self.options_;
+    archive("k", options.k);
+    archive("a", options.a);
+    archive("lambda", options.lambda);
+    archive("granularity", options.granularity);
+    archive("steps", self.steps_);
+    archive("nonfinite", self.nonfinite_);
+    archive("max_abs", self.max_abs_);
+    archive("states", self.states_);
+    archive("clips", self.clips_);
+    archive("distributions", self.distributions_);
+    archive("clipped", self.clipped_);
+  }
+
+  void check_state() const {
+    check_options();
+    constexpr float largest = std::numeric_limits<float>::max();
+    const auto channels = states_.size();
+    if (clips_.size() != channels || distributions_.size() != channels || clipped_.size() != channels ||
+        (per_layer() && channels > 1) || (steps_ == 0 && channels > 0))
+      throw std::invalid_argument("its sizes contradict one another");
+    detail::check_parameter(owner, "max_abs", max_abs_, 0, largest);
+    for (const double state : states_)
+      detail::check_parameter(owner, "a state", state, 0, std::numeric_limits<double>::max());
+    for (const float clip : clips_)
+      detail::check_parameter(owner, "a clip", clip, std::numeric_limits<float>::denorm_min(), largest);
+    for (const auto d : distributions_)
+      if (d != gradient_distribution::inverted_t && d != gradient_distribution::gaussian)
+        throw std::invalid_argument("a distribution is neither");
+  }
+
+  adaptive_clip_options options_;
+  std::uint64_t steps_ = 0;
+  std::uint64_t nonfinite_ = 0;
+  float max_abs_ = 0;
+  // One for each channel.
+  std::vector<double> states_;  // s(t), 0 until it starts
+  std::vector<float> clips_;
+  std::vector<gradient_distribution> distributions_;
+  std::vector<std::uint64_t> clipped_;
+};
+
+}  // namespace narrow
+
+NARROW_STRICT_END
