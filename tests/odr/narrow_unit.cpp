@@ -5,6 +5,7 @@
 #include <narrow/narrow.hpp>
 
 #include <span>
+#include <sstream>
 #include <tuple>
 
 #include "computations.hpp"
@@ -236,6 +237,66 @@ template <class F> void tensors(const std::string& name, recorder& record) {
   });
 }
 
+template <class Method> void add_state(hash& h, const Method& method) {
+  std::ostringstream out;
+  out << method;
+  for (const char c : out.str()) h.add(static_cast<std::uint64_t>(c));
+}
+
+void methods(recorder& record) {
+  record("adaptive_clip", [](hash& h) {
+    narrow::adaptive_clip clip({.k = 1.2, .a = 0.7, .lambda = 0.2});
+    for (const std::size_t step : {0u, 100u, 200u, 300u})
+      clip.observe(narrow::row_major(finite<float>(20 * 50, step), 20, 50));
+    std::vector<float> all;
+    for (const std::uint32_t code : float_codes()) all.push_back(std::bit_cast<float>(code));
+    clip.observe(narrow::column_major(all, 20, 1000));
+    add_state(h, clip);
+  });
+  record("precision_switch", [](hash& h) {
+    narrow::precision_switch formats({.min_lookback = 2, .max_lookback = 9});
+    for (std::size_t step = 0; step < 40; ++step) {
+      const auto weights = finite<float>(200, 7 * step), gradient = finite<float>(200, step / 3);
+      formats.observe("layer", weights, gradient, static_cast<double>(1 + step % 5));
+    }
+    add_state(h, formats);
+  });
+  record("muppet_switch", [](hash& h) {
+    narrow::muppet_switch words({.window = 2});
+    for (std::size_t epoch = 0; epoch < 12; ++epoch) {
+      words.observe("layer", finite<float>(100, 13 * epoch));
+      words.update();
+      std::vector<float> quantised;
+      const auto values = finite<float>(100, epoch);
+      h.add(static_cast<std::uint64_t>(
+          narrow::muppet_quantize(values, quantised, 12, rounding::stochastic{5})));
+      for (const float x : quantised) odr::add(h, x);
+    }
+    add_state(h, words);
+  });
+  record("cost_model", [](hash& h) {
+    narrow::cost_model model;
+    for (int step = 0; step < 20; ++step)
+      model.step(std::vector<narrow::layer_cost>{{123456.7, 8 + step, 1234.5, 25 + 0.25 * step}});
+    add_state(h, model);
+    for (const double x : {model.costs(), model.memory(), model.speed_up_over(narrow::cost_model(model))})
+      h.add(std::bit_cast<std::uint64_t>(x));
+  });
+  record("truncated_normal", [](hash& h) {
+    std::vector<float> weights(1000);
+    narrow::truncated_normal(weights, 77, 5);
+    for (const float x : weights) odr::add(h, x);
+  });
+  record("kolmogorov_smirnov", [](hash& h) {
+    const auto sample = finite<float>(1000, 3);
+    const auto normal = narrow::fit_gaussian(sample);
+    for (const double x :
+         {narrow::kolmogorov_smirnov(sample, normal),
+          narrow::kolmogorov_smirnov(sample, narrow::fit_inverted_t(sample, normal.deviation))})
+      h.add(std::bit_cast<std::uint64_t>(x));
+  });
+}
+
 }  // namespace
 
 odr::results UNIT();
@@ -259,6 +320,7 @@ odr::results UNIT() {
       "to float ", [&]<class T>(const std::string& name) { products<T, T, float>(name, record); });
   for_each_type<tensor_formats>("tensor ",
                                 [&]<class F>(const std::string& name) { tensors<F>(name, record); });
+  methods(record);
   products<float, narrow::fp16, narrow::bf16>("mixed", record);
   products<narrow::fp16, narrow::fp16, half_rounded<rounding::stochastic>>("stochastic", record);
   return std::move(record).results();
