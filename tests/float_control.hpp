@@ -5,25 +5,59 @@
 #include <cfenv>
 #include <cstdint>
 
+#if defined(__x86_64__)
 #include <xmmintrin.h>
+#endif
 
 namespace test {
 
-inline constexpr std::uint32_t flush_to_zero = 0x8000, denormals_are_zero = 0x0040;
-inline constexpr std::uint32_t round_down = 0x2000, round_up = 0x4000, round_to_zero = 0x6000;
-inline constexpr std::uint32_t plain_control =
-    0x1f80;  // all exceptions masked, nearest-even, subnormals kept
+#if defined(__x86_64__)
+using control_word = std::uint32_t;  // MXCSR
 
-/// Sets MXCSR while alive.
+inline control_word read_control() { return _mm_getcsr(); }
+inline void write_control(control_word control) { _mm_setcsr(control); }
+
+inline constexpr control_word flush_to_zero = 0x8000, denormals_are_zero = 0x0040;
+inline constexpr control_word flushing_modes[] = {0, flush_to_zero, denormals_are_zero,
+                                                  flush_to_zero | denormals_are_zero};
+inline constexpr control_word round_down = 0x2000, round_up = 0x4000, round_to_zero = 0x6000;
+inline constexpr control_word exception_flags = 0x3f;
+inline constexpr control_word plain_control = 0x1f80;  // all exceptions masked, nearest-even, subnormals kept
+#elif defined(__aarch64__)
+using control_word = std::uint64_t;  // FPCR, and above its 32 bits those of FPSR
+
+inline control_word read_control() {
+  control_word control, status;
+  asm volatile("mrs %0, fpcr" : "=r"(control) : : "memory");
+  asm volatile("mrs %0, fpsr" : "=r"(status) : : "memory");
+  return control | status << 32;
+}
+inline void write_control(control_word x) {
+  asm volatile("msr fpcr, %0" : : "r"(x & 0xffff'ffff) : "memory");
+  asm volatile("msr fpsr, %0" : : "r"(x >> 32) : "memory");
+}
+
+inline constexpr control_word flush_inputs_to_zero = 1 << 0, alternate_handling = 1 << 1;  // FIZ, AH
+inline constexpr control_word flush_halves_to_zero = 1 << 19, flush_to_zero = 1 << 24;     // FZ16, FZ
+inline constexpr control_word default_nan = 1 << 25, alternative_half = 1 << 26;           // DN, AHP
+inline constexpr control_word flushing_modes[] = {
+    0, flush_to_zero, flush_halves_to_zero | default_nan | alternative_half,
+    flush_to_zero | flush_halves_to_zero | flush_inputs_to_zero | alternate_handling};
+inline constexpr control_word round_up = 1 << 22, round_down = 2 << 22, round_to_zero = 3 << 22;
+inline constexpr control_word exception_flags = control_word{0x9f} << 32;
+inline constexpr control_word plain_control = 0;  // nearest-even, subnormals kept
+#endif
+
+/// Sets the register while alive.
 class float_control {
  public:
-  explicit float_control(std::uint32_t control) : saved_(_mm_getcsr()) { _mm_setcsr(control); }
-  ~float_control() { _mm_setcsr(saved_); }
+  explicit float_control(control_word control) : saved_(read_control()) { write_control(control); }
+  ~float_control() { write_control(saved_); }
   float_control(const float_control&) = delete;
   float_control& operator=(const float_control&) = delete;
 
  private:
-  std::uint32_t saved_;
+  control_word saved_;
 };
 
 }  // namespace test

@@ -106,7 +106,8 @@ void check_quantising(tally& count, const std::vector<float>& scales, double lim
 
 }  // namespace
 
-TEST_CASE("blocks by powers of two are the same bits on every instruction set", "[kernel][conversion]") {
+TEST_CASE("blocks by powers of two are the same bits on every instruction set",
+          "[kernel][conversion][long]") {
   tally count;
   const std::vector<float> scales{0x1p-149f, 0x1p-128f, 0x1p-127f, 0x1p-126f,
                                   0x1p-30f,  1.0f,      0x1p60f,   0x1p120f};
@@ -118,7 +119,7 @@ TEST_CASE("blocks by powers of two are the same bits on every instruction set", 
   count.require_at_least(10'000);
 }
 
-TEST_CASE("blocks by any scale are the same bits on every instruction set", "[kernel][conversion]") {
+TEST_CASE("blocks by any scale are the same bits on every instruction set", "[kernel][conversion][long]") {
   tally count;
   std::vector<float> scales{std::numeric_limits<float>::quiet_NaN(),
                             0x1p-149f,

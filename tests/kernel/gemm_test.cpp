@@ -145,7 +145,7 @@ TEST_CASE("gemm of floating formats: within the bound, rounded once", "[kernel][
   check_shapes<fp4_e2m1, fp4_e2m1, float>();
 }
 
-TEST_CASE("gemm of mixed types meets in float, or in double where one needs it", "[kernel][gemm]") {
+TEST_CASE("gemm of mixed types meets in float, or in double where one needs it", "[kernel][gemm][long]") {
   check_shapes<fp16, float, float>();
   check_shapes<float, bf16, bf16>();
   check_shapes<fp16, double, double>();
@@ -154,7 +154,7 @@ TEST_CASE("gemm of mixed types meets in float, or in double where one needs it",
   check_shapes<fixed<8, 4>, fixed<16, 8>, fixed<16, 8>>();
 }
 
-TEST_CASE("fixed: gemm is exact until the one rounding", "[kernel][gemm][fixed]") {
+TEST_CASE("fixed: gemm is exact until the one rounding", "[kernel][gemm][fixed][long]") {
   check_shapes<fixed<8, 4>, fixed<8, 4>, fixed<8, 4>>();
   check_shapes<fixed<8, 4>, fixed<8, 4>, with_policies<fixed<8, 4>, rounding::downward, overflow::wrap>>();
   check_shapes<fixed<16, 8>, fixed<16, 8>, fixed<32, 16>>();

@@ -169,6 +169,30 @@ TEST_CASE("products of floating formats on every instruction set", "[kernel][isa
   count.require_at_least(6 * 100'000);
 }
 
+TEST_CASE("every number of 8 bits takes part in products as what it is", "[kernel][isa]") {
+  const auto check = []<class T>(std::type_identity<T>) {
+    constexpr place n = 16;
+    std::vector<T> all(n * n, T(0)), identity(n * n, T(0));
+    for (std::size_t code = 0; code < all.size(); ++code) {
+      const T x = T::from_bits(static_cast<std::uint8_t>(code));
+      if (isfinite(x)) all[code] = x;
+    }
+    for (std::size_t i = 0; i < n; ++i) identity[i * n + i] = T(1);
+    std::vector<float> c(n * n, nan_value);
+    gemm(row_major(all, n, n), row_major(identity, n, n), row_major(c, n, n));
+    for (std::size_t code = 0; code < all.size(); ++code) {
+      CAPTURE(name_of<T>(), code);
+      REQUIRE(c[code] == static_cast<float>(all[code]));
+    }
+  };
+  for_each_isa([&](const std::string& isa) {
+    CAPTURE(isa);
+    check(std::type_identity<fp8_e4m3fn>{});
+    check(std::type_identity<fp8_e5m2>{});
+    check(std::type_identity<fp8_e3m4>{});
+  });
+}
+
 TEST_CASE("products of fixed point on every instruction set, at the ends of the range", "[kernel][isa]") {
   tally count;
   check_fixed<fixed<8, 4>, fixed<8, 4>>(count);

@@ -1,7 +1,7 @@
-# Runs each of PROGRAMS: all must succeed and print the same.
+# Runs each of PROGRAMS, by the command EMULATOR if there is one: all must succeed and print the same.
 cmake_minimum_required(VERSION 3.22)
 foreach(program IN LISTS PROGRAMS)
-  execute_process(COMMAND ${program} RESULT_VARIABLE failed OUTPUT_VARIABLE printed)
+  execute_process(COMMAND ${EMULATOR} ${program} RESULT_VARIABLE failed OUTPUT_VARIABLE printed)
   if(failed)
     message(FATAL_ERROR "${program} failed: ${failed}\n${printed}")
   endif()

@@ -57,8 +57,9 @@ template <class Element> class vector_piece {
  public:
   static constexpr index longest = 4096;
 
-  /// `group` of them become a word.
-  template <class X> void read(kernel_set t, const X* x, index stride, index n, plane which, int group) {
+  /// As these kernels take them.
+  template <class Kernels, class X>
+  void read(kernel_set t, const Kernels& kernels, const X* x, index stride, index n, plane which) {
     excess_ = 0;
     constexpr index part = 256;
     for (index i = 0; i < n; i += part) {
@@ -67,17 +68,18 @@ template <class Element> class vector_piece {
       decode(t, x + i * stride, stride, elements, count);
       take(which, elements, count);
       if constexpr (std::same_as<Element, std::int8_t>) {
-        if (group == 4)
-          for (index l = 0; l < count; ++l) excess_ += 128 * elements[l];
-        else
+        if (kernels.excess != 0)
+          for (index l = 0; l < count; ++l) excess_ += kernels.excess * elements[l];
+        if (kernels.group == 2) {
           append<std::int16_t>(elements, i, part);
-        if (group != 4) continue;
+          continue;
+        }
       }
       append<Element>(elements, i, part);
     }
   }
   const word* words() const { return words_; }
-  /// What each sum has too much, where elements of the matrix count 128 more than they are.
+  /// What each sum has too much, where elements of the matrix count more than they are.
   std::int64_t excess() const { return excess_; }
 
  private:
@@ -144,7 +146,7 @@ void product_of_columns(kernel_set t, matrix_view<const A> a, const X* x, index 
     for (index j = 0; j < a.cols; j += width)
       for (int k = 0; k < steps.plane_count; ++k) {
         const index n = std::min(width, a.cols - j);
-        piece.read(t, x + j * x_stride, x_stride, n, steps.planes[k], kernels.group);
+        piece.read(t, kernels, x + j * x_stride, x_stride, n, steps.planes[k]);
         for (index l = 0, some; l < n; l += some) {
           some = in_place ? n : std::min(most_copied, n - l);
           const void* columns = &a(i, j);
@@ -190,7 +192,7 @@ void product_of_rows(kernel_set t, matrix_view<const A> a, const X* x, index x_s
     for (index j = 0; j < a.cols; j += width)
       for (int k = 0; k < steps.plane_count; ++k) {
         const index n = std::min(width, a.cols - j);
-        piece.read(t, x + j * x_stride, x_stride, n, steps.planes[k], kernels.group);
+        piece.read(t, kernels, x + j * x_stride, x_stride, n, steps.planes[k]);
         std::fill(sums, sums + count, sum{});
         for (index l = 0, some; l < count; l += some) {
           some = in_place ? count : std::min(most_copied, count - l);
@@ -226,10 +228,7 @@ bool try_matrix_times_vector(matrix_view<const A> a, const X* x, index x_stride,
     if (!kernels) return false;
     vector_steps steps;
     if constexpr (lines::integers) {
-      constexpr std::int64_t largest_byte = 255;
-      const bool counts_more = kernels.group == 4;
-      steps = vector_steps::of_integers(counts_more ? largest_byte : largest.a, largest.b,
-                                        Content == content::int16);
+      steps = vector_steps::of_integers(largest.a + kernels.excess, largest.b, Content == content::int16);
     }
     constexpr index tile = 64;  // rows, for a whole number of cache lines
     in_parts({a.rows, 1, tile, 1, a.cols}, [&](index i0, index, index height, index) {

@@ -121,8 +121,9 @@ NARROW_KERNEL void add_rows(const void* a, index stride, index count, const word
     multiply_some_rows<Line, 1>(next, stride, 0, factors, n, sums);
 }
 
-template <class Columns, class Line>
+/// Excess: what each element of the matrix counts more than it is.
+template <class Columns, class Line, int Excess = 0>
 constexpr line_kernels<typename Line::lane, typename Line::sum> line_products() {
   static_assert(Columns::group * Line::x_size == sizeof(word));
-  return {Columns::group, Columns::vectors, Columns::elements, add_columns<Columns>, add_rows<Line>};
+  return {Columns::group, Columns::vectors, Columns::elements, add_columns<Columns>, add_rows<Line>, Excess};
 }

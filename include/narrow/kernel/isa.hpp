@@ -11,6 +11,8 @@
 
 #if defined(__x86_64__)
 #include "x86/avx512.hpp"
+#elif defined(__aarch64__)
+#include "arm/neon.hpp"
 #else
 #include "other/processor.hpp"
 #endif
@@ -27,6 +29,10 @@ inline constexpr instruction_set instruction_sets[] = {
     {"avx512", [](const processor& p) { return p.avx512; }, avx512::kernels},
     {"avx512_vnni", [](const processor& p) { return p.avx512_vnni; }, avx512_vnni::kernels},
     {"avx512_bf16", [](const processor& p) { return p.avx512_bf16; }, avx512_bf16::kernels},
+#elif defined(__aarch64__)
+    {"neon", [](const processor&) { return true; }, neon::kernels},
+    {"neon_dot", [](const processor& p) { return p.neon_dot; }, neon_dot::kernels},
+    {"neon_bf16", [](const processor& p) { return p.neon_bf16; }, neon_bf16::kernels},
 #endif
 };
 
@@ -108,9 +114,10 @@ class dispatch {
 
 }  // namespace kernel
 
-/// The instruction set that kernels use: `portable`, `avx2` (with FMA and F16C), `avx512` (F, BW, VL, DQ),
-/// `avx512_vnni`, `avx512_bf16` (which has VNNI, too). By default the best that the processor has; the
-/// environment variable NARROW_ISA holds it lower; where that names none of them, the first computation
+/// The instruction set that kernels use: `portable`; on x86-64 `avx2` (with FMA and F16C), `avx512` (F, BW, VL,
+/// DQ), `avx512_vnni`, `avx512_bf16` (which has VNNI, too); on AArch64 `neon`, `neon_dot` (with dot products of
+/// int8), `neon_bf16` (with both), which are correct, and were not timed. By default the best that the processor
+/// has; the environment variable NARROW_ISA holds it lower; where that names none of them, the first computation
 /// throws std::invalid_argument listing them.
 ///
 /// Integer results and conversions are the same bits with each of them; sums of floating-point products

@@ -27,7 +27,7 @@ struct passes {
 
 /// Integer accumulators are emptied into 64 bits, which no depth in memory can fill, before they can wrap;
 /// where that would be all the time, B is multiplied in two halves.
-template <content Content> passes passes_for(magnitudes largest, index groups) {
+template <content Content> passes passes_for(kernel_set t, magnitudes largest, index groups) {
   using lane = typename words_of<Content>::lane;
   passes result{.safe_groups = groups};
   if constexpr (std::integral<lane>) {
@@ -37,7 +37,8 @@ template <content Content> passes passes_for(magnitudes largest, index groups) {
              std::max<std::int64_t>(group_size<Content> * largest.a * b_magnitude, 1);
     };
     result.safe_groups = safe(largest.b);
-    if (Content == content::int8) result.planes[0] = plane::plus_128;
+    if constexpr (Content == content::int8)
+      if (t.get<&kernel_table::int8_row_sums>()) result.planes[0] = plane::plus_128;
     if (Content == content::int16 && result.safe_groups < std::min(fewest, groups)) {
       result.planes[0] = plane::high;
       result.plane_count = 2;
@@ -168,11 +169,13 @@ inline left_panel from_group(left_panel panel, index first) {
 }
 
 /// What the sums of the first groups of a panel begin with, so that what one of the factors has too much goes
-/// away again.
+/// away again; zeros where it has nothing.
 template <content Content>
 void set_start(kernel_set t, const left_panel& panel, index groups, typename words_of<Content>::lane* start) {
   if constexpr (Content == content::int8) {
-    t.get<&kernel_table::int8_row_sums>()(panel, groups, start);
+    const auto row_sums = t.get<&kernel_table::int8_row_sums>();
+    if (!row_sums) return;  // they are zeros
+    row_sums(panel, groups, start);
     for (index i = 0; i < max_panel_rows; ++i)
       start[i] = static_cast<std::int32_t>(0u - 128u * static_cast<std::uint32_t>(start[i]));
   }
@@ -290,7 +293,7 @@ bool try_panel_product(matrix_view<const A> a, matrix_view<const B> b, magnitude
     if (!kernel) return false;
     if (Content == content::bf16 && (has_subnormal_bf16(t, a) || has_subnormal_bf16(t, b))) return false;
     const index groups = (a.cols + group_size<Content> - 1) / group_size<Content>;
-    const passes p = passes_for<Content>(largest, groups);
+    const passes p = passes_for<Content>(t, largest, groups);
     in_parts(
         {a.rows, b.cols, kernel.rows, kernel.cols, a.cols}, [&](index i, index j, index height, index width) {
           const auto store_part = [&](index row, index col, auto sums) { store(i + row, j + col, sums); };
@@ -314,7 +317,7 @@ bool try_scaled_pieces(matrix_view<const A> a, matrix_view<const B> b, magnitude
     const index groups = (a.cols + group - 1) / group, piece_groups = length / group;
     if (!kernel || !t.tile<&tile_kernels::add_scaled>() || length % group != 0) return false;
     if (Content == content::bf16 && (has_subnormal_bf16(t, a) || has_subnormal_bf16(t, b))) return false;
-    const passes p = passes_for<Content>(largest, piece_groups);
+    const passes p = passes_for<Content>(t, largest, piece_groups);
     if (p.plane_count > 1 || p.safe_groups < piece_groups) return false;
     in_parts(
         {a.rows, b.cols, kernel.rows, kernel.cols, a.cols}, [&](index i, index j, index height, index width) {

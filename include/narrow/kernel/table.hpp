@@ -79,7 +79,7 @@ template <class Element> struct quantize_kernels {
 };
 
 /// A matrix times a vector, with elements of the matrix as they lie in memory; x has a float, two int16 or
-/// four int8 in a word; where it has int8, those of the matrix count 128 more than they are.
+/// four int8 in a word.
 template <class Lane, class Sum> struct line_kernels {
   int group = 0;     // elements of x in a word
   int vectors = 0;   // that `columns` adds to at once,
@@ -90,6 +90,8 @@ template <class Lane, class Sum> struct line_kernels {
   /// Adds the sum over j < n of x[j] a[j + i stride] to sums[i], i < count.
   void (*rows)(const void* a, index stride, index count, const word* x, index n, Sum* sums) = nullptr;
   constexpr explicit operator bool() const { return columns != nullptr; }
+
+  int excess = 0;  // what each element of the matrix counts more than it is
 
   /// Columns are interleaved within 128 bits: vector v has quads v, v + vectors, ... of the rows.
   constexpr index lane_of(index row) const {
@@ -170,7 +172,7 @@ struct kernel_table {
   panel_kernel<float>
       bf16;  // two bf16 each; subnormals, of which there must be none in a and b, count as zeros
   panel_kernel<std::int32_t> int16;  // two int16 each; wraps
-  panel_kernel<std::int32_t> int8;   // four each, int8 in a and uint8 in b; wraps
+  panel_kernel<std::int32_t> int8;   // four each, int8 in a; in b uint8, or int8 without the next; wraps
   /// sums[i] = sum of the int8 elements of row i of a panel of int8.rows rows.
   void (*int8_row_sums)(const left_panel& a, index groups, std::int32_t* sums) = nullptr;
 

@@ -216,44 +216,16 @@ NARROW_KERNEL inline void float_to_fp16(const float* from, void* to, index n) {
   avx2::float_to_fp16(from, halves, n);
 }
 
-inline constexpr kernel_table kernels{.fp32 = panels<floats, 14, 2>(),
-                                      .bf16 = {},
-                                      .int16 = panels<int16_pairs, 12, 2>(),
-                                      .int8 = {},
-                                      .pack = packers(),
-                                      .tiles = tiles<float_to_fp16>(),
-                                      .quantize_int8 = quantizers<std::int8_t>(),
-                                      .quantize_int16 = quantizers<std::int16_t>(),
-                                      .quantize_int32 = quantizers<std::int32_t>(),
-                                      .survey = survey_lines,
-                                      .scale = scale_line,
-                                      .encode8 = encode_line<std::uint8_t>,
-                                      .encode16 = encode_line<std::uint16_t>,
-                                      .encode8_stochastic = encode_line_stochastic<std::uint8_t>,
-                                      .encode16_stochastic = encode_line_stochastic<std::uint16_t>,
-                                      .decode8 = decode8,
-                                      .decode16 = decode_line<std::uint16_t>,
-                                      .has_subnormal_bf16 = has_subnormal_bf16,
-                                      .dot_fp32 = dot_line<fp32_line>,
-                                      .dot_bf16 = {},
-                                      .dot_int8 = dot_line<int8_line>,
-                                      .dot_int16 = dot_line<int16_line>,
-                                      .dot_fp16 = dot_line<fp16_line>,
-                                      .dot_wide_int16 = dot_line<wide_int16_line>,
-                                      .sum_fp32 = sum_line<fp32_line>,
-                                      .sum_fp16 = sum_line<fp16_line>,
-                                      .sum_bf16 = sum_line<bf16_line>,
-                                      .sum_int8 = sum_line<summed_int8>,
-                                      .sum_int16 = sum_line<summed_integers<std::int16_t, std::int32_t>>,
-                                      .sum_int32 = sum_line<summed_integers<std::int32_t, std::int64_t>>,
-                                      .look_up8 = look_up8,
-                                      .lines_fp32 = line_products<single_columns<fp32_line>, fp32_line>(),
-                                      .lines_fp16 = line_products<single_columns<fp16_line>, fp16_line>(),
-                                      .lines_bf16 = line_products<single_columns<bf16_line>, bf16_line>(),
-                                      .lines_int8 = line_products<pair_columns<int8_line>, int8_line>(),
-                                      .lines_int16 = line_products<pair_columns<int16_line>, int16_line>(),
-                                      .fp16_to_float = fp16_to_float,
-                                      .float_to_fp16 = float_to_fp16};
+#include "../vectors.inl"
+
+inline constexpr kernel_table kernels = [] {
+  kernel_table all = vector_kernels();
+  all.fp32 = panels<floats, 14, 2>();
+  all.int16 = panels<int16_pairs, 12, 2>();
+  all.decode8 = decode8;
+  all.look_up8 = look_up8;
+  return all;
+}();
 
 }  // namespace narrow::kernel::avx512
 
@@ -363,7 +335,7 @@ inline constexpr kernel_table kernels{.fp32 = {},
                                       .dot_int8 = dot_line<int8_pairs_of_lines>,
                                       .dot_int16 = dot_line<int16_line>,
                                       .dot_wide_int16 = dot_line<wide_int16_line>,
-                                      .lines_int8 = line_products<int8_columns, int8_line>(),
+                                      .lines_int8 = line_products<int8_columns, int8_line, 128>(),
                                       .lines_int16 = line_products<pair_columns<int16_line>, int16_line>()};
 
 }  // namespace narrow::kernel::avx512_vnni

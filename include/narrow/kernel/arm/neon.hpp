@@ -1,0 +1,350 @@
+// NEON, which every AArch64 processor has, and what dot products of int8 and BF16 add to it: vectors of 128 bits.
+#pragma once
+
+#include <arm_neon.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "../region.hpp"
+#include "processor.hpp"
+
+NARROW_STRICT_BEGIN
+
+namespace narrow::kernel::neon {
+
+inline constexpr int vector_bytes = 16;
+
+/// A vector from any address.
+template <class Vector> inline Vector load_as(const void* from) {
+  Vector x;
+  std::memcpy(&x, from, sizeof x);
+  return x;
+}
+
+/// Whether a lane is not zero.
+template <class Lanes> inline bool any_of(const Lanes& lanes) {
+  return vmaxvq_u32(load_as<uint32x4_t>(&lanes)) != 0;
+}
+
+/// Stores the lower bytes of lanes of 32 bits as integers of Size bytes.
+template <int Size, class Lanes> inline void store_lower(void* to, const Lanes& lanes) {
+  const auto x = load_as<uint32x4_t>(&lanes);
+  const uint16x4_t halves = vmovn_u32(x);
+  if constexpr (Size == 1) {
+    const uint8x8_t bytes = vmovn_u16(vcombine_u16(halves, halves));
+    std::memcpy(to, &bytes, 4);
+  } else if constexpr (Size == 2) {
+    std::memcpy(to, &halves, sizeof halves);
+  } else {
+    std::memcpy(to, &x, sizeof x);
+  }
+}
+
+/// Integers of Size bytes in lanes of 32 bits, zeros above them.
+template <int Size> inline uint32x4_t load_lower(const void* from) {
+  if constexpr (Size == 1) {
+    uint8x8_t bytes = vdup_n_u8(0);
+    std::memcpy(&bytes, from, 4);
+    return vmovl_u16(vget_low_u16(vmovl_u8(bytes)));
+  } else if constexpr (Size == 2) {
+    return vmovl_u16(load_as<uint16x4_t>(from));
+  } else {
+    return load_as<uint32x4_t>(from);
+  }
+}
+
+#include "../../round/random_draws.inl"
+#include "../codes.inl"
+#include "../dot.inl"
+#include "../gemv.inl"
+#include "../pack.inl"
+#include "../panels.inl"
+#include "../quantize.inl"
+#include "../sum.inl"
+#include "../tile.inl"
+
+struct floats {
+  using vector = float32x4_t;
+  using lane = float;
+  static constexpr int lanes = 4;
+  static vector zero() { return vdupq_n_f32(0); }
+  static vector fill(lane x) { return vdupq_n_f32(x); }
+  static vector load(const word* from) { return load_as<vector>(from); }
+  static void store(lane* to, vector x) { vst1q_f32(to, x); }
+  static vector broadcast(word a) { return vreinterpretq_f32_u32(vdupq_n_u32(a)); }
+  static vector step(vector acc, word a, vector b) { return vfmaq_f32(acc, b, broadcast(a)); }
+};
+
+struct fp32_line : floats {
+  using sum = float;
+  static constexpr int elements = lanes, element_size = 4, x_size = 4, ways = 8;
+  static sum total(vector acc) { return total_of_lanes<fp32_line>(acc); }
+  static vector load(const void* from) { return load_as<vector>(from); }
+  static vector load_x(const void* from) { return load(from); }
+  static vector load_lanes(const lane* from) { return load(from); }
+  static vector add(vector a, vector b) { return a + b; }  // clang's intrinsic has the caller's flags
+  static vector multiply_add(vector acc, vector a, vector b) { return vfmaq_f32(acc, a, b); }
+};
+
+struct fp16_line : fp32_line {
+  static constexpr int element_size = 2;
+  static vector load(const void* from) { return vcvt_f32_f16(load_as<float16x4_t>(from)); }
+};
+
+struct bf16_line : fp32_line {
+  static constexpr int element_size = 2;
+  static vector load(const void* from) {
+    return vreinterpretq_f32_u32(vshll_n_u16(load_as<uint16x4_t>(from), 16));
+  }
+};
+
+struct integers {
+  using vector = int32x4_t;
+  using lane = std::int32_t;
+  static constexpr int lanes = 4;
+  static vector zero() { return vdupq_n_s32(0); }
+  static vector fill(lane x) { return vdupq_n_s32(x); }
+  static vector load(const void* from) { return load_as<vector>(from); }
+  static vector load_x(const void* from) { return load(from); }
+  static vector load_lanes(const lane* from) { return load(from); }
+  static void store(lane* to, vector x) { vst1q_s32(to, x); }
+  static vector add(vector a, vector b) { return vaddq_s32(a, b); }
+};
+
+struct int16_pairs : integers {
+  static vector step(vector acc, word a, vector b) {
+    // The first elements of all words, then the second ones: once for all rows.
+    const int16x8_t apart = vuzp1q_s16(vreinterpretq_s16_s32(b), vreinterpretq_s16_s32(vshrq_n_s32(b, 16)));
+    const int16x4_t pair = vreinterpret_s16_u32(vdup_n_u32(a));
+    return vmlal_high_lane_s16(vmlal_lane_s16(acc, vget_low_s16(apart), pair, 0), apart, pair, 1);
+  }
+};
+
+struct int16_line : int16_pairs {
+  using sum = std::int64_t;
+  static constexpr int elements = 2 * lanes, element_size = 2, x_size = 2, ways = 8;
+  static sum total(vector acc) { return total_of_lanes<int16_line>(acc); }
+  static vector low_pairs(vector a, vector b) {
+    return vreinterpretq_s32_s16(vzip1q_s16(vreinterpretq_s16_s32(a), vreinterpretq_s16_s32(b)));
+  }
+  static vector high_pairs(vector a, vector b) {
+    return vreinterpretq_s32_s16(vzip2q_s16(vreinterpretq_s16_s32(a), vreinterpretq_s16_s32(b)));
+  }
+  static vector multiply_add(vector acc, vector a, vector b) {
+    const int16x8_t x = vreinterpretq_s16_s32(a), y = vreinterpretq_s16_s32(b);
+    return vmlal_high_s16(vmlal_s16(acc, vget_low_s16(x), vget_low_s16(y)), x, y);
+  }
+};
+
+/// As many products as an inner product of int16 may have fill four lanes, but not eight.
+struct int16_dot : int16_line {
+  struct vector {
+    int32x4_t low, high;
+  };
+  static constexpr int ways = 4;
+  static vector zero() { return {integers::zero(), integers::zero()}; }
+  static vector add(vector a, vector b) {
+    return {integers::add(a.low, b.low), integers::add(a.high, b.high)};
+  }
+  static vector multiply_add(vector acc, int32x4_t a, int32x4_t b) {
+    const int16x8_t x = vreinterpretq_s16_s32(a), y = vreinterpretq_s16_s32(b);
+    return {vmlal_s16(acc.low, vget_low_s16(x), vget_low_s16(y)), vmlal_high_s16(acc.high, x, y)};
+  }
+  static sum total(vector acc) { return int16_line::total(acc.low) + int16_line::total(acc.high); }
+};
+
+/// Products of any two, b in two halves.
+struct wide_int16_line : int16_line {
+  struct vector {
+    int16_dot::vector high, low;
+  };
+  static constexpr int ways = 2;
+  static vector zero() { return {int16_dot::zero(), int16_dot::zero()}; }
+  static vector add(vector a, vector b) {
+    return {int16_dot::add(a.high, b.high), int16_dot::add(a.low, b.low)};
+  }
+  static vector multiply_add(vector acc, int32x4_t a, int32x4_t b) {
+    const int16x8_t y = vreinterpretq_s16_s32(b);
+    const int16x8_t high = vshrq_n_s16(y, 8), low = vandq_s16(y, vdupq_n_s16(0xff));
+    return {int16_dot::multiply_add(acc.high, a, vreinterpretq_s32_s16(high)),
+            int16_dot::multiply_add(acc.low, a, vreinterpretq_s32_s16(low))};
+  }
+  static sum total(vector acc) { return 256 * int16_dot::total(acc.high) + int16_dot::total(acc.low); }
+};
+
+struct int8_line : int16_line {
+  static constexpr int element_size = 1;
+  static vector load(const void* from) { return vreinterpretq_s32_s16(vmovl_s8(load_as<int8x8_t>(from))); }
+};
+
+using summed_int8 = summed_integers<std::int8_t, std::int32_t>;
+
+/// For 16 codes of 8 bits at a time: the values of their lower 7 bits, with the upper one as the sign.
+struct byte_table {
+  static constexpr index count = 16;
+  uint8x16x4_t low[2], high[2];  // bytes of the values of the lower and of the upper codes
+  explicit byte_table(const std::uint16_t* values) {
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(values);
+    for (int half = 0; half < 2; ++half)
+      for (int k = 0; k < 4; ++k, bytes += 2 * count) {
+        const uint8x16x2_t apart = vld2q_u8(bytes);
+        low[half].val[k] = apart.val[0];
+        high[half].val[k] = apart.val[1];
+      }
+  }
+  void operator()(const std::uint8_t* codes, std::uint8_t* to) const {
+    const uint8x16_t code = vld1q_u8(codes);
+    const uint8x16_t lower = vandq_u8(code, vdupq_n_u8(0x7f)), upper = vsubq_u8(lower, vdupq_n_u8(64));
+    // What is no index of a table becomes 0, or in the second look-up stays as it is.
+    uint8x16x2_t value = {{vqtbx4q_u8(vqtbl4q_u8(low[0], lower), low[1], upper),
+                           vqtbx4q_u8(vqtbl4q_u8(high[0], lower), high[1], upper)}};
+    value.val[1] = vorrq_u8(value.val[1], vandq_u8(code, vdupq_n_u8(0x80)));
+    vst2q_u8(to, value);
+  }
+};
+
+NARROW_KERNEL inline void look_up8(const void* from, void* to, index n, const std::uint16_t* values) {
+  constexpr index count = byte_table::count;
+  const byte_table look(values);
+  const auto* next = static_cast<const std::uint8_t*>(from);
+  auto* result = static_cast<std::uint8_t*>(to);
+  for (; n >= count; n -= count, next += count, result += 2 * count) look(next, result);
+  if (n <= 0) return;
+  std::uint8_t rest[count] = {}, results[2 * count];
+  std::memcpy(rest, next, static_cast<std::size_t>(n));
+  look(rest, results);
+  std::memcpy(result, results, 2 * static_cast<std::size_t>(n));
+}
+
+NARROW_KERNEL inline void fp16_to_float(const void* from, float* to, index n) {
+  const auto* halves = static_cast<const std::uint8_t*>(from);
+  for (; n >= 4; n -= 4, halves += 8, to += 4) vst1q_f32(to, fp16_line::load(halves));
+  if (n <= 0) return;
+  std::uint8_t rest[8] = {};
+  std::memcpy(rest, halves, 2 * static_cast<std::size_t>(n));
+  const float32x4_t values = fp16_line::load(rest);
+  std::memcpy(to, &values, static_cast<std::size_t>(n) * sizeof(float));
+}
+
+NARROW_KERNEL inline void float_to_fp16(const float* from, void* to, index n) {
+  auto* halves = static_cast<std::uint8_t*>(to);
+  const auto convert = [&](const float* values, index count) {
+    const float16x4_t codes = vcvt_f16_f32(vld1q_f32(values));
+    std::memcpy(halves, &codes, 2 * static_cast<std::size_t>(count));
+  };
+  for (; n >= 4; n -= 4, from += 4, halves += 8) convert(from, 4);
+  if (n <= 0) return;
+  float rest[4] = {};
+  std::memcpy(rest, from, static_cast<std::size_t>(n) * sizeof(float));
+  convert(rest, n);
+}
+
+#include "../vectors.inl"
+
+inline constexpr kernel_table kernels = [] {
+  kernel_table all = vector_kernels();
+  all.fp32 = panels<floats, 6, 4>();
+  all.int16 = panels<int16_pairs, 6, 4>();
+  all.dot_int16 = dot_line<int16_dot>;
+  all.look_up8 = look_up8;
+  return all;
+}();
+
+}  // namespace narrow::kernel::neon
+
+NARROW_STRICT_END
+
+// clang 14 declares the intrinsics of what follows only where the whole file is compiled for them: hence the assembly.
+
+NARROW_TARGET_BEGIN("dotprod")
+
+namespace narrow::kernel::neon_dot {
+
+#include "../dot.inl"
+#include "../gemv.inl"
+#include "../panels.inl"
+
+/// SDOT takes int8 in both factors, which needs no correction, and does not saturate.
+struct int8_quads : neon::integers {
+  static vector multiply_add(vector acc, vector a, vector b) {
+    asm("sdot %0.4s, %1.16b, %2.16b" : "+w"(acc) : "w"(a), "w"(b));
+    return acc;
+  }
+  static vector step(vector acc, word a, vector b) {
+    return multiply_add(acc, b, fill(static_cast<lane>(a)));
+  }
+};
+
+struct int8_line : int8_quads {
+  using sum = std::int64_t;
+  static constexpr int elements = 4 * lanes, element_size = 1, x_size = 1, ways = 8;
+  static sum total(vector acc) { return total_of_lanes<int8_line>(acc); }
+};
+
+struct int8_columns : int8_line {
+  static constexpr int group = 4, vectors = 4, ways = 2;
+  static void step(vector* acc, const unsigned char* const* columns, index at, word x) {
+    const auto load = [&](int c) { return neon::load_as<int8x16_t>(columns[c] + at); };
+    const int8x16_t a = load(0), b = load(1), c = load(2), d = load(3);
+    const auto pairs = [](int8x16_t bytes) { return vreinterpretq_s32_s8(bytes); };
+    const vector low_ab = pairs(vzip1q_s8(a, b)), high_ab = pairs(vzip2q_s8(a, b)),
+                 low_cd = pairs(vzip1q_s8(c, d)), high_cd = pairs(vzip2q_s8(c, d));
+    using zip = neon::int16_line;
+    acc[0] = int8_quads::step(acc[0], x, zip::low_pairs(low_ab, low_cd));
+    acc[1] = int8_quads::step(acc[1], x, zip::high_pairs(low_ab, low_cd));
+    acc[2] = int8_quads::step(acc[2], x, zip::low_pairs(high_ab, high_cd));
+    acc[3] = int8_quads::step(acc[3], x, zip::high_pairs(high_ab, high_cd));
+  }
+};
+
+inline constexpr kernel_table kernels{.fp32 = {},
+                                      .bf16 = {},
+                                      .int16 = {},
+                                      .int8 = panels<int8_quads, 6, 4>(),
+                                      .dot_int8 = dot_line<int8_line>,
+                                      .lines_int8 = line_products<int8_columns, int8_line>()};
+
+}  // namespace narrow::kernel::neon_dot
+
+NARROW_TARGET_END
+
+NARROW_TARGET_BEGIN("bf16")
+
+namespace narrow::kernel::neon_bf16 {
+
+#include "../dot.inl"
+#include "../panels.inl"
+
+/// BFDOT and BFMMLA are not used: they round to odd, twice for two products, which is more than the error that a product may
+/// have, and flush subnormals. BFMLALB and BFMLALT are FMA of the first and the second elements of words, as float has it.
+struct bf16_pairs : neon::floats {
+  static vector multiply_add(vector acc, vector a, vector b) {
+    asm("bfmlalb %0.4s, %1.8h, %2.8h" : "+w"(acc) : "w"(a), "w"(b));
+    asm("bfmlalt %0.4s, %1.8h, %2.8h" : "+w"(acc) : "w"(a), "w"(b));
+    return acc;
+  }
+  static vector step(vector acc, word a, vector b) { return multiply_add(acc, b, broadcast(a)); }
+};
+
+struct bf16_line : neon::fp32_line {
+  static constexpr int elements = 2 * lanes, element_size = 2;
+  static vector multiply_add(vector acc, vector a, vector b) { return bf16_pairs::multiply_add(acc, a, b); }
+};
+
+NARROW_KERNEL inline bool dot_any_bf16(const void* a, const void* b, index n, float* sum) {
+  *sum = dot_line<bf16_line>(a, b, n);
+  return true;  // subnormals count
+}
+
+inline constexpr kernel_table kernels{.fp32 = {},
+                                      .bf16 = panels<bf16_pairs, 6, 4>(),
+                                      .int16 = {},
+                                      .int8 = {},
+                                      .dot_bf16 = dot_line<bf16_line>,
+                                      .dot_any_bf16 = dot_any_bf16};
+
+}  // namespace narrow::kernel::neon_bf16
+
+NARROW_TARGET_END
