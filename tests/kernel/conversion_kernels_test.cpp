@@ -2,6 +2,7 @@
 // against scalar conversions.
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <random>
 #include <vector>
@@ -320,4 +321,39 @@ TEST_CASE("long lines of every code, and of numbers with few subnormals", "[kern
   check(std::type_identity<fp16>{});
   check(std::type_identity<bf16>{});
   count.require_at_least(100'000);
+}
+
+TEST_CASE("arrays larger than the caches", "[kernel][conversion][long]") {
+  constexpr std::size_t n = (std::size_t{1} << 24) + 4099;
+  tally count;
+  const auto check = [&]<class From, class To>(const std::vector<From>& from, std::type_identity<To>,
+                                               const auto& policy) {
+    constexpr std::size_t around = 3;  // elements before and after, which must stay
+    const To canary(0.25f);
+    std::vector<To> whole(n + 2 * around, canary);
+    convert(from, std::span(whole).subspan(around, n), policy);
+    for (std::size_t i = 0; i < around; ++i)
+      count.expect(whole[i] == canary && whole[n + around + i] == canary, [&] { return text("canary", i); });
+    std::vector<To> piece(1000);
+    for (std::size_t i = 0; i < n; i += 100'000) {  // pieces are small enough to stay in the caches
+      const std::size_t length = std::min(piece.size(), n - i);
+      if constexpr (requires { policy.at(i); })
+        convert(std::span(from).subspan(i, length), std::span(piece).first(length), policy.at(i));
+      else
+        convert(std::span(from).subspan(i, length), std::span(piece).first(length), policy);
+      count.expect(std::memcmp(piece.data(), whole.data() + around + i, length * sizeof(To)) == 0,
+                   [&] { return text(name_of<To>(), "from", i); });
+    }
+  };
+  std::vector<float> floats(n);
+  std::mt19937 random(11);
+  for (float& x : floats) x = number_of(numbers::wide, 0.001f, random);
+  floats[70'000] = std::numeric_limits<float>::quiet_NaN();
+  check(floats, std::type_identity<fp16>{}, rounding::nearest_even{});
+  check(floats, std::type_identity<fp8_e4m3fn>{}, rounding::nearest_even{});
+  check(floats, std::type_identity<bf16>{}, rounding::stochastic(12));
+  std::vector<fp16> halves(n);
+  convert(floats, halves);
+  check(halves, std::type_identity<float>{}, rounding::nearest_even{});
+  count.require_at_least(4 * (n / 100'000));
 }

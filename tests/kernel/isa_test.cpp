@@ -377,6 +377,60 @@ TEST_CASE("quantised lines are the same bits on every instruction set", "[kernel
   count.require(7 * kernel::dispatch::instance().available() * 68 * 4);
 }
 
+TEST_CASE("scales of rows and columns are the same bits on every instruction set", "[kernel][isa]") {
+  tally count;
+  const auto check = [&]<class F>(std::type_identity<F>) {
+    std::vector<block_tensor<F>> expected;
+    std::vector<std::vector<float>> read;
+    for_each_isa([&](const std::string& isa) {
+      std::mt19937 random(5);
+      seed(6);
+      std::size_t number = 0;
+      for (const auto& [rows, cols] : {std::pair<place, place>{1, 70}, {70, 1}, {37, 5}, {5, 37}, {66, 33}})
+        for (const auto order : {storage_order::row_major, storage_order::column_major})
+          for (int kind = 0; kind < 3; ++kind) {
+            std::vector<float> values(static_cast<std::size_t>(rows * cols)), back(values.size());
+            for (float& x : values) {
+              const auto bits = static_cast<std::uint32_t>(random());
+              x = kind == 0   ? std::bit_cast<float>(bits)                // NaN and infinity among them
+                  : kind == 1 ? std::bit_cast<float>(bits & 0x81ff'ffff)  // the smallest
+                              : std::ldexp(static_cast<float>(static_cast<std::int32_t>(bits)),
+                                           -31 - static_cast<int>(bits % 8));
+            }
+            block_tensor<F> t(0, 0, order);
+            t.assign(order == storage_order::row_major ? row_major(values, rows, cols)
+                                                       : column_major(values, rows, cols));
+            dequantize(t, back);
+            if (isa == "portable") {
+              expected.push_back(t);
+              read.push_back(back);
+            }
+            const auto same = [](const auto& x, const auto& y) {
+              return x.size() == y.size() && std::memcmp(x.data(), y.data(), x.size() * sizeof x[0]) == 0;
+            };
+            const auto same_number = [](float x, float y) { return x == y || (x != x && y != y); };
+            const auto& before = expected[number];
+            count.expect(same(t.mantissas(), before.mantissas()) && same(t.scales(), before.scales()) &&
+                             t.nonfinite() == before.nonfinite() &&
+                             std::ranges::equal(back, read[number], same_number),
+                         [&] { return text(isa, name_of<F>(), rows, "x", cols, "kind", kind); });
+            ++number;
+          }
+    });
+  };
+  check(std::type_identity<bfp<8, per_row>>{});
+  check(std::type_identity<bfp<12, per_column>>{});
+  check(std::type_identity<bfp<8, per_column, rounding::stochastic>>{});
+  check(std::type_identity<bfp<16, per_row, rounding::toward_zero>>{});
+  check(std::type_identity<basic_int8<per_row>>{});
+  check(std::type_identity<basic_int8<per_column, rounding::stochastic>>{});
+  check(std::type_identity<bfp<8, tile<1, 3>, rounding::stochastic>>{});
+  check(std::type_identity<bfp<8, tile<20, 1>>>{});
+  check(std::type_identity<mx<int8>>{});
+  check(std::type_identity<mx<fp8_e4m3fn>>{});
+  count.require(10 * kernel::dispatch::instance().available() * 5 * 2 * 3);
+}
+
 TEST_CASE("dot products on every instruction set, whatever the stride", "[kernel][isa]") {
   tally count;
   const auto floats = [&]<class T>(std::type_identity<T>) {

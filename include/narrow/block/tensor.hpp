@@ -329,10 +329,47 @@ template <block_format Format> class block_tensor {
                                           : Format::template scale_of<Round>(statistics[block]));
   }
 
+  /// Whether neighbours in memory have scales of their own.
+  bool blocks_cross() const {
+    return order_ == storage_order::row_major ? grid_.tile_cols == 1 : grid_.tile_rows == 1;
+  }
+
+  /// For blocks that cross the lines in memory: visit(piece, blocks) for pieces of `within` in which all lines
+  /// meet the same blocks, whose numbers these are. False if that is not so, or a visit was.
+  template <class Visit> bool for_each_crossing(const detail::region& within, const Visit& visit) const {
+    if (!blocks_cross()) return false;
+    const bool by_rows = order_ == storage_order::row_major;
+    detail::block_grid lines = grid_;
+    (by_rows ? lines.tile_cols : lines.tile_rows) = std::max<std::ptrdiff_t>(by_rows ? cols() : rows(), 1);
+    bool all = true;
+    lines.for_each_block(within, [&](std::ptrdiff_t, const detail::region& piece) {
+      std::vector<std::size_t> blocks;
+      for (std::ptrdiff_t k = 0; k < (by_rows ? piece.cols : piece.rows); ++k)
+        blocks.push_back(static_cast<std::size_t>(grid_.block_of(piece.row, piece.col) +
+                                                  (by_rows ? k : k * grid_.block_cols())));
+      all = all && visit(piece, blocks);
+    });
+    return all;
+  }
+  /// With the lines in memory as columns.
+  template <class T> matrix_view<T> as_lines(const matrix_view<T>& m) const {
+    return order_ == storage_order::row_major ? m.transposed() : m;
+  }
+
   template <class Source, class Statistic>
   void survey(const Source& source, std::vector<Statistic>& statistics) {
     detail::for_each_panel(
         grid_.whole(), order_, source, [&](const detail::region& panel, matrix_view<const float> x) {
+          if constexpr (requires { Statistic::largest_suffices; }) {
+            const bool done = for_each_crossing(panel, [&](const detail::region& r, const auto& blocks) {
+              const auto found = kernel::try_survey_rows(
+                  as_lines(x.block(r.row - panel.row, r.col - panel.col, r.rows, r.cols)));
+              if (!found) return false;
+              for (std::size_t k = 0; k < blocks.size(); ++k) statistics[blocks[k]].add((*found)[k]);
+              return true;
+            });
+            if (done) return;  // else what was added is added again, which changes nothing
+          }
           grid_.for_each_block(panel, [&](std::ptrdiff_t block, const detail::region& r) {
             nonfinite_ += kernel::survey(x.block(r.row - panel.row, r.col - panel.col, r.rows, r.cols),
                                          statistics[static_cast<std::size_t>(block)]);
@@ -343,15 +380,26 @@ template <block_format Format> class block_tensor {
   template <class Source, class Round>
   void round_into_scales(const detail::region& part, const Source& source, const Round& round) {
     const auto to = elements(mantissas_);
-    detail::for_each_panel(part, order_, source,
-                           [&](const detail::region& panel, matrix_view<const float> x) {
-                             grid_.for_each_block(panel, [&](std::ptrdiff_t block, const detail::region& r) {
-                               kernel::quantize<typename Format::step>(
-                                   x.block(r.row - panel.row, r.col - panel.col, r.rows, r.cols),
-                                   to.block(r.row, r.col, r.rows, r.cols), scale(block), range, round,
-                                   detail::order_within(r, cols()));
-                             });
-                           });
+    detail::for_each_panel(
+        part, order_, source, [&](const detail::region& panel, matrix_view<const float> x) {
+          const auto from = [&](const detail::region& r) {
+            return x.block(r.row - panel.row, r.col - panel.col, r.rows, r.cols);
+          };
+          const bool done = for_each_crossing(panel, [&](const detail::region& r, const auto& blocks) {
+            std::vector<float> scales;
+            for (const std::size_t block : blocks) scales.push_back(static_cast<float>(scales_[block]));
+            const auto order = detail::order_within(r, cols());
+            return kernel::try_quantize_rows<typename Format::step>(
+                as_lines(from(r)), as_lines(to.block(r.row, r.col, r.rows, r.cols)), scales, range, round,
+                order_ == storage_order::row_major ? order.transposed() : order);
+          });
+          if (done) return;
+          grid_.for_each_block(panel, [&](std::ptrdiff_t block, const detail::region& r) {
+            kernel::quantize<typename Format::step>(from(r), to.block(r.row, r.col, r.rows, r.cols),
+                                                    scale(block), range, round,
+                                                    detail::order_within(r, cols()));
+          });
+        });
   }
 
   /// Makes room in a block for a magnitude.

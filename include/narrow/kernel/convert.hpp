@@ -7,6 +7,7 @@
 #include "environment.hpp"
 #include "lines.hpp"
 #include "matrix_view.hpp"
+#include "streaming.hpp"
 
 namespace narrow {
 
@@ -27,11 +28,15 @@ void convert(const From* from, To* to, std::size_t n, const Round& round) {
     const float_environment guard;
     constexpr std::size_t piece = 2048;  // what is done again where there is a NaN
     std::array<float, std::same_as<From, float> ? 1 : piece> buffer;
+    kernel::pieces_of_array<To, piece> pieces(to, n, n * sizeof(From));
     for (std::size_t i = 0; i < n; i += piece) {
       const std::size_t count = std::min(piece, n - i);
       const auto length = static_cast<std::ptrdiff_t>(count);
       const float* const floats = kernel::float_stand_ins(from + i, length, buffer.data());
-      if (!kernel::encode_line<To, overflow>(floats, to + i, length, round, i)) one_by_one(i, i + count);
+      if (kernel::encode_line<To, overflow>(floats, pieces.room(i), length, round, i))
+        pieces.written(i, count);
+      else
+        one_by_one(i, i + count);
     }
   } else {
     one_by_one(0, n);
@@ -41,10 +46,18 @@ void convert(const From* from, To* to, std::size_t n, const Round& round) {
 template <class From, builtin_arithmetic To, rounding_policy Round>
 void convert(const From* from, To* to, std::size_t n, const Round&) {
   const float_environment guard;
-  if constexpr (std::same_as<To, float>)
-    kernel::decode(kernel::dispatch::instance().kernels(), from, 1, to, static_cast<std::ptrdiff_t>(n));
-  else
+  if constexpr (std::same_as<To, float> && !std::same_as<From, float>) {
+    constexpr std::size_t piece = 4096;
+    kernel::pieces_of_array<float, piece> pieces(to, n, n * sizeof(From));
+    for (std::size_t i = 0, count; i < n; i += count) {
+      count = pieces.room_for(n - i);
+      kernel::decode(kernel::dispatch::instance().kernels(), from + i, 1, pieces.room(i),
+                     static_cast<std::ptrdiff_t>(count));
+      pieces.written(i, count);
+    }
+  } else {
     for (std::size_t i = 0; i < n; ++i) to[i] = static_cast<To>(from[i]);
+  }
 }
 
 template <class R> using element_t = std::remove_cv_t<std::ranges::range_value_t<R>>;

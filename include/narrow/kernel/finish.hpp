@@ -53,11 +53,7 @@ bool round_integers(kernel_set t, matrix_view<const Sum> sums, matrix_view<C> c,
                     const element_order& order) {
   constexpr std::int32_t highest = std::numeric_limits<C>::max().bits();
   integer_rounding how{Dropped, -highest - 1, highest};
-  const std::uint64_t first = order(0, 0), last = order(c.rows - 1, c.cols - 1);
-  if (!portable::line_rounding<Round>(round, first, 1, static_cast<index>(last - first)).describe(how.draws))
-    return false;
-  how.draws.step = static_cast<std::uint32_t>(order.col_step);
-  how.draws.line_step = static_cast<std::uint32_t>(order.row_step);
+  if (!portable::describe(how.draws, round, order.transposed(), c.cols, c.rows)) return false;
   using kernels = rounding_kernels<Sum>;
   constexpr auto of_sums = [] {
     if constexpr (sizeof(Sum) == sizeof(std::int32_t))

@@ -202,6 +202,16 @@ template <> struct line_rounding<rounding::stochastic> {
   }
 };
 
+/// The draws for a matrix whose columns are lines. False if they have more than one key.
+template <class Round>
+bool describe(element_draws& draws, const Round& round, const element_order& order, index rows, index cols) {
+  const std::uint64_t first = order(0, 0), last = order(rows - 1, cols - 1);
+  if (!line_rounding<Round>(round, first, 1, static_cast<index>(last - first)).describe(draws)) return false;
+  draws.step = static_cast<std::uint32_t>(order.row_step);
+  draws.line_step = static_cast<std::uint32_t>(order.col_step);
+  return true;
+}
+
 /// A member of the quantize_kernels of Elements.
 template <std::signed_integral Element, auto Member> auto quantizers_of(kernel_set t) {
   if constexpr (sizeof(Element) == 1)
@@ -212,19 +222,21 @@ template <std::signed_integral Element, auto Member> auto quantizers_of(kernel_s
     return t.get<&kernel_table::quantize_int32, Member>();
 }
 
-/// The kernel of the instruction set in use for lines of Elements rounded by Round; null if there is none.
-template <class Element, class Round> auto line_kernel() {
-  using of = quantize_kernels<Element>;
+/// That of the instruction set in use, of the three members for policies; null if there is none for this one.
+template <class Element, class Round, auto NearestEven, auto TowardZero, auto Stochastic>
+auto kernel_for_policy() {
   if constexpr (std::signed_integral<Element> && sizeof(Element) <= sizeof(std::int32_t)) {
     const kernel_set t = dispatch::instance().kernels();
-    if constexpr (std::same_as<Round, rounding::nearest_even>)
-      return quantizers_of<Element, &of::nearest_even>(t);
-    if constexpr (std::same_as<Round, rounding::toward_zero>)
-      return quantizers_of<Element, &of::toward_zero>(t);
-    if constexpr (std::same_as<Round, rounding::stochastic>)
-      return quantizers_of<Element, &of::stochastic>(t);
+    if constexpr (std::same_as<Round, rounding::nearest_even>) return quantizers_of<Element, NearestEven>(t);
+    if constexpr (std::same_as<Round, rounding::toward_zero>) return quantizers_of<Element, TowardZero>(t);
+    if constexpr (std::same_as<Round, rounding::stochastic>) return quantizers_of<Element, Stochastic>(t);
   }
-  return typename of::kernel{};
+  return std::remove_cvref_t<decltype(quantize_kernels<Element>{}.*NearestEven)>{};
+}
+/// For lines of Elements rounded by Round.
+template <class Element, class Round> auto line_kernel() {
+  using of = quantize_kernels<Element>;
+  return kernel_for_policy<Element, Round, &of::nearest_even, &of::toward_zero, &of::stochastic>();
 }
 
 /// The same as `quantize` by a kernel; false if there is none for it.
@@ -236,11 +248,7 @@ bool quantize_lines(matrix_view<const float> x, matrix_view<Element> q, const Qu
   if (!kernel || (q.row_stride != 1 && !draws)) return false;  // cheap policies do not repay two copies
   if (q.rows == 0 || q.cols == 0) return true;
   quantization how{quotient.inverse, range.lowest, range.highest, Quotient::snaps};
-  const std::uint64_t first = order(0, 0), last = order(q.rows - 1, q.cols - 1);
-  const line_rounding<Round> all(round, first, 1, static_cast<index>(last - first));
-  if (!all.describe(how.draws)) return false;
-  how.draws.step = static_cast<std::uint32_t>(order.row_step);
-  how.draws.line_step = static_cast<std::uint32_t>(order.col_step);
+  if (!describe(how.draws, round, order, q.rows, q.cols)) return false;
   if (x.row_stride == 1 && q.row_stride == 1) {
     const bool one_line = x.col_stride == x.rows && q.col_stride == q.rows &&
                           (!draws || order.col_step == order.row_step * static_cast<std::uint64_t>(q.rows));
@@ -254,7 +262,7 @@ bool quantize_lines(matrix_view<const float> x, matrix_view<Element> q, const Qu
   }
   const auto part_at = [&](index i, index j) {
     quantization part = how;
-    part.draws.first += static_cast<std::uint32_t>(order(i, j) - first);
+    part.draws.first += static_cast<std::uint32_t>(order(i, j) - order(0, 0));
     return part;
   };
   const auto turn = dispatch::instance().kernels().packing<&pack_kernels::size4>();

@@ -44,13 +44,34 @@ struct round_stochastic {
   }
 };
 
+/// The inverse of one scale.
+struct one_inverse {
+  double value;
+  double_lanes doubles(index) const { return double_lanes{} + value; }
+  value_lanes floats(index) const { return value_lanes{} + static_cast<float>(value); }
+};
+/// Those of the scales of each place in a line.
+struct own_inverses {
+  const double* values;
+  double_lanes doubles(index place) const {
+    double_lanes x;
+    std::memcpy(&x, values + place, sizeof x);
+    return x;
+  }
+  value_lanes floats(index place) const {
+    const float_lanes halves[] = {__builtin_convertvector(doubles(place), float_lanes),
+                                  __builtin_convertvector(doubles(place + quantize_lanes), float_lanes)};
+    return lanes_as<value_lanes>(halves);
+  }
+};
+
 /// In double lanes, any inverse and range.
 template <class Round, class Element>
-inline void quantize_some(const float* from, Element* to, const quantization& q, word_lanes at) {
+inline void quantize_some(const float* from, Element* to, const quantization& q, double_lanes inverse, word_lanes at) {
   float_lanes x;
   std::memcpy(&x, from, sizeof x);
   x = x == x ? x : 0;  // NaN
-  double_lanes quotient = __builtin_convertvector(x, double_lanes) * q.inverse;
+  double_lanes quotient = __builtin_convertvector(x, double_lanes) * inverse;
   if (q.snaps) {
     quotient = quotient < 0x1p17 ? quotient : 0x1p17;
     quotient = quotient > -0x1p17 ? quotient : -0x1p17;
@@ -64,16 +85,17 @@ inline void quantize_some(const float* from, Element* to, const quantization& q,
   std::memcpy(to, &result, sizeof result);
 }
 
-template <class Round> struct in_double_lanes {
+template <class Round, class Inverse> struct in_double_lanes {
   static constexpr int count = quantize_lanes;
   using indices = word_lanes;
   const quantization& q;
-  template <class Element> void operator()(const float* from, Element* to, indices at) const {
-    quantize_some<Round>(from, to, q, at);
+  Inverse inverse;
+  template <class Element> void operator()(const float* from, Element* to, index place, indices at) const {
+    quantize_some<Round>(from, to, q, inverse.doubles(place), at);
   }
 };
 
-// In float lanes, for an inverse that is a float and a power of two: the quotient is exact, or so small that it rounds as 0
+// In float lanes, for inverses that are floats and powers of two: the quotient is exact, or so small that it rounds as 0
 // does, or infinite. Magnitudes are integers to `whole`, and the rounding is right to the ends of int32.
 
 /// Magnitudes below 2^31, rounded to integers.
@@ -98,25 +120,26 @@ struct magnitude_stochastic {
   }
 };
 
-template <class Round> struct in_float_lanes {
+template <class Round, class Inverse> struct in_float_lanes {
   static constexpr int count = code_count;
   using indices = code_lanes;
   quantization q;
-  float inverse, lowest, highest;
+  Inverse inverse;
+  float lowest, highest;
   std::int32_t least, most;
 
-  explicit in_float_lanes(const quantization& how)
+  in_float_lanes(const quantization& how, const Inverse& by)
       : q(how),
-        inverse(static_cast<float>(how.inverse)),
+        inverse(by),
         lowest(static_cast<float>(how.lowest)),
         highest(static_cast<float>(how.highest)),
         least(static_cast<std::int32_t>(how.lowest)),
         most(static_cast<std::int32_t>(how.highest)) {}
 
-  template <class Element> void operator()(const float* from, Element* to, indices at) const {
+  template <class Element> void operator()(const float* from, Element* to, index place, indices at) const {
     value_lanes x;
     std::memcpy(&x, from, sizeof x);
-    value_lanes quotient = (x == x ? x : 0) * inverse;
+    value_lanes quotient = (x == x ? x : 0) * inverse.floats(place);
     signed_lanes result;
     if constexpr (sizeof(Element) < sizeof(float)) {
       quotient = quotient < highest ? quotient : highest;
@@ -174,7 +197,7 @@ struct to_nearest_multiple {
     return 1 / double{scale} == how.inverse && (std::bit_cast<std::uint32_t>(scale) & free_bits) == 0;
   }
 
-  template <class Element> void operator()(const float* from, Element* to, indices) const {
+  template <class Element> void operator()(const float* from, Element* to, index, indices) const {
     value_lanes x;
     std::memcpy(&x, from, sizeof x);
     x = x == x ? x : 0;
@@ -202,23 +225,23 @@ inline void quantize_with(Lanes lanes, const float* from, Element* to, const lin
     index i = 0;
     for (; i + ways * count <= n; i += ways * count) {
       NARROW_UNROLL for (index k = 0; k < ways; ++k) {
-        lanes(from + i + k * count, to + i + k * count, at);
+        lanes(from + i + k * count, to + i + k * count, i + k * count, at);
         at += step;
       }
     }
     for (; i + count <= n; i += count) {
-      lanes(from + i, to + i, at);
+      lanes(from + i, to + i, i, at);
       at += step;
     }
     if (i == n) continue;
     if (n >= count) {  // once more, of numbers that were rounded before
-      lanes(from + n - count, to + n - count, at - static_cast<std::uint32_t>(i - (n - count)) * q.draws.step);
+      lanes(from + n - count, to + n - count, n - count, at - static_cast<std::uint32_t>(i - (n - count)) * q.draws.step);
       continue;
     }
     float rest[count] = {};
     Element results[count];
     std::memcpy(rest, from, static_cast<std::size_t>(n) * sizeof(float));
-    lanes(rest, results, at);
+    lanes(rest, results, i, at);
     std::memcpy(to, results, static_cast<std::size_t>(n) * sizeof(Element));
   }
 }
@@ -227,13 +250,28 @@ template <class Wide, class Single, class Element>
 NARROW_KERNEL void quantize_lines(const float* from, Element* to, const line_block& block, const quantization& how) {
   const quantization q = how;  // which a store to `to` cannot change
   const line_block b = block;
+  const one_inverse inverse{q.inverse};
   if (!q.snaps && q.inverse <= 0x1p127)
-    quantize_with(in_float_lanes<Single>(q), from, to, b, q);
+    quantize_with(in_float_lanes<Single, one_inverse>(q, inverse), from, to, b, q);
   else if (sizeof(Element) == 1 && std::is_same_v<Single, magnitude_nearest> && q.snaps &&
            to_nearest_multiple::fits(q))
     quantize_with(to_nearest_multiple(q), from, to, b, q);
   else
-    quantize_with(in_double_lanes<Wide>{q}, from, to, b, q);
+    quantize_with(in_double_lanes<Wide, one_inverse>{q, inverse}, from, to, b, q);
+}
+
+template <class Wide, class Single, class Element>
+NARROW_KERNEL void quantize_across(const float* from, Element* to, const line_block& block, const quantization& how,
+                                   const double* inverses) {
+  const quantization q = how;
+  const line_block b = block;
+  const own_inverses inverse{inverses};
+  bool are_floats = !q.snaps;
+  for (index i = 0; i < b.n; ++i) are_floats &= inverses[i] <= 0x1p127;
+  if (are_floats)
+    quantize_with(in_float_lanes<Single, own_inverses>(q, inverse), from, to, b, q);
+  else
+    quantize_with(in_double_lanes<Wide, own_inverses>{q, inverse}, from, to, b, q);
 }
 
 template <class Element>
@@ -265,7 +303,10 @@ NARROW_KERNEL void dequantize_lines(const Element* from, float* to, const line_b
 template <class Element> constexpr quantize_kernels<Element> quantizers() {
   return {quantize_lines<round_nearest, magnitude_nearest, Element>,
           quantize_lines<round_toward_zero, magnitude_toward_zero, Element>,
-          quantize_lines<round_stochastic, magnitude_stochastic, Element>, dequantize_lines<Element>};
+          quantize_lines<round_stochastic, magnitude_stochastic, Element>, dequantize_lines<Element>,
+          quantize_across<round_nearest, magnitude_nearest, Element>,
+          quantize_across<round_toward_zero, magnitude_toward_zero, Element>,
+          quantize_across<round_stochastic, magnitude_stochastic, Element>};
 }
 
 /// values[j] = float(sums[j]) * (row_scale * col_scales[j]), each operation rounded to float. False if a product of scales
@@ -351,4 +392,26 @@ NARROW_KERNEL inline std::size_t survey_lines(const float* from, const line_bloc
   const auto found = static_cast<std::uint32_t>(top);
   *largest = *largest < found ? found : *largest;
   return count;
+}
+
+NARROW_KERNEL inline bool survey_across(const float* from, const line_block& block, std::uint32_t* largest) {
+  const line_block b = block;
+  const index whole = b.n / code_count * code_count;
+  for (index line = 0; line < b.lines; ++line, from += b.from_stride) {
+    for (index i = 0; i < whole; i += code_count) {
+      code_lanes bits;
+      signed_lanes most;
+      std::memcpy(&bits, from + i, sizeof bits);
+      std::memcpy(&most, largest + i, sizeof most);
+      find_most(bits, most);
+      std::memcpy(largest + i, &most, sizeof most);
+    }
+    for (index i = whole; i < b.n; ++i) {
+      const std::uint32_t magnitude = std::bit_cast<std::uint32_t>(from[i]) & magnitude_bits;
+      largest[i] = largest[i] < magnitude ? magnitude : largest[i];
+    }
+  }
+  std::uint32_t top = 0;
+  for (index i = 0; i < b.n; ++i) top = top < largest[i] ? largest[i] : top;
+  return top < static_cast<std::uint32_t>(infinity_bits);
 }

@@ -76,6 +76,10 @@ template <class Element> struct quantize_kernels {
   kernel nearest_even = nullptr, toward_zero = nullptr, stochastic = nullptr;
   /// to = float(from) * scale, rounded.
   void (*dequantize)(const Element* from, float* to, const line_block&, float scale) = nullptr;
+  /// The first three with an inverse for each place in a line; after n of them memory that may be read.
+  using crossing_kernel = void (*)(const float* from, Element* to, const line_block&, const quantization&,
+                                   const double* inverses);
+  crossing_kernel nearest_even_across = nullptr, toward_zero_across = nullptr, stochastic_across = nullptr;
 };
 
 /// A matrix times a vector, with elements of the matrix as they lie in memory; x has a float, two int16 or
@@ -184,6 +188,9 @@ struct kernel_table {
   quantize_kernels<std::int32_t> quantize_int32 = {};
   /// Raises `largest` to the bits of the largest finite magnitude; returns how many numbers are not finite.
   std::size_t (*survey)(const float* from, const line_block&, std::uint32_t* largest) = nullptr;
+  /// Raises largest[i] to the bits of the largest magnitude at place i of a line. False if something is not
+  /// finite; then they mean nothing.
+  bool (*survey_across)(const float* from, const line_block&, std::uint32_t* largest) = nullptr;
 
   /// values[j] = float(sums[j]) * (row_scale * col_scales[j]), each operation rounded to float. False if a
   /// product of scales is no normal float; then the values mean nothing.
@@ -231,6 +238,10 @@ struct kernel_table {
 
   line_kernels<float, float> lines_fp32 = {}, lines_fp16 = {}, lines_bf16 = {};
   line_kernels<std::int32_t, std::int64_t> lines_int8 = {}, lines_int16 = {};  // wrap
+
+  /// Copies past the caches; `end_stream` afterwards, so that other threads see it.
+  void (*stream)(void* to, const void* from, std::size_t bytes) = nullptr;
+  void (*end_stream)() = nullptr;
 
   void (*fp16_to_float)(const void* from, float* to, index n) = nullptr;
   void (*float_to_fp16)(const float* from, void* to, index n) = nullptr;  // to nearest even, IEEE overflow

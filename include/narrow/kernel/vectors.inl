@@ -12,6 +12,7 @@ constexpr kernel_table vector_kernels() {
           .quantize_int16 = quantizers<std::int16_t>(),
           .quantize_int32 = quantizers<std::int32_t>(),
           .survey = survey_lines,
+          .survey_across = survey_across,
           .scale = scale_line,
           .encode8 = encode_line<std::uint8_t>,
           .encode16 = encode_line<std::uint16_t>,

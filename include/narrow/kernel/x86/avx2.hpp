@@ -179,6 +179,20 @@ NARROW_KERNEL inline void float_to_fp16(const float* from, void* to, index n) {
   }
 }
 
+NARROW_KERNEL inline void stream(void* to, const void* from, std::size_t bytes) {
+  auto* next = static_cast<unsigned char*>(to);
+  const auto* source = static_cast<const unsigned char*>(from);
+  const std::size_t head =
+      std::min<std::size_t>(bytes, -reinterpret_cast<std::uintptr_t>(next) % vector_bytes);
+  std::memcpy(next, source, head);
+  std::size_t i = head;
+  for (; i + vector_bytes <= bytes; i += vector_bytes)
+    _mm256_stream_si256(reinterpret_cast<__m256i*>(next + i),
+                        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(source + i)));
+  std::memcpy(next + i, source + i, bytes - i);
+}
+NARROW_KERNEL inline void end_stream() { _mm_sfence(); }
+
 #include "../vectors.inl"
 
 inline constexpr kernel_table kernels = [] {
