@@ -254,12 +254,12 @@ void methods(recorder& record) {
     add_state(h, clip);
   });
   record("precision_switch", [](hash& h) {
-    narrow::precision_switch formats({.min_lookback = 2, .max_lookback = 9});
+    narrow::precision_switch chosen({.min_lookback = 2, .max_lookback = 9});
     for (std::size_t step = 0; step < 40; ++step) {
       const auto weights = finite<float>(200, 7 * step), gradient = finite<float>(200, step / 3);
-      formats.observe("layer", weights, gradient, static_cast<double>(1 + step % 5));
+      chosen.observe("layer", weights, gradient, static_cast<double>(1 + step % 5));
     }
-    add_state(h, formats);
+    add_state(h, chosen);
   });
   record("muppet_switch", [](hash& h) {
     narrow::muppet_switch words({.window = 2});
