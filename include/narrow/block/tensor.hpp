@@ -1,6 +1,7 @@
 // Matrices in a block format: integer mantissas and scales in memory, floats to the reader.
 #pragma once
 
+#include <array>
 #include <span>
 #include <vector>
 
@@ -334,20 +335,19 @@ template <block_format Format> class block_tensor {
     return order_ == storage_order::row_major ? grid_.tile_cols == 1 : grid_.tile_rows == 1;
   }
 
-  /// For blocks that cross the lines in memory: visit(piece, blocks) for pieces of `within` in which all lines
-  /// meet the same blocks, whose numbers these are. False if that is not so, or a visit was.
+  /// For blocks that cross the lines in memory: visit(piece, block) for pieces of `within` in which all lines
+  /// meet the same blocks, number block(k) at place k. False if they do not cross, or a visit was.
   template <class Visit> bool for_each_crossing(const detail::region& within, const Visit& visit) const {
     if (!blocks_cross()) return false;
     const bool by_rows = order_ == storage_order::row_major;
-    detail::block_grid lines = grid_;
-    (by_rows ? lines.tile_cols : lines.tile_rows) = std::max<std::ptrdiff_t>(by_rows ? cols() : rows(), 1);
+    detail::block_grid pieces = grid_;
+    (by_rows ? pieces.tile_cols : pieces.tile_rows) = kernel::most_rows_across;
     bool all = true;
-    lines.for_each_block(within, [&](std::ptrdiff_t, const detail::region& piece) {
-      std::vector<std::size_t> blocks;
-      for (std::ptrdiff_t k = 0; k < (by_rows ? piece.cols : piece.rows); ++k)
-        blocks.push_back(static_cast<std::size_t>(grid_.block_of(piece.row, piece.col) +
-                                                  (by_rows ? k : k * grid_.block_cols())));
-      all = all && visit(piece, blocks);
+    pieces.for_each_block(within, [&](std::ptrdiff_t, const detail::region& piece) {
+      const std::ptrdiff_t step = by_rows ? 1 : grid_.block_cols();
+      all = all && visit(piece, [&, first = grid_.block_of(piece.row, piece.col)](std::size_t k) {
+              return static_cast<std::size_t>(first) + k * static_cast<std::size_t>(step);
+            });
     });
     return all;
   }
@@ -361,11 +361,12 @@ template <block_format Format> class block_tensor {
     detail::for_each_panel(
         grid_.whole(), order_, source, [&](const detail::region& panel, matrix_view<const float> x) {
           if constexpr (requires { Statistic::largest_suffices; }) {
-            const bool done = for_each_crossing(panel, [&](const detail::region& r, const auto& blocks) {
-              const auto found = kernel::try_survey_rows(
-                  as_lines(x.block(r.row - panel.row, r.col - panel.col, r.rows, r.cols)));
-              if (!found) return false;
-              for (std::size_t k = 0; k < blocks.size(); ++k) statistics[blocks[k]].add((*found)[k]);
+            const bool done = for_each_crossing(panel, [&](const detail::region& r, const auto& block) {
+              const auto lines = as_lines(x.block(r.row - panel.row, r.col - panel.col, r.rows, r.cols));
+              std::array<std::uint32_t, kernel::most_rows_across> found{};
+              if (!kernel::survey_across(lines, found)) return false;
+              for (std::size_t k = 0; k < static_cast<std::size_t>(lines.rows); ++k)
+                statistics[block(k)].add(found[k]);
               return true;
             });
             if (done) return;  // else what was added is added again, which changes nothing
@@ -385,12 +386,14 @@ template <block_format Format> class block_tensor {
           const auto from = [&](const detail::region& r) {
             return x.block(r.row - panel.row, r.col - panel.col, r.rows, r.cols);
           };
-          const bool done = for_each_crossing(panel, [&](const detail::region& r, const auto& blocks) {
-            std::vector<float> scales;
-            for (const std::size_t block : blocks) scales.push_back(static_cast<float>(scales_[block]));
+          const bool done = for_each_crossing(panel, [&](const detail::region& r, const auto& block) {
+            const auto lines = as_lines(to.block(r.row, r.col, r.rows, r.cols));
+            std::array<float, kernel::most_rows_across> scales;
+            const auto count = static_cast<std::size_t>(lines.rows);
+            for (std::size_t k = 0; k < count; ++k) scales[k] = static_cast<float>(scales_[block(k)]);
             const auto order = detail::order_within(r, cols());
             return kernel::try_quantize_rows<typename Format::step>(
-                as_lines(from(r)), as_lines(to.block(r.row, r.col, r.rows, r.cols)), scales, range, round,
+                as_lines(from(r)), lines, std::span(scales).first(count), range, round,
                 order_ == storage_order::row_major ? order.transposed() : order);
           });
           if (done) return;

@@ -2,9 +2,6 @@
 // kernels are chosen behind it.
 #pragma once
 
-#include <optional>
-#include <vector>
-
 #include "gemm.hpp"
 #include "quantize.hpp"
 #include "scaled.hpp"
@@ -92,7 +89,7 @@ void quantize(matrix_view<const float> x, matrix_view<Element> q, float scale, c
 /// The same with a scale for each row. False, and q is as it was, if that is not faster than element by
 /// element.
 template <class Step, class Element, class Round>
-bool try_quantize_rows(matrix_view<const float> x, matrix_view<Element> q, const std::vector<float>& scales,
+bool try_quantize_rows(matrix_view<const float> x, matrix_view<Element> q, std::span<const float> scales,
                        const element_range& range, const Round& round, const element_order& order) {
   if constexpr (std::signed_integral<Element>) {
     const detail::float_environment guard;
@@ -103,14 +100,6 @@ bool try_quantize_rows(matrix_view<const float> x, matrix_view<Element> q, const
     return false;
   }
 }
-/// The largest magnitudes in the rows of x, as bits. Nothing if something is not finite, or they are not
-/// faster found one after the other.
-inline std::optional<std::vector<std::uint32_t>> try_survey_rows(matrix_view<const float> x) {
-  std::vector<std::uint32_t> largest(static_cast<std::size_t>(x.rows));
-  if (!survey_across(x, largest)) return {};
-  return largest;
-}
-
 /// The same as `quantize` for a scale 2^-fraction_length. T: float or double.
 template <class T, class Element, class Round>
 void quantize_fixed(matrix_view<const T> x, matrix_view<Element> q, int fraction_length,

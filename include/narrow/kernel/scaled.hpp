@@ -1,7 +1,7 @@
 // Blocks of elements that share a scale, by lines where there is a kernel for it, or else in plain C++.
 #pragma once
 
-#include <vector>
+#include <span>
 
 #include "lines.hpp"
 
@@ -71,11 +71,14 @@ NARROW_KERNEL void quantize_block(matrix_view<const float> x, matrix_view<Elemen
   }
 }
 
+/// As many rows as the next two take.
+inline constexpr index most_rows_across = 256;
+
 /// q(i, j) from x(i, j) over scales[i], if neighbours in a column lie side by side. False, and q is as it was,
 /// if they do not, or there is no kernel.
 template <class Quotient, class Element, class Round>
 NARROW_KERNEL bool quantize_across(matrix_view<const float> x, matrix_view<Element> q,
-                                   const std::vector<float>& scales, const portable::element_range& range,
+                                   std::span<const float> scales, const portable::element_range& range,
                                    const Round& round, const element_order& order) {
   using of = quantize_kernels<Element>;
   const auto kernel = portable::kernel_for_policy<Element, Round, &of::nearest_even_across,
@@ -85,17 +88,17 @@ NARROW_KERNEL bool quantize_across(matrix_view<const float> x, matrix_view<Eleme
       !portable::describe(how.draws, round, order, q.rows, q.cols))
     return false;
   constexpr std::size_t longest_vector = 16;
-  std::vector<double> inverses(scales.size() + longest_vector);
+  double inverses[most_rows_across + longest_vector] = {};
   for (std::size_t i = 0; i < scales.size(); ++i) inverses[i] = Quotient(double{scales[i]}).inverse;
   kernel(x.data, q.data,
          {.n = q.rows, .lines = q.cols, .from_stride = x.col_stride, .to_stride = q.col_stride}, how,
-         inverses.data());
+         inverses);
   return true;
 }
 
 /// Raises largest[i] to the bits of the largest magnitude in row i, if neighbours in a column lie side by
 /// side. False if they do not, there is no kernel, or something is not finite; then they mean nothing.
-inline bool survey_across(matrix_view<const float> x, std::vector<std::uint32_t>& largest) {
+inline bool survey_across(matrix_view<const float> x, std::span<std::uint32_t> largest) {
   const auto kernel = dispatch::instance().kernels().get<&kernel_table::survey_across>();
   return kernel && x.row_stride == 1 &&
          kernel(x.data, {.n = x.rows, .lines = x.cols, .from_stride = x.col_stride}, largest.data());
