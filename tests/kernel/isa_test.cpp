@@ -386,9 +386,10 @@ TEST_CASE("scales of rows and columns are the same bits on every instruction set
       std::mt19937 random(5);
       seed(6);
       std::size_t number = 0;
-      for (const auto& [rows, cols] : {std::pair<place, place>{1, 70}, {70, 1}, {37, 5}, {5, 37}, {66, 33}})
+      for (const auto& size : {std::pair<place, place>{1, 70}, {70, 1}, {37, 5}, {5, 37}, {66, 33}})
         for (const auto order : {storage_order::row_major, storage_order::column_major})
           for (int kind = 0; kind < 3; ++kind) {
+            const place rows = size.first, cols = size.second;
             std::vector<float> values(static_cast<std::size_t>(rows * cols)), back(values.size());
             for (float& x : values) {
               const auto bits = static_cast<std::uint32_t>(random());
