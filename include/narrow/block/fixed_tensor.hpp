@@ -51,33 +51,31 @@ class dynamic_fixed : public detail::lone_number<double> {
 /// Memory    int8 for word lengths to 8, int16 to 16, int32 beyond.
 /// Products  see `multiply`: exact sums, one rounding to this tensor's format.
 /// Assigning another tensor converts its values to the format of this one.
-///
-/// A template so that only programs which use it compile its members.
-template <class = void> class basic_fixed_tensor {
+class fixed_tensor {
  public:
-  basic_fixed_tensor() = default;
-  basic_fixed_tensor(std::ptrdiff_t rows, std::ptrdiff_t cols, storage_order order = storage_order::row_major)
+  fixed_tensor() = default;
+  fixed_tensor(std::ptrdiff_t rows, std::ptrdiff_t cols, storage_order order = storage_order::row_major)
       : order_(order) {
     resize(rows, cols);
   }
-  basic_fixed_tensor(std::ptrdiff_t rows, std::ptrdiff_t cols, const fixed_format& f,
-                     storage_order order = storage_order::row_major)
+  fixed_tensor(std::ptrdiff_t rows, std::ptrdiff_t cols, const fixed_format& f,
+               storage_order order = storage_order::row_major)
       : order_(order) {
     format(f);
     resize(rows, cols);
   }
-  basic_fixed_tensor(const basic_fixed_tensor&) = default;
-  basic_fixed_tensor(basic_fixed_tensor&&) = default;
-  basic_fixed_tensor& operator=(const basic_fixed_tensor& other) {
+  fixed_tensor(const fixed_tensor&) = default;
+  fixed_tensor(fixed_tensor&&) = default;
+  fixed_tensor& operator=(const fixed_tensor& other) {
     if (format_ == other.format_ && order_ == other.order_) {
-      basic_fixed_tensor copy(other);
+      fixed_tensor copy(other);
       swap(copy);
     } else {
       assign(other.rows(), other.cols(), other);
     }
     return *this;
   }
-  basic_fixed_tensor& operator=(basic_fixed_tensor&& other) {
+  fixed_tensor& operator=(fixed_tensor&& other) {
     if (format_ == other.format_ && order_ == other.order_)
       swap(other);
     else
@@ -95,7 +93,7 @@ template <class = void> class basic_fixed_tensor {
   template <rounding_policy Round = rounding::nearest_even>
   void format(const fixed_format& f, const Round& round = Round{}) {
     f.check();
-    basic_fixed_tensor converted;
+    fixed_tensor converted;
     converted.order_ = order_;
     converted.format_ = f;
     converted.assign(rows_, cols_, *this, round);
@@ -139,7 +137,7 @@ template <class = void> class basic_fixed_tensor {
   /// The same from values(row, column).
   template <class Values, rounding_policy Round = rounding::nearest_even>
   void assign(std::ptrdiff_t rows, std::ptrdiff_t cols, const Values& values, const Round& round = Round{}) {
-    basic_fixed_tensor result;  // the values may be computed from what is stored now
+    fixed_tensor result;  // the values may be computed from what is stored now
     result.order_ = order_;
     result.format_ = format_;
     result.resize(rows, cols);
@@ -160,7 +158,7 @@ template <class = void> class basic_fixed_tensor {
                                             [&](const auto& source) { round_into(part, source, round); });
   }
 
-  void swap(basic_fixed_tensor& other) noexcept {
+  void swap(fixed_tensor& other) noexcept {
     std::swap(format_, other.format_);
     std::swap(rows_, other.rows_);
     std::swap(cols_, other.cols_);
@@ -168,12 +166,12 @@ template <class = void> class basic_fixed_tensor {
     mantissas_.swap(other.mantissas_);
     std::swap(nonfinite_, other.nonfinite_);
   }
-  friend void swap(basic_fixed_tensor& a, basic_fixed_tensor& b) noexcept { a.swap(b); }
+  friend void swap(fixed_tensor& a, fixed_tensor& b) noexcept { a.swap(b); }
 
   /// The part of a tensor, or of its transpose, that takes part in a product.
   class view_type {
    public:
-    explicit view_type(const basic_fixed_tensor& tensor)
+    explicit view_type(const fixed_tensor& tensor)
         : tensor_(&tensor), part_{0, 0, tensor.rows(), tensor.cols()} {}
 
     std::ptrdiff_t rows() const { return turned_ ? part_.cols : part_.rows; }
@@ -210,7 +208,7 @@ template <class = void> class basic_fixed_tensor {
     }
 
    private:
-    const basic_fixed_tensor* tensor_;
+    const fixed_tensor* tensor_;
     detail::region part_;
     bool turned_ = false;
   };
@@ -228,7 +226,7 @@ template <class = void> class basic_fixed_tensor {
     detail::check_shapes(beta == 0 || (a.rows() == rows_ && b.cols() == cols_),
                          "narrow::fixed_tensor::multiply", "A B", extents(a.rows(), b.cols()), "C",
                          extents(rows_, cols_));
-    basic_fixed_tensor result;  // a and b may be views of this tensor
+    fixed_tensor result;  // a and b may be views of this tensor
     result.order_ = order_;
     result.format_ = format_;
     result.resize(a.rows(), b.cols());
@@ -325,7 +323,6 @@ template <class = void> class basic_fixed_tensor {
   std::variant<std::vector<std::int8_t>, std::vector<std::int16_t>, std::vector<std::int32_t>> mantissas_;
   std::size_t nonfinite_ = 0;
 };
-using fixed_tensor = basic_fixed_tensor<>;
 
 /// C = alpha A B + beta C for views of fixed-point tensors: exact until each coefficient is rounded once to
 /// the type of C, which is a narrow or a built-in one, for alpha and beta powers of two.

@@ -23,6 +23,21 @@ template <class Line> struct pair_columns : Line {
   }
 };
 
+/// Four columns of bytes interleaved.
+template <class Line> struct quad_columns : Line {
+  static constexpr int group = 4, vectors = 4, ways = 2;
+  static void step(typename Line::vector* acc, const unsigned char* const* columns, index at, word x) {
+    const auto load = [&](int c) { return Line::load(columns[c] + at); };
+    const auto a = load(0), b = load(1), c = load(2), d = load(3);
+    const auto low_ab = Line::low_bytes(a, b), high_ab = Line::high_bytes(a, b), low_cd = Line::low_bytes(c, d),
+               high_cd = Line::high_bytes(c, d);
+    acc[0] = Line::step(acc[0], x, Line::low_pairs(low_ab, low_cd));
+    acc[1] = Line::step(acc[1], x, Line::high_pairs(low_ab, low_cd));
+    acc[2] = Line::step(acc[2], x, Line::low_pairs(high_ab, high_cd));
+    acc[3] = Line::step(acc[3], x, Line::high_pairs(high_ab, high_cd));
+  }
+};
+
 /// Adds `Ways` words of x times their columns to the sums; columns so many bytes ahead are next. What a last vector lacks is zeros.
 template <class Op, int Ways>
 inline void add_some_columns(const unsigned char* const (&columns)[Ways * Op::group], index ahead, const word* x,

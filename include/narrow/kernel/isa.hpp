@@ -116,7 +116,7 @@ class dispatch {
 
 /// The instruction set that kernels use: `portable`; on x86-64 `avx2` (with FMA and F16C), `avx512` (F, BW, VL,
 /// DQ), `avx512_vnni`, `avx512_bf16` (which has VNNI, too); on AArch64 `neon`, `neon_dot` (with dot products of
-/// int8), `neon_bf16` (with both), which are correct, and were not timed. By default the best that the processor
+/// int8), `neon_bf16` (with both), tested under emulation and not timed. By default the best that the processor
 /// has; the environment variable NARROW_ISA holds it lower; where that names none of them, the first computation
 /// throws std::invalid_argument listing them.
 ///

@@ -281,22 +281,14 @@ struct int8_line : int8_quads {
   using sum = std::int64_t;
   static constexpr int elements = 4 * lanes, element_size = 1, x_size = 1, ways = 8;
   static sum total(vector acc) { return total_of_lanes<int8_line>(acc); }
-};
-
-struct int8_columns : int8_line {
-  static constexpr int group = 4, vectors = 4, ways = 2;
-  static void step(vector* acc, const unsigned char* const* columns, index at, word x) {
-    const auto load = [&](int c) { return neon::load_as<int8x16_t>(columns[c] + at); };
-    const int8x16_t a = load(0), b = load(1), c = load(2), d = load(3);
-    const auto pairs = [](int8x16_t bytes) { return vreinterpretq_s32_s8(bytes); };
-    const vector low_ab = pairs(vzip1q_s8(a, b)), high_ab = pairs(vzip2q_s8(a, b)),
-                 low_cd = pairs(vzip1q_s8(c, d)), high_cd = pairs(vzip2q_s8(c, d));
-    using zip = neon::int16_line;
-    acc[0] = int8_quads::step(acc[0], x, zip::low_pairs(low_ab, low_cd));
-    acc[1] = int8_quads::step(acc[1], x, zip::high_pairs(low_ab, low_cd));
-    acc[2] = int8_quads::step(acc[2], x, zip::low_pairs(high_ab, high_cd));
-    acc[3] = int8_quads::step(acc[3], x, zip::high_pairs(high_ab, high_cd));
+  static vector low_bytes(vector a, vector b) {
+    return vreinterpretq_s32_s8(vzip1q_s8(vreinterpretq_s8_s32(a), vreinterpretq_s8_s32(b)));
   }
+  static vector high_bytes(vector a, vector b) {
+    return vreinterpretq_s32_s8(vzip2q_s8(vreinterpretq_s8_s32(a), vreinterpretq_s8_s32(b)));
+  }
+  static vector low_pairs(vector a, vector b) { return neon::int16_line::low_pairs(a, b); }
+  static vector high_pairs(vector a, vector b) { return neon::int16_line::high_pairs(a, b); }
 };
 
 inline constexpr kernel_table kernels{.fp32 = {},
@@ -304,7 +296,7 @@ inline constexpr kernel_table kernels{.fp32 = {},
                                       .int16 = {},
                                       .int8 = panels<int8_quads, 6, 4>(),
                                       .dot_int8 = dot_line<int8_line>,
-                                      .lines_int8 = line_products<int8_columns, int8_line>()};
+                                      .lines_int8 = line_products<quad_columns<int8_line>, int8_line>()};
 
 }  // namespace narrow::kernel::neon_dot
 

@@ -257,21 +257,10 @@ struct int8_line : avx512::int16_line {
   static vector load(const void* from) {
     return _mm512_xor_si512(_mm512_loadu_si512(from), _mm512_set1_epi8(-128));
   }
+  static vector low_bytes(vector a, vector b) { return _mm512_unpacklo_epi8(a, b); }
+  static vector high_bytes(vector a, vector b) { return _mm512_unpackhi_epi8(a, b); }
+  static vector step(vector acc, word a, vector b) { return int8_quads::step(acc, a, b); }
   static vector multiply_add(vector acc, vector a, vector x) { return _mm512_dpbusd_epi32(acc, a, x); }
-};
-
-struct int8_columns : int8_line {
-  static constexpr int group = 4, vectors = 4, ways = 2;
-  static void step(vector* acc, const unsigned char* const* columns, index at, word x) {
-    const vector a = load(columns[0] + at), b = load(columns[1] + at), c = load(columns[2] + at),
-                 d = load(columns[3] + at);
-    const vector low_ab = _mm512_unpacklo_epi8(a, b), high_ab = _mm512_unpackhi_epi8(a, b),
-                 low_cd = _mm512_unpacklo_epi8(c, d), high_cd = _mm512_unpackhi_epi8(c, d);
-    acc[0] = int8_quads::step(acc[0], x, low_pairs(low_ab, low_cd));
-    acc[1] = int8_quads::step(acc[1], x, high_pairs(low_ab, low_cd));
-    acc[2] = int8_quads::step(acc[2], x, low_pairs(high_ab, high_cd));
-    acc[3] = int8_quads::step(acc[3], x, high_pairs(high_ab, high_cd));
-  }
 };
 
 /// a counts 128 more than it is; the sum of b says how much that is too much.
@@ -335,7 +324,7 @@ inline constexpr kernel_table kernels{.fp32 = {},
                                       .dot_int8 = dot_line<int8_pairs_of_lines>,
                                       .dot_int16 = dot_line<int16_line>,
                                       .dot_wide_int16 = dot_line<wide_int16_line>,
-                                      .lines_int8 = line_products<int8_columns, int8_line, 128>(),
+                                      .lines_int8 = line_products<quad_columns<int8_line>, int8_line, 128>(),
                                       .lines_int16 = line_products<pair_columns<int16_line>, int16_line>()};
 
 }  // namespace narrow::kernel::avx512_vnni
