@@ -7,9 +7,10 @@ namespace {
 
 template <class Format> class operand final : public block_operand {
  public:
-  void assign(const fp32_matrix& values) override {
-    tensor_.assign(narrow::column_major(std::span(values.data(), static_cast<std::size_t>(values.size())),
-                                        values.rows(), values.cols()));
+  void assign(const Eigen::Ref<const fp32_matrix>& values, std::span<const float> clips) override {
+    const narrow::matrix_view<const float> from{values.data(), values.rows(), values.cols(), 1,
+                                                values.outerStride()};
+    tensor_.assign(from, typename Format::round_policy{}, clips);
   }
   void read(fp32_matrix& values) const override {
     values.resize(tensor_.rows(), tensor_.cols());
@@ -36,6 +37,8 @@ template <class Use> auto with_sharing(sharing s, Use use) {
       return use(type<narrow::per_tensor>{});
     case sharing::column:
       return use(type<narrow::per_column>{});
+    case sharing::row:
+      return use(type<narrow::per_row>{});
     case sharing::tile:
       return use(type<narrow::tile<tile_size, tile_size>>{});
   }
@@ -86,23 +89,6 @@ std::unique_ptr<block_operand> make_operand(const block_recipe& recipe, rounding
       });
     });
   });
-}
-
-void multiply(const block_matrix& a, const block_matrix& b, fp32_matrix& out) {
-  std::visit(
-      [&](const auto& x, const auto& y) {
-        out.resize(x.rows(), y.cols());
-        timed(work::products, [&] {
-          narrow::gemm(x, y,
-                       narrow::column_major(std::span(out.data(), static_cast<std::size_t>(out.size())),
-                                            out.rows(), out.cols()));
-        });
-      },
-      a, b);
-}
-
-block_matrix transposed(const block_matrix& m) {
-  return std::visit([](const auto& view) { return block_matrix(view.transposed()); }, m);
 }
 
 }  // namespace narrow_train

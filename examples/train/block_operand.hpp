@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <variant>
 
 #include "tensor.hpp"
@@ -13,8 +14,8 @@ namespace narrow_train {
 enum class rounding_choice { nearest, stochastic };
 enum class exponent_choice { max, min, avg };  // narrow::exponent
 
-/// What shares a scale: everything, every column (a sample of a batch), or a square tile.
-enum class sharing { tensor, column, tile };
+/// What shares a scale: everything, every column (a sample of a batch), every row (a channel), or a square tile.
+enum class sharing { tensor, column, row, tile };
 inline constexpr int tile_size = 24;  // as in the later work of the authors of hybrid block floating point
 
 /// The formats that the operands of a layer's products are quantised to. Everything else is fp32.
@@ -74,7 +75,8 @@ using block_matrix =
 class block_operand {
  public:
   virtual ~block_operand() = default;
-  virtual void assign(const fp32_matrix& values) = 0;
+  /// `clips` as block_tensor::assign has them.
+  virtual void assign(const Eigen::Ref<const fp32_matrix>& values, std::span<const float> clips = {}) = 0;
   virtual void read(fp32_matrix& values) const = 0;
   [[nodiscard]] fp32_matrix values() const {
     fp32_matrix result;
@@ -90,10 +92,5 @@ class block_operand {
 /// rounding draws from the calling thread's stream (narrow::seed).
 std::unique_ptr<block_operand> make_operand(const block_recipe& recipe, rounding_choice rounding,
                                             sharing scales);
-
-/// out = a b: exact sums of integers, scaled; see narrow::gemm.
-void multiply(const block_matrix& a, const block_matrix& b, fp32_matrix& out);
-
-block_matrix transposed(const block_matrix& m);
 
 }  // namespace narrow_train

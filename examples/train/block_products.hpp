@@ -11,17 +11,20 @@ namespace narrow_train {
 /// For a layer with weights W (outputs x inputs) that computes Y = W X: a sample is one column of X, or, in a
 /// convolution, the columns of its windows. Samples are quantised before their windows are laid out, which
 /// then are integers.
+///
+/// The input gradient of a convolution is one over the windows of dY. Where weights are quantised in tiles it has
+/// tiles of its own: the weights as they are stored, in its order, are rounded to them once more.
 class block_products {
  public:
   /// `grid`: the windows of a convolution, or nothing.
   block_products(const block_recipe& recipe, const std::optional<window_grid>& grid);
 
-  /// sums = W columns(x), x (features x batch).
+  /// sums = W columns(x), as (outputs of a sample x batch); x (features x batch).
   void forward(const block_operand& weights, const fp32_matrix& x, fp32_matrix& sums);
-  /// gradient = dy columns(x)^T; dy (outputs, for every column of a sample, x batch), x as in `forward`.
+  /// gradient = dy columns(x)^T; dy (outputs of a sample x batch), x as in the last `forward`.
   void weight_gradient(const fp32_matrix& dy, const fp32_matrix& x, fp32_matrix& gradient);
-  /// dcolumns = W^T dy.
-  void input_gradient(const block_operand& weights, const fp32_matrix& dy, fp32_matrix& dcolumns);
+  /// dx = W^T dy, as x; dy as in the last `weight_gradient`.
+  void input_gradient(const block_operand& weights, const fp32_matrix& dy, fp32_matrix& dx);
 
   /// Scales of the operands of the last products: for tests.
   struct scale_counts {
@@ -30,14 +33,14 @@ class block_products {
   [[nodiscard]] scale_counts scales() const;
 
  private:
-  /// A matrix (features x batch) as columns, `rows` elements each.
-  block_matrix laid_out(const block_operand& samples, Eigen::Index rows);
-  block_matrix windows_of(const block_operand& samples);
+  /// Sets turned_weights_.
+  void turn(const block_operand& weights);
 
   std::optional<window_grid> grid_;
-  std::unique_ptr<block_operand> x_, dy_, batch_x_, batch_dy_;
-  matrix<std::int8_t> bytes_;  // windows laid out
-  matrix<std::int16_t> words_;
+  std::unique_ptr<block_operand> x_, dy_;
+  std::unique_ptr<block_operand> batch_x_, batch_dy_;  // null: as those
+  std::unique_ptr<block_operand> turned_weights_;
+  fp32_matrix weights_, turned_;  // scratch
 };
 
 }  // namespace narrow_train

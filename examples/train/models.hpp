@@ -15,6 +15,7 @@ struct convolution_spec {
   int channels;
   int kernel;
   int padding;
+  int stride = 1;
 };
 struct max_pool_spec {
   int window;

@@ -32,8 +32,8 @@ template <class S> class network {
           shape = {1, 1, spec.outputs};
         },
         [&](const convolution_spec& spec) {
-          const window_grid grid{shape, spec.kernel, spec.padding};
-          require(grid.rows() > 0 && grid.columns() > 0);
+          const window_grid grid{shape, spec.kernel, spec.padding, spec.stride};
+          require(grid.count() > 0);
           auto made = std::make_unique<convolution<S>>(grid, spec.channels, products);
           shape = made->output_shape();
           add(std::move(made));

@@ -24,13 +24,9 @@ template <class S> [[nodiscard]] std::size_t bytes_of(const matrix<S>& m) {
 /// once, when they are stored. `narrow` is the ablation: every single addition is rounded to S.
 enum class accumulation { wide, narrow };
 
-/// out = a * b. `out` has the scalar S, or float for sums that are used before they are stored.
-template <class Out, class A, class B> void multiply(accumulation mode, Out& out, const A& a, const B& b) {
+/// out = a * b, every addition rounded to the scalar S of a and b. `out` has the scalar S, or float.
+template <class Out, class A, class B> void multiply_narrow(Out& out, const A& a, const B& b) {
   using S = typename A::Scalar;
-  if (mode == accumulation::wide || std::is_same_v<S, float>) {
-    timed(work::products, [&] { out.noalias() = a * b; });
-    return;
-  }
   // Column by column, adding one rank-1 term at a time: the order in which a processor without wide
   // accumulators would do it, and the one that reads memory in order.
   out.resize(a.rows(), b.cols());
@@ -44,6 +40,16 @@ template <class Out, class A, class B> void multiply(accumulation mode, Out& out
     }
     for (Eigen::Index i = 0; i < a.rows(); ++i) out(i, j) = sum(i);
   }
+}
+
+/// out = a * b. `out` has the scalar S of a and b, or float for sums that are used before they are stored.
+template <class Out, class A, class B> void multiply(accumulation mode, Out& out, const A& a, const B& b) {
+  timed(work::products, [&] {
+    if (mode == accumulation::wide || std::is_same_v<typename A::Scalar, float>)
+      out.noalias() = a * b;
+    else
+      multiply_narrow(out, a, b);
+  });
 }
 
 }  // namespace narrow_train

@@ -1,21 +1,9 @@
-// Two-dimensional convolution, stride 1, zero padding, as one matrix product for the whole batch.
+// Two-dimensional convolution, zero padding, as matrix products of its windows.
 #pragma once
 
 #include "weight_products.hpp"
 
 namespace narrow_train {
-
-/// The transpose of that: adds every element of the windows to the pixel that it was copied from.
-inline void columns_to_image(const window_grid& grid, const fp32_matrix& columns, fp32_matrix& x) {
-  x.setZero(grid.image.size(), columns.cols() / grid.count());
-  for (Eigen::Index n = 0; n < x.cols(); ++n) {
-    const float* const from = columns.col(n * grid.count()).data();
-    float* const to = x.col(n).data();
-    grid.for_each_run([&](Eigen::Index in_window, Eigen::Index in_image, Eigen::Index length) {
-      for (Eigen::Index i = 0; i < length; ++i) to[in_image + i] += from[in_window + i];
-    });
-  }
-}
 
 template <class S> class convolution final : public layer<S> {
  public:
@@ -30,9 +18,11 @@ template <class S> class convolution final : public layer<S> {
   }
 
   const matrix<S>& forward(const matrix<S>& x) override {
-    products_.forward(x, sums_);
-    sums_.colwise() += bias_.value.col(0);
-    y_ = sums_.reshaped(output_shape().size(), x.cols()).template cast<S>();
+    fp32_matrix& sums = stored_as_float(y_, sums_);
+    products_.forward(x, sums);
+    Eigen::Map<fp32_matrix> by_outputs(sums.data(), products_.outputs(), sums.size() / products_.outputs());
+    by_outputs.colwise() += bias_.value.col(0);
+    store(sums, y_);
     return y_;
   }
 
@@ -40,9 +30,9 @@ template <class S> class convolution final : public layer<S> {
     products_.backward(x, dy);
     sum_of_columns(products_.by_outputs(dy), bias_.gradient);
     if (wanted == input_gradient::wanted) {
-      products_.input_gradient(dy, column_sums_);
-      columns_to_image(grid_, column_sums_, dx_sums_);
-      dx_ = dx_sums_.template cast<S>();
+      fp32_matrix& sums = stored_as_float(dx_, sums_);
+      products_.input_gradient(dy, sums);
+      store(sums, dx_);
     }
     return dx_;
   }
@@ -52,19 +42,27 @@ template <class S> class convolution final : public layer<S> {
     all.biases.push_back(&bias_);
   }
 
-  [[nodiscard]] std::size_t activation_bytes() const override {
-    return products_.activation_bytes() + bytes_of(y_);
-  }
+  [[nodiscard]] std::size_t activation_bytes() const override { return bytes_of(y_); }
 
  private:
+  /// Where the sums of a product go that is to be stored: there at once where that is float.
+  static fp32_matrix& stored_as_float(matrix<S>& stored, fp32_matrix& sums) {
+    if constexpr (std::is_same_v<S, float>)
+      return stored;
+    else
+      return sums;
+  }
+  static void store(const fp32_matrix& sums, matrix<S>& stored) {
+    if constexpr (!std::is_same_v<S, float>)
+      timed(work::conversions, [&] { stored = sums.template cast<S>(); });
+  }
+
   window_grid grid_;
   weight_products<S> products_;  // weights (channels x window size)
   parameter<float> bias_;        // (channels x 1)
-  fp32_matrix sums_;             // (channels x windows * batch), scratch: W columns + b before it is rounded
-  matrix<S> y_;                  // (output size x batch), the same values as sums_ in the same order
-  fp32_matrix column_sums_;      // (window size x windows * batch), scratch
-  fp32_matrix dx_sums_;  // (image size x batch), scratch: overlapping windows are added before rounding
-  matrix<S> dx_;         // (image size x batch)
+  fp32_matrix sums_;             // scratch: a product before it is rounded, if it is
+  matrix<S> y_;                  // (output size x batch)
+  matrix<S> dx_;                 // (image size x batch)
 };
 
 }  // namespace narrow_train

@@ -30,28 +30,50 @@ template <class S> class weight_products {
 
   [[nodiscard]] Eigen::Index outputs() const { return outputs_; }
   [[nodiscard]] parameter<S>& weights() { return weights_; }
-  [[nodiscard]] std::size_t activation_bytes() const { return bytes_of(columns_); }
 
-  /// sums = W X.
+  /// sums = W X, as (outputs of a sample x batch).
   void forward(const matrix<S>& x, fp32_matrix& sums) {
     if constexpr (std::is_same_v<S, float>)
       if (blocks_) return blocks_->forward(*weights_.block, x, sums);
-    if (grid_) image_to_columns(*grid_, x, columns_);
-    multiply(mode_, sums, weights_.value, laid_out(x));
+    if (grid_)
+      multiply_windows(*grid_, weights_.value, x, sums);
+    else
+      multiply(mode_, sums, weights_.value, x);
   }
 
   /// Sets the weights' gradient, dY X^T; x as in the last `forward`, dy the output's gradient.
   void backward(const matrix<S>& x, const matrix<S>& dy) {
     if constexpr (std::is_same_v<S, float>)
       if (blocks_) return blocks_->weight_gradient(dy, x, weights_.gradient);
-    multiply(mode_, weights_.gradient, by_outputs(dy), laid_out(x).transpose());
+    if (!grid_) return multiply(mode_, weights_.gradient, dy, x.transpose());
+    const auto gradients = by_outputs(dy);
+    timed(work::products, [&] {
+      if (one_sum()) {
+        window_layout<S> layout(*grid_);
+        multiply_narrow(weights_.gradient, gradients, layout(x.data(), x.cols()).transpose());
+        return;
+      }
+      sums_of_groups sums(outputs_, grid_->window_size());
+      for_each_layout(*grid_, x.data(), x.cols(),
+                      [&](int group, Eigen::Index first, Eigen::Index count, const auto& columns) {
+                        const auto some =
+                            gradients.middleCols(first * grid_->count(), count * grid_->count());
+                        sums.of(group).noalias() += some * columns.transpose();
+                      });
+      weights_.gradient = sums.total().template cast<S>();
+    });
   }
 
-  /// dx = W^T dY, a column for each column of X.
+  /// dx = W^T dY, as x; of a convolution in fp32.
   template <class Out> void input_gradient(const matrix<S>& dy, Out& dx) {
     if constexpr (std::is_same_v<S, float>)
       if (blocks_) return blocks_->input_gradient(*weights_.block, dy, dx);
-    multiply(mode_, dx, weights_.value.transpose(), by_outputs(dy));
+    if constexpr (std::is_same_v<Out, fp32_matrix>)
+      if (grid_) {
+        turn_weights(*grid_, weights_.value, turned_);
+        return multiply_windows(grid_->transposed(static_cast<int>(outputs_)), turned_, dy, dx);
+      }
+    multiply(mode_, dx, weights_.value.transpose(), dy);
   }
 
   /// A gradient as (outputs x columns of X).
@@ -60,13 +82,35 @@ template <class S> class weight_products {
   }
 
  private:
-  [[nodiscard]] const matrix<S>& laid_out(const matrix<S>& x) const { return grid_ ? columns_ : x; }
+  /// Whether every addition is rounded to S, those of different images too.
+  [[nodiscard]] bool one_sum() const { return mode_ == accumulation::narrow && !std::is_same_v<S, float>; }
+
+  /// out = weights * windows of x, as (outputs of a sample x batch).
+  void multiply_windows(const window_grid& grid, const matrix<S>& weights, const matrix<S>& x,
+                        fp32_matrix& out) {
+    out.resize(weights.rows() * grid.count(), x.cols());
+    const auto outputs = [&](Eigen::Index first, Eigen::Index count) {
+      return Eigen::Map<fp32_matrix>(out.col(first).data(), weights.rows(), grid.count() * count);
+    };
+    timed(work::products, [&] {
+      if (one_sum()) {
+        window_layout<S> layout(grid);
+        auto all = outputs(0, x.cols());
+        multiply_narrow(all, weights, layout(x.data(), x.cols()));
+        return;
+      }
+      for_each_layout(grid, x.data(), x.cols(),
+                      [&](int, Eigen::Index first, Eigen::Index count, const auto& columns) {
+                        outputs(first, count).noalias() = weights * columns;
+                      });
+    });
+  }
 
   Eigen::Index outputs_;
   accumulation mode_;
   std::optional<window_grid> grid_;
   parameter<S> weights_;
-  matrix<S> columns_;  // (window size x windows * batch)
+  matrix<S> turned_;  // scratch: weights for the input gradient of a convolution
   std::optional<block_products> blocks_;
 };
 

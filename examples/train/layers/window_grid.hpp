@@ -2,8 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
+#include <vector>
 
 #include "../data/dataset.hpp"
+#include "../parallel.hpp"
 #include "../tensor.hpp"
 
 namespace narrow_train {
@@ -13,45 +16,136 @@ namespace narrow_train {
 /// transposition.
 struct window_grid {
   image_shape image;
-  int kernel;   // windows are kernel x kernel
-  int padding;  // rows and columns of zeros on each side
+  int kernel;       // windows are kernel x kernel
+  int padding;      // rows and columns of zeros on each side; less than kernel
+  int stride = 1;   // rows and columns from one window to the next
+  int spacing = 1;  // from one pixel to the next, with zeros between
+  int rest = 0;     // rows and columns of zeros at the bottom and on the right, beside the padding
 
-  [[nodiscard]] int rows() const { return image.height + 2 * padding - kernel + 1; }
-  [[nodiscard]] int columns() const { return image.width + 2 * padding - kernel + 1; }
+  [[nodiscard]] int padded_height() const { return padded(image.height); }
+  [[nodiscard]] int padded_width() const { return padded(image.width); }
+  [[nodiscard]] int rows() const { return windows(padded_height()); }
+  [[nodiscard]] int columns() const { return windows(padded_width()); }
   [[nodiscard]] int count() const { return rows() * columns(); }
   [[nodiscard]] int window_size() const { return kernel * kernel * image.channels; }
 
-  /// Calls f(in_window, in_image, length) for each run of elements that a row of a window shares with the
-  /// image, window by window: in_window counts from the first window's first element.
-  template <class F> void for_each_run(F&& f) const {
-    Eigen::Index window = 0;
-    for (int y = 0; y < rows(); ++y)
-      for (int x = 0; x < columns(); ++x, window += window_size()) {
-        const int left = std::max(0, padding - x);
-        const int right = std::min(kernel, image.width + padding - x);
-        for (int row = 0; row < kernel; ++row) {
-          const int image_row = y + row - padding;
-          if (image_row < 0 || image_row >= image.height) continue;
-          f(window + (row * kernel + left) * image.channels,
-            Eigen::Index{image_row * image.width + x + left - padding} * image.channels,
-            Eigen::Index{right - left} * image.channels);
-        }
-      }
+  /// Whether each window is one pixel, in the order of the pixels.
+  [[nodiscard]] bool pixel_by_pixel() const {
+    return kernel == 1 && padding == 0 && stride == 1 && spacing == 1 && rest == 0;
   }
+
+  /// The windows of the outputs, `channels` for each window of this grid, that each pixel of the image takes part
+  /// in, turned by half a turn: what the input gradient is a convolution over.
+  [[nodiscard]] window_grid transposed(int channels) const {
+    window_grid result{{rows(), columns(), channels}, kernel, kernel - 1 - padding, 1, stride, 0};
+    result.rest = (image.height + 2 * padding - kernel) % stride;
+    return result;
+  }
+
+ private:
+  [[nodiscard]] int padded(int pixels) const { return (pixels - 1) * spacing + 1 + 2 * padding + rest; }
+  [[nodiscard]] int windows(int pixels) const { return pixels < kernel ? 0 : (pixels - kernel) / stride + 1; }
 };
 
-/// Lays the windows of every image of x (image size x batch) out as columns: (window size x windows * batch).
-template <class Images, class T>
-void image_to_columns(const window_grid& grid, const Images& x, matrix<T>& columns) {
-  columns.resize(grid.window_size(), grid.count() * x.cols());
-  if (grid.padding > 0) columns.setZero();
-  for (Eigen::Index n = 0; n < x.cols(); ++n) {
-    const T* const from = x.col(n).data();
-    T* const to = columns.col(n * grid.count()).data();
-    grid.for_each_run([&](Eigen::Index in_window, Eigen::Index in_image, Eigen::Index length) {
-      std::copy_n(from + in_image, length, to + in_window);
-    });
+/// The windows of a few images at a time as columns (window size x windows). It reuses memory of the calling
+/// thread's: one object at a time for each T.
+template <class T> class window_layout {
+ public:
+  explicit window_layout(const window_grid& grid) : grid_(grid) {
+    if (grid_.pixel_by_pixel()) return;
+    const auto padded = static_cast<std::size_t>(grid_.padded_height()) *
+                        static_cast<std::size_t>(grid_.padded_width() * grid_.image.channels);
+    memory().padded.assign(padded + slack, T{});
   }
+
+  /// As many images as leave their windows in a cache of the second level.
+  [[nodiscard]] Eigen::Index images_at_once() const {
+    constexpr std::size_t bytes = 512 << 10;
+    const auto image = sizeof(T) * static_cast<std::size_t>(grid_.window_size() * grid_.count());
+    return static_cast<Eigen::Index>(std::max<std::size_t>(bytes / image, 1));
+  }
+
+  /// The windows of `count` images that follow one another; they hold until the next call.
+  Eigen::Map<const matrix<T>> operator()(const T* images, Eigen::Index count) {
+    const Eigen::Index windows = grid_.count() * count;
+    if (grid_.pixel_by_pixel()) return {images, grid_.window_size(), windows};
+    auto& columns = memory().columns;
+    const auto size = static_cast<std::size_t>(grid_.window_size() * windows);
+    if (columns.size() < size + slack) columns.resize(size + slack);
+    T* to = columns.data();
+    for (Eigen::Index n = 0; n < count; ++n) {
+      pad(images + n * grid_.image.size());
+      to = cut(to);
+    }
+    return {columns.data(), grid_.window_size(), windows};
+  }
+
+ private:
+  // Runs are copied in pieces of `piece` bytes, the last of which reaches beyond the run; what it leaves there is
+  // overwritten by the next run.
+  static constexpr std::size_t piece = 32, slack = piece / sizeof(T);
+
+  struct buffers {
+    std::vector<T> padded, columns;
+  };
+  static buffers& memory() {
+    static thread_local buffers own;
+    return own;
+  }
+
+  /// An image among its zeros.
+  void pad(const T* image) {
+    const auto [height, width, channels] = grid_.image;
+    const Eigen::Index row = Eigen::Index{grid_.padded_width()} * channels;
+    T* to = memory().padded.data() + grid_.padding * (row + channels);
+    const int run = grid_.spacing == 1 ? width * channels : channels;  // of pixels side by side in both
+    for (int y = 0; y < height; ++y, to += grid_.spacing * row)
+      for (int i = 0; i < width * channels; i += run, image += run)
+        std::copy_n(image, run, to + i * grid_.spacing);
+  }
+
+  /// The windows of the padded image, one after another, to `to`; returns where they end.
+  T* cut(T* to) {
+    const Eigen::Index run = Eigen::Index{grid_.kernel} * grid_.image.channels;
+    const Eigen::Index row = Eigen::Index{grid_.padded_width()} * grid_.image.channels;
+    const int rows = grid_.rows(), columns = grid_.columns();
+    for (int y = 0; y < rows; ++y) {
+      const T* from = memory().padded.data() + y * grid_.stride * row;
+      for (int x = 0; x < columns; ++x, from += grid_.stride * grid_.image.channels)
+        for (int k = 0; k < grid_.kernel; ++k, to += run)
+          for (Eigen::Index i = 0; i < run; i += static_cast<Eigen::Index>(slack))
+            std::memcpy(static_cast<void*>(to + i), from + k * row + i, piece);
+    }
+    return to;
+  }
+
+  window_grid grid_;
+};
+
+/// f(group, first, count, columns) for a few images at a time, `count` of them from the first on, with their windows
+/// as columns; by several threads at a time, but those of one group in their order.
+template <class T, class F>
+void for_each_layout(const window_grid& grid, const T* images, Eigen::Index batch, F f) {
+  for_each_group(batch, [&](int group, Eigen::Index begin, Eigen::Index images_of_group) {
+    window_layout<T> layout(grid);
+    const Eigen::Index most = layout.images_at_once();
+    for (Eigen::Index i = 0; i < images_of_group; i += most) {
+      const Eigen::Index first = begin + i, count = std::min(most, images_of_group - i);
+      f(group, first, count, layout(images + first * grid.image.size(), count));
+    }
+  });
+}
+
+/// Weights (outputs x window size) for the input gradient: (channels of the image x windows of outputs), each window
+/// turned by half a turn.
+template <class Weights, class T>
+void turn_weights(const window_grid& grid, const Weights& weights, matrix<T>& turned) {
+  const Eigen::Index channels = grid.image.channels, outputs = weights.rows(),
+                     places = grid.kernel * grid.kernel;
+  turned.resize(channels, places * outputs);
+  for (Eigen::Index place = 0; place < places; ++place)
+    turned.middleCols((places - 1 - place) * outputs, outputs) =
+        weights.middleCols(place * channels, channels).transpose();
 }
 
 }  // namespace narrow_train

@@ -1,0 +1,61 @@
+// Work on the images of a batch by several threads.
+#pragma once
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <narrow/narrow.hpp>
+
+namespace narrow_train {
+
+/// A batch is cut into so many groups of images, however many threads there are: sums over each of them, added in
+/// their order, do not depend on the threads.
+inline constexpr int groups_of_images = 8;
+
+/// How many threads the calling thread's work is spread over from now on. Without OpenMP only the library's products
+/// are.
+inline void use_threads(int count) {
+#ifdef _OPENMP
+  omp_set_num_threads(count);
+#endif
+  Eigen::setNbThreads(count);
+  narrow::set_num_threads(count);
+}
+
+/// f(group, first, count) for all groups that are not empty of `images` images, by several threads at a time. f must
+/// not throw.
+template <class F> void for_each_group(Eigen::Index images, F f) {
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic)
+#endif
+  for (int group = 0; group < groups_of_images; ++group) {
+    const Eigen::Index first = images * group / groups_of_images;
+    const Eigen::Index count = images * (group + 1) / groups_of_images - first;
+    if (count > 0) f(group, first, count);
+  }
+}
+
+/// A sum of matrices for each group of images.
+class sums_of_groups {
+ public:
+  sums_of_groups(Eigen::Index rows, Eigen::Index columns)
+      : sums_(Eigen::MatrixXf::Zero(rows, columns * groups_of_images)), columns_(columns) {}
+
+  [[nodiscard]] auto of(int group) { return sums_.middleCols(group * columns_, columns_); }
+
+  /// All of them, added in the order of the groups.
+  [[nodiscard]] Eigen::MatrixXf total() {
+    Eigen::MatrixXf result = of(0);
+    for (int group = 1; group < groups_of_images; ++group) result += of(group);
+    return result;
+  }
+
+ private:
+  Eigen::MatrixXf sums_;
+  Eigen::Index columns_;
+};
+
+}  // namespace narrow_train
