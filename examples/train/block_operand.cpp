@@ -1,6 +1,10 @@
+// Operands with scales from the data: block floating point and int8. See fixed_operand.cpp for those of a layer's own
+// format, floating_operand.hpp for narrow floats.
 #include "block_operand.hpp"
 
 #include <stdexcept>
+
+#include "fixed_operand.hpp"
 
 namespace narrow_train {
 namespace {
@@ -8,14 +12,11 @@ namespace {
 template <class Format> class operand final : public block_operand {
  public:
   void assign(const Eigen::Ref<const fp32_matrix>& values, std::span<const float> clips) override {
-    const narrow::matrix_view<const float> from{values.data(), values.rows(), values.cols(), 1,
-                                                values.outerStride()};
-    tensor_.assign(from, typename Format::round_policy{}, clips);
+    tensor_.assign(view_of(values), typename Format::round_policy{}, clips);
   }
   void read(fp32_matrix& values) const override {
     values.resize(tensor_.rows(), tensor_.cols());
-    tensor_.dequantize(narrow::column_major(std::span(values.data(), static_cast<std::size_t>(values.size())),
-                                            values.rows(), values.cols()));
+    tensor_.dequantize(view_of(values));
   }
   block_matrix view() const override { return tensor_.view(); }
   std::size_t bytes() const override {
@@ -45,11 +46,6 @@ template <class Use> auto with_sharing(sharing s, Use use) {
   throw std::invalid_argument("unknown sharing");
 }
 
-template <class Use> auto with_rounding(rounding_choice r, Use use) {
-  return r == rounding_choice::nearest ? use(type<narrow::rounding::nearest_even>{})
-                                       : use(type<narrow::rounding::stochastic>{});
-}
-
 template <class Use> auto with_exponent(exponent_choice e, Use use) {
   switch (e) {
     case exponent_choice::max:
@@ -62,30 +58,45 @@ template <class Use> auto with_exponent(exponent_choice e, Use use) {
   throw std::invalid_argument("unknown exponent policy");
 }
 
-template <class Block, class Round, class Exponent> std::unique_ptr<block_operand> make_bfp(int mantissa) {
-  switch (mantissa) {
-    case 4:
-      return std::make_unique<operand<narrow::bfp<4, Block, Round, Exponent>>>();
-    case 8:
-      return std::make_unique<operand<narrow::bfp<8, Block, Round, Exponent>>>();
-    case 12:
-      return std::make_unique<operand<narrow::bfp<12, Block, Round, Exponent>>>();
-    case 16:
-      return std::make_unique<operand<narrow::bfp<16, Block, Round, Exponent>>>();
+using operand_pointer = std::unique_ptr<block_operand>;
+
+template <class Block, class Round, class Exponent> operand_pointer make_bfp(int mantissa) {
+  constexpr int narrowest = 2;
+  operand_pointer made;
+  [&]<int... I>(std::integer_sequence<int, I...>) {  // TEMPORARY four
+    static_cast<void>(
+        ((mantissa == narrowest + I &&
+          (made = std::make_unique<operand<narrow::bfp<narrowest + I, Block, Round, Exponent>>>())) ||
+         ...));
   }
-  throw std::invalid_argument("mantissas of " + std::to_string(mantissa) + " bits: must be 4, 8, 12 or 16");
+  (std::integer_sequence<int, 2, 6, 10, 14>{});
+  if (!made)
+    throw std::invalid_argument("mantissas of " + std::to_string(mantissa) + " bits: must be 2 to 16");
+  return made;
 }
 
 }  // namespace
 
-std::unique_ptr<block_operand> make_operand(const block_recipe& recipe, rounding_choice rounding,
-                                            sharing scales) {
+operand_pointer make_operand(const operand_format& format, sharing scales,
+                             const std::shared_ptr<const layer_format>& layer) {
+  switch (format.kind) {
+    case operand_kind::fp32:
+    case operand_kind::fixed:
+    case operand_kind::words:
+    case operand_kind::held_words:
+      return make_fixed_operand(format, layer);
+    case operand_kind::floating:
+      return format.make_floating(format.rounding);
+    case operand_kind::bfp:
+    case operand_kind::int8:
+      break;
+  }
   return with_sharing(scales, [&]<class Block>(type<Block>) {
-    return with_rounding(rounding, [&]<class Round>(type<Round>) -> std::unique_ptr<block_operand> {
-      if (recipe.scale == block_recipe::scale_kind::real)
+    return with_rounding(format.rounding, [&]<class Round>(Round) -> operand_pointer {
+      if (format.kind == operand_kind::int8)
         return std::make_unique<operand<narrow::basic_int8<Block, Round>>>();
-      return with_exponent(recipe.exponent, [&]<class Exponent>(type<Exponent>) {
-        return make_bfp<Block, Round, Exponent>(recipe.mantissa);
+      return with_exponent(format.exponent, [&]<class Exponent>(type<Exponent>) {
+        return make_bfp<Block, Round, Exponent>(format.mantissa);
       });
     });
   });

@@ -1,81 +1,35 @@
-// Matrices in a block format that the command line chooses, and products between them.
+// Matrices in a format that the command line chooses, as operands of products.
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
 #include <memory>
-#include <optional>
 #include <span>
 #include <variant>
 
+#include "recipe.hpp"
 #include "tensor.hpp"
 
 namespace narrow_train {
 
-enum class rounding_choice { nearest, stochastic };
-enum class exponent_choice { max, min, avg };  // narrow::exponent
+/// fp8 for the forward pass and for gradients; what does not fit saturates.
+using forward_fp8 =
+    narrow::floating<4, 3, narrow::specials::fn, narrow::rounding::nearest_even, narrow::overflow::saturate>;
+using gradient_fp8 = narrow::floating<5, 2, narrow::specials::ieee, narrow::rounding::nearest_even,
+                                      narrow::overflow::saturate>;
 
-/// What shares a scale: everything, every column (a sample of a batch), every row (a channel), or a square tile.
-enum class sharing { tensor, column, row, tile };
-inline constexpr int tile_size = 24;  // as in the later work of the authors of hybrid block floating point
-
-/// The formats that the operands of a layer's products are quantised to. Everything else is fp32.
-///
-/// Hybrid block floating point (Drumond et al., 2018): all operands in BFP with mantissas of `mantissa` bits;
-/// forward and for the input gradient one exponent for each training input, for the weight gradient one for
-/// the batch. Weights are in BFP throughout: there is no other copy of them.
-/// Distribution adaptive INT8 (Zhao et al., 2021), its `global` variant: one scale for each tensor, gradients
-/// rounded stochastically, an fp32 master copy of the weights.
-struct block_recipe {
-  enum class scale_kind { power_of_two, real };
-
-  scale_kind scale = scale_kind::power_of_two;
-  int mantissa = 8;  // bits, sign included: 4, 8, 12 or 16; 8 where the scale is real
-  rounding_choice weights = rounding_choice::stochastic;
-  rounding_choice activations = rounding_choice::stochastic;
-  rounding_choice gradients = rounding_choice::stochastic;
-  exponent_choice exponent = exponent_choice::max;  // of power-of-two scales
-  sharing weight_scales = sharing::tensor;
-  sharing sample_scales = sharing::column;  // forward, and of the gradient that goes on backward
-  bool master_copy = false;
-
-  static constexpr block_recipe hbfp(int mantissa) {
-    block_recipe recipe;
-    recipe.mantissa = mantissa;
-    return recipe;
-  }
-  static constexpr block_recipe int8() {
-    block_recipe recipe;
-    recipe.scale = scale_kind::real;
-    recipe.weights = recipe.activations = rounding_choice::nearest;
-    recipe.sample_scales = sharing::tensor;
-    recipe.master_copy = true;
-    return recipe;
-  }
-};
-
-/// What the command line says of the formats that it selects; what it leaves open is as the recipe has it.
-struct block_choices {
-  std::optional<rounding_choice> rounding;  // of all operands
-  std::optional<exponent_choice> exponent;  // not for real scales
-  std::optional<sharing> weight_scales;
-
-  [[nodiscard]] constexpr block_recipe applied_to(block_recipe recipe) const {
-    if (rounding) recipe.weights = recipe.activations = recipe.gradients = *rounding;
-    if (exponent) recipe.exponent = *exponent;
-    if (weight_scales) recipe.weight_scales = *weight_scales;
-    return recipe;
-  }
-};
-
-/// Integers that share scales in blocks, as wide as the format needs.
+/// Numbers that share scales in blocks: integers as wide as the format needs, or floats.
 using block_matrix =
-    std::variant<narrow::block_view<std::int8_t, float>, narrow::block_view<std::int16_t, float>>;
+    std::variant<narrow::block_view<std::int8_t, float>, narrow::block_view<std::int16_t, float>,
+                 narrow::block_view<std::int32_t, float>, narrow::block_view<float, float>,
+                 narrow::block_view<forward_fp8, float>, narrow::block_view<gradient_fp8, float>>;
 
-/// A matrix in a block format, stored by columns.
+/// A matrix in some format, stored by columns.
 class block_operand {
  public:
   virtual ~block_operand() = default;
-  /// `clips` as block_tensor::assign has them.
+  /// Takes the shape of the values, and the values, rounded. `clips`, if there are any, are what the scales are
+  /// chosen by in place of the largest magnitudes: one, or one for each of scale_count().
   virtual void assign(const Eigen::Ref<const fp32_matrix>& values, std::span<const float> clips = {}) = 0;
   virtual void read(fp32_matrix& values) const = 0;
   [[nodiscard]] fp32_matrix values() const {
@@ -86,11 +40,38 @@ class block_operand {
   [[nodiscard]] virtual block_matrix view() const = 0;
   [[nodiscard]] virtual std::size_t bytes() const = 0;
   [[nodiscard]] virtual std::size_t scale_count() const = 0;
+
+  /// Ends a training step, for formats whose scale depends on the steps before: what was assigned last becomes one.
+  virtual void advance() {}
+  /// What the next `assign` depends on, beside its values.
+  virtual void save(std::ostream&) const {}
+  virtual void load(std::istream&) {}
 };
 
-/// An empty matrix in the format that the recipe names, rounded and with scales shared as told. Stochastic
-/// rounding draws from the calling thread's stream (narrow::seed).
-std::unique_ptr<block_operand> make_operand(const block_recipe& recipe, rounding_choice rounding,
-                                            sharing scales);
+/// An empty matrix in a format. Stochastic rounding draws from the calling thread's stream (narrow::seed). `layer` is
+/// for formats that change.
+std::unique_ptr<block_operand> make_operand(const operand_format& format, sharing scales,
+                                            const std::shared_ptr<const layer_format>& layer);
+
+/// use(T{}) for the rounding policy T that was chosen.
+template <class Use> auto with_rounding(rounding_choice r, Use use) {
+  return r == rounding_choice::nearest ? use(narrow::rounding::nearest_even{})
+                                       : use(narrow::rounding::stochastic{});
+}
+
+/// The values of `assign` as the library takes them.
+inline narrow::matrix_view<const float> view_of(const Eigen::Ref<const fp32_matrix>& m) {
+  return {m.data(), m.rows(), m.cols(), 1, m.outerStride()};
+}
+inline narrow::matrix_view<float> view_of(fp32_matrix& m) {
+  return {m.data(), m.rows(), m.cols(), 1, m.rows()};
+}
+
+/// Elements stored by columns that all share one scale, which must live as long as the view.
+template <class Element>
+narrow::block_view<Element, float> one_block(const Element* elements, Eigen::Index rows, Eigen::Index cols,
+                                             const float& scale) {
+  return {{elements, rows, cols, 1, rows}, {&scale, 1, 1, 1, 1}, rows, cols};
+}
 
 }  // namespace narrow_train

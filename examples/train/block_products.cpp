@@ -1,20 +1,67 @@
 #include "block_products.hpp"
 
+#include <istream>
+#include <ostream>
+#include <stdexcept>
+
 namespace narrow_train {
 namespace {
 
-narrow::matrix_view<float> view_of(float* data, Eigen::Index rows, Eigen::Index cols) {
+template <class T>
+concept fp8 = std::same_as<T, forward_fp8> || std::same_as<T, gradient_fp8>;
+
+/// Operands whose elements meet in a product of some recipe.
+template <class A, class B>
+concept meet = std::same_as<A, B> ||(fp8<A>&& fp8<B>);
+
+/// use(a, b) with the two as what they are.
+template <class Use> void with_operands(const block_matrix& a, const block_matrix& b, Use use) {
+  std::visit(
+      [&]<class A, class B>(const narrow::block_view<A, float>& x, const narrow::block_view<B, float>& y) {
+        if constexpr (meet<A, B>)
+          use(x, y);
+        else
+          throw std::logic_error("no recipe has products of such operands");
+      },
+      a, b);
+}
+
+/// What a product's sums of 32 bits can hold, where they are sums of integers.
+template <class A, class B> void saturate(const A& a, const B& b, const narrow::matrix_view<float>& out) {
+  if constexpr (std::integral<typename A::element_type>)
+    for (std::ptrdiff_t j = 0; j < out.cols; ++j)
+      for (std::ptrdiff_t i = 0; i < out.rows; ++i) {
+        constexpr double largest = std::numeric_limits<std::int32_t>::max();
+        const auto limit = static_cast<float>(largest * a.scale(i, 0) * b.scale(0, j));
+        out(i, j) = std::clamp(out(i, j), -limit, limit);
+      }
+}
+
+/// Products of two operands.
+class multiplier {
+ public:
+  explicit multiplier(recipe::product_output output) : output_(output) {}
+
+  /// out = a b.
+  template <class A, class B> void operator()(const A& a, const B& b, narrow::matrix_view<float> out) const {
+    narrow::gemm(a, b, out);
+    if (output_ == recipe::product_output::saturating) saturate(a, b, out);
+  }
+
+ private:
+  recipe::product_output output_;
+};
+
+/// Numbers that follow one another, by columns.
+narrow::matrix_view<float> columns_at(float* data, Eigen::Index rows, Eigen::Index cols) {
   return {data, rows, cols, 1, rows};
 }
 
-/// out = a b.
-void multiply(const block_matrix& a, const block_matrix& b, fp32_matrix& out) {
-  std::visit(
-      [&](const auto& x, const auto& y) {
-        out.resize(x.rows(), y.cols());
-        timed(work::products, [&] { narrow::gemm(x, y, view_of(out.data(), out.rows(), out.cols())); });
-      },
-      a, b);
+void multiply(const multiplier& product, const block_matrix& a, const block_matrix& b, fp32_matrix& out) {
+  with_operands(a, b, [&](const auto& x, const auto& y) {
+    out.resize(x.rows(), y.cols());
+    timed(work::products, [&] { product(x, y, view_of(out)); });
+  });
 }
 
 block_matrix transposed(const block_matrix& m) {
@@ -36,36 +83,34 @@ template <class Images, class F> void for_each_layout(const window_grid& grid, c
 }
 
 /// out = weights * windows of the images, as (outputs of an image x batch).
-void multiply_windows(const window_grid& grid, const block_matrix& weights, const block_matrix& images,
-                      fp32_matrix& out) {
-  std::visit(
-      [&](const auto& w, const auto& x) {
-        out.resize(w.rows() * grid.count(), x.cols());
-        timed(work::products, [&] {
-          for_each_layout(grid, x, [&](int, Eigen::Index first, const auto& windows) {
-            narrow::gemm(w, windows, view_of(out.col(first).data(), w.rows(), windows.cols()));
-          });
-        });
-      },
-      weights, images);
+void multiply_windows(const multiplier& product, const window_grid& grid, const block_matrix& weights,
+                      const block_matrix& images, fp32_matrix& out) {
+  with_operands(weights, images, [&](const auto& w, const auto& x) {
+    out.resize(w.rows() * grid.count(), x.cols());
+    timed(work::products, [&] {
+      for_each_layout(grid, x, [&](int, Eigen::Index first, const auto& windows) {
+        product(w, windows, columns_at(out.col(first).data(), w.rows(), windows.cols()));
+      });
+    });
+  });
 }
 
 /// gradient = dy * windows of the images, transposed; dy (outputs x windows of the batch).
-void multiply_by_windows(const window_grid& grid, const block_matrix& dy, const block_matrix& images,
-                         fp32_matrix& gradient) {
-  std::visit(
-      [&](const auto& g, const auto& x) {
-        timed(work::products, [&] {
-          sums_of_groups sums(g.rows(), grid.window_size());
-          for_each_layout(grid, x, [&](int group, Eigen::Index first, const auto& windows) {
-            const auto some = g.block(0, first * grid.count(), g.rows(), windows.cols());
-            auto sum = sums.of(group);
-            narrow::gemm(some, windows.transposed(), view_of(sum.data(), sum.rows(), sum.cols()), 1, 1);
-          });
-          gradient = sums.total();
-        });
-      },
-      dy, images);
+void multiply_by_windows(const multiplier& product, const window_grid& grid, const block_matrix& dy,
+                         const block_matrix& images, fp32_matrix& gradient) {
+  with_operands(dy, images, [&](const auto& g, const auto& x) {
+    timed(work::products, [&] {
+      sums_of_groups sums(g.rows(), grid.window_size());
+      for_each_layout(grid, x, [&](int group, Eigen::Index first, const auto& windows) {
+        static thread_local fp32_matrix part;
+        part.resize(g.rows(), windows.rows());
+        const auto some = g.block(0, first * grid.count(), g.rows(), windows.cols());
+        product(some, windows.transposed(), view_of(part));
+        sums.of(group) += part;
+      });
+      gradient = sums.total();
+    });
+  });
 }
 
 /// The same numbers under their one scale, in columns of `rows`.
@@ -83,61 +128,114 @@ block_matrix of_height(Eigen::Index rows, const block_matrix& m) {
 
 }  // namespace
 
-block_products::block_products(const block_recipe& recipe, const std::optional<window_grid>& grid)
-    : grid_(grid),
-      x_(make_operand(recipe, recipe.activations, recipe.sample_scales)),
-      dy_(make_operand(recipe, recipe.gradients, recipe.sample_scales)) {
-  const bool one_scale = recipe.sample_scales == sharing::tensor;
-  if (!one_scale || recipe.activations == rounding_choice::stochastic)
-    batch_x_ = make_operand(recipe, recipe.activations, sharing::tensor);
-  if (!one_scale) batch_dy_ = make_operand(recipe, recipe.gradients, sharing::tensor);
-  if (grid) turned_weights_ = make_operand(recipe, rounding_choice::nearest, recipe.weight_scales);
+block_products::block_products(const recipe& how, const std::optional<window_grid>& grid,
+                               const std::shared_ptr<const layer_format>& layer)
+    : recipe_(how), grid_(grid) {
+  const bool in_fp32 = how.backward == recipe::backward_products::fp32;
+  const auto make = [&](operand_format format, sharing scales) {
+    return make_operand(format, scales, layer);
+  };
+  const auto make_backward = [&](operand_format format, sharing scales) {
+    format.rounding = rounding_choice::nearest;  // of what is in the format already
+    if (in_fp32) format.kind = operand_kind::fp32;
+    return make(format, scales);
+  };
+  x_ = make(how.activations, how.sample_scales);
+  dy_ = make(how.gradients, how.sample_scales);
+  const bool adaptive = how.clip == gradient_clip::mcs || how.clip == gradient_clip::both;
+  const bool by_channel = how.clip == gradient_clip::gvq || how.clip == gradient_clip::both;
+  if (in_fp32)
+    batch_x_ = make_backward(how.activations, sharing::tensor);
+  else if (how.sample_scales != sharing::tensor)
+    batch_x_ = make(how.activations, sharing::tensor);
+  if (how.sample_scales != sharing::tensor || adaptive || by_channel)
+    batch_dy_ = make(how.gradients, by_channel ? sharing::row : sharing::tensor);
+  if (grid || in_fp32) backward_weights_ = make_backward(how.weights, how.weight_scales);
+  if (adaptive) {
+    narrow::adaptive_clip_options options;
+    options.granularity =
+        by_channel ? narrow::clip_granularity::per_channel : narrow::clip_granularity::per_layer;
+    clip_.emplace(options);
+  }
 }
 
 void block_products::forward(const block_operand& weights, const fp32_matrix& x, fp32_matrix& sums) {
   timed(work::conversions, [&] { x_->assign(x); });
+  const multiplier product(recipe_.output);
   if (grid_)
-    multiply_windows(*grid_, weights.view(), x_->view(), sums);
+    multiply_windows(product, *grid_, weights.view(), x_->view(), sums);
   else
-    multiply(weights.view(), x_->view(), sums);
+    multiply(product, weights.view(), x_->view(), sums);
 }
 
 void block_products::weight_gradient(const fp32_matrix& dy, const fp32_matrix& x, fp32_matrix& gradient) {
   const Eigen::Index outputs = grid_ ? dy.rows() / grid_->count() : dy.rows();
   timed(work::conversions, [&] {
-    if (batch_x_) batch_x_->assign(x);
-    if (batch_dy_)
-      batch_dy_->assign(Eigen::Map<const fp32_matrix>(dy.data(), outputs, dy.size() / outputs));
-    else
+    if (batch_x_ && recipe_.backward == recipe::backward_products::fp32) {
+      x_->read(values_);
+      batch_x_->assign(values_);
+    } else if (batch_x_) {
+      batch_x_->assign(x);
+    }
+    if (batch_dy_) {
+      const Eigen::Map<const fp32_matrix> by_outputs(dy.data(), outputs, dy.size() / outputs);
+      if (clip_) clip_->observe(view_of(by_outputs));
+      batch_dy_->assign(by_outputs, clip_ ? clip_->clips() : std::span<const float>());
+    } else {
       dy_->assign(dy);
+    }
   });
   const block_matrix gradients = batch_dy_ ? batch_dy_->view() : of_height(outputs, dy_->view());
   const block_matrix samples = (batch_x_ ? batch_x_ : x_)->view();
+  const multiplier product(recipe_.output);
   if (grid_)
-    multiply_by_windows(*grid_, gradients, samples, gradient);
+    multiply_by_windows(product, *grid_, gradients, samples, gradient);
   else
-    multiply(gradients, transposed(samples), gradient);
+    multiply(product, gradients, transposed(samples), gradient);
+  for (const auto* operand : {&x_, &dy_}) (*operand)->advance();
 }
 
 void block_products::input_gradient(const block_operand& weights, const fp32_matrix& dy, fp32_matrix& dx) {
   if (batch_dy_) timed(work::conversions, [&] { dy_->assign(dy); });
-  if (!grid_) return multiply(transposed(weights.view()), dy_->view(), dx);
+  const block_matrix w = backward_weights(weights);
+  const multiplier product(recipe_.output);
+  if (!grid_) return multiply(product, transposed(w), dy_->view(), dx);
   const int outputs = static_cast<int>(dy.rows()) / grid_->count();
-  timed(work::conversions, [&] { turn(weights); });
-  multiply_windows(grid_->transposed(outputs), turned_weights_->view(), dy_->view(), dx);
+  multiply_windows(product, grid_->transposed(outputs), w, dy_->view(), dx);
 }
 
-void block_products::turn(const block_operand& weights) {
-  weights.read(weights_);
-  turn_weights(*grid_, weights_, turned_);
-  // Under the one scale that the weights have, they are what they were.
-  const float largest = std::visit(
-      [](const auto& view) {
-        return static_cast<float>(view.scale(0, 0) * static_cast<double>(view.largest));
-      },
-      weights.view());
-  const bool one_scale = weights.scale_count() == 1;
-  turned_weights_->assign(turned_, std::span(&largest, one_scale ? 1 : 0));
+/// Those of a convolution turned.
+block_matrix block_products::backward_weights(const block_operand& weights) {
+  if (!backward_weights_) return weights.view();
+  timed(work::conversions, [&] {
+    weights.read(values_);
+    if (grid_) turn_weights(*grid_, values_, turned_);
+    // Under the one scale that the weights have, they are what they were.
+    const float largest = std::visit(
+        [](const auto& view) {
+          using element = typename std::remove_cvref_t<decltype(view)>::element_type;
+          const double most = std::integral<element> ? static_cast<double>(view.largest)
+                                                     : double{std::numeric_limits<element>::max()};
+          return static_cast<float>(
+              std::min(view.scale(0, 0) * most, double{std::numeric_limits<float>::max()}));
+        },
+        weights.view());
+    const bool one_scale = weights.scale_count() == 1;
+    backward_weights_->assign(grid_ ? turned_ : values_, std::span(&largest, one_scale ? 1 : 0));
+  });
+  return backward_weights_->view();
+}
+
+void block_products::save(std::ostream& out) const {
+  for (const auto* operand : {&x_, &dy_, &batch_x_, &batch_dy_})
+    if (*operand) (*operand)->save(out);
+  if (clip_) out << *clip_;
+}
+
+void block_products::load(std::istream& in) {
+  for (auto* operand : {&x_, &dy_, &batch_x_, &batch_dy_})
+    if (*operand) (*operand)->load(in);
+  if (clip_) in >> *clip_;
 }
 
 block_products::scale_counts block_products::scales() const {

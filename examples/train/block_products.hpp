@@ -1,6 +1,7 @@
-// The three products of a layer, forward and backward, on operands in a block format.
+// The three products of a layer, forward and backward, on operands in the formats of a recipe.
 #pragma once
 
+#include <narrow/train/adaptive_clip.hpp>
 #include <optional>
 
 #include "block_operand.hpp"
@@ -16,15 +17,20 @@ namespace narrow_train {
 /// tiles of its own: the weights as they are stored, in its order, are rounded to them once more.
 class block_products {
  public:
-  /// `grid`: the windows of a convolution, or nothing.
-  block_products(const block_recipe& recipe, const std::optional<window_grid>& grid);
+  /// `grid`: the windows of a convolution, or nothing. `layer`: its format at the moment, for recipes that switch.
+  block_products(const recipe& how, const std::optional<window_grid>& grid,
+                 const std::shared_ptr<const layer_format>& layer);
 
   /// sums = W columns(x), as (outputs of a sample x batch); x (features x batch).
   void forward(const block_operand& weights, const fp32_matrix& x, fp32_matrix& sums);
-  /// gradient = dy columns(x)^T; dy (outputs of a sample x batch), x as in the last `forward`.
+  /// gradient = dy columns(x)^T; dy (outputs of a sample x batch), x as in the last `forward`. Ends a step.
   void weight_gradient(const fp32_matrix& dy, const fp32_matrix& x, fp32_matrix& gradient);
   /// dx = W^T dy, as x; dy as in the last `weight_gradient`.
   void input_gradient(const block_operand& weights, const fp32_matrix& dy, fp32_matrix& dx);
+
+  /// What the next steps depend on, beside the weights.
+  void save(std::ostream& out) const;
+  void load(std::istream& in);
 
   /// Scales of the operands of the last products: for tests.
   struct scale_counts {
@@ -33,14 +39,15 @@ class block_products {
   [[nodiscard]] scale_counts scales() const;
 
  private:
-  /// Sets turned_weights_.
-  void turn(const block_operand& weights);
+  block_matrix backward_weights(const block_operand& weights);
 
+  recipe recipe_;
   std::optional<window_grid> grid_;
   std::unique_ptr<block_operand> x_, dy_;
   std::unique_ptr<block_operand> batch_x_, batch_dy_;  // null: as those
-  std::unique_ptr<block_operand> turned_weights_;
-  fp32_matrix weights_, turned_;  // scratch
+  std::unique_ptr<block_operand> backward_weights_;    // null: those of the forward pass
+  std::optional<narrow::adaptive_clip> clip_;
+  fp32_matrix values_, turned_;  // scratch
 };
 
 }  // namespace narrow_train

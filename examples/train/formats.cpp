@@ -2,33 +2,53 @@
 
 #include <array>
 
+#include "floating_operand.hpp"
+
 namespace narrow_train {
 
 // Each storage format is compiled in its own source file, generated from format.cpp.in.
-#define BLOCK_FORMAT(name, recipe)
+#define RECIPE(name, how)
+#define FLOAT_RECIPE(name, ...)
 #define TRAINED_FORMAT(name, ...)                                                                   \
   training_result train_##name(const training_settings&, const train_and_test&, std::uint64_t seed, \
                                observer&);                                                          \
   std::unique_ptr<stepper> prepare_##name(const training_settings&, const dataset&);
 #include "formats.inc"
 #undef TRAINED_FORMAT
-#undef BLOCK_FORMAT
+#undef RECIPE
+#undef FLOAT_RECIPE
+
+namespace {
+
+/// e4m3 forward, e5m2 for gradients.
+constexpr recipe fp8_recipe() {
+  return recipe::floating(make_floating<scaled_operand<forward_fp8>>,
+                          make_floating<scaled_operand<gradient_fp8>>);
+}
+
+template <class F> constexpr recipe float_recipe() {
+  return recipe::floating(make_floating<rounded_operand<F>>, make_floating<rounded_operand<F>>);
+}
+
+}  // namespace
 
 std::span<const format> formats() {
   static constexpr std::array all{
 #define TRAINED_FORMAT(name, ...) format{#name, train_##name, prepare_##name, std::nullopt},
-#define BLOCK_FORMAT(name, recipe) format{#name, train_fp32, prepare_fp32, recipe},
+#define RECIPE(name, how) format{#name, train_fp32, prepare_fp32, how},
+#define FLOAT_RECIPE(name, ...) format{#name, train_fp32, prepare_fp32, float_recipe<__VA_ARGS__>()},
 #include "formats.inc"
 #undef TRAINED_FORMAT
-#undef BLOCK_FORMAT
+#undef RECIPE
+#undef FLOAT_RECIPE
   };
   return all;
 }
 
 training_settings format::adapted(training_settings settings) const {
-  if (blocks) {
-    settings.products.blocks = settings.block_formats.applied_to(*blocks);
-    if (!blocks->master_copy) settings.master = master_copy::absent;
+  if (quantised) {
+    settings.products.quantised = settings.recipes.applied_to(*quantised);
+    if (!quantised->master_copy) settings.master = master_copy::absent;
   }
   return settings;
 }

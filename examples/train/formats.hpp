@@ -15,7 +15,7 @@ struct format {
                                   observer&);
   /// stepper_of<S> for it.
   std::unique_ptr<stepper> (*prepare_stored)(const training_settings&, const dataset&);
-  std::optional<block_recipe> blocks;  // of a block format
+  std::optional<recipe> quantised;  // of a format of operands
 
   /// Trains a fresh network; see train_network.
   training_result train(const training_settings& settings, const train_and_test& data, std::uint64_t seed,

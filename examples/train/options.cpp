@@ -165,14 +165,12 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
       throw CLI::ValidationError("--data", o.folder.string() + " is of no use to --dataset " + dataset);
     const auto selected = [&](auto has) {
       return std::ranges::any_of(format_names, [&](const std::string& name) {
-        const auto& blocks = find(formats(), name)->blocks;
-        return blocks && has(*blocks);
+        const auto& quantised = find(formats(), name)->quantised;
+        return quantised && has(*quantised);
       });
     };
-    const auto any_block = [](const block_recipe&) { return true; };
-    const auto power_of_two = [](const block_recipe& r) {
-      return r.scale == block_recipe::scale_kind::power_of_two;
-    };
+    const auto any_block = [](const recipe&) { return true; };
+    const auto power_of_two = [](const recipe& r) { return r.weights.kind == operand_kind::bfp; };
     if (!rounding.empty() && !selected(any_block))
       throw CLI::ValidationError("--rounding",
                                  rounding + " is of no use without a block format in --formats");
@@ -196,12 +194,12 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
   if (rate->empty()) t.step.rate = t.optimizer->usual_rate;
   t.products.sums = sums == "wide" ? accumulation::wide : accumulation::narrow;
   if (!rounding.empty())
-    t.block_formats.rounding = rounding == "nearest" ? rounding_choice::nearest : rounding_choice::stochastic;
+    t.recipes.rounding = rounding == "nearest" ? rounding_choice::nearest : rounding_choice::stochastic;
   if (!exponent.empty())
-    t.block_formats.exponent = exponent == "max"   ? exponent_choice::max
-                               : exponent == "min" ? exponent_choice::min
-                                                   : exponent_choice::avg;
-  if (!tile.empty()) t.block_formats.weight_scales = tile == "tensor" ? sharing::tensor : sharing::tile;
+    t.recipes.exponent = exponent == "max"   ? exponent_choice::max
+                         : exponent == "min" ? exponent_choice::min
+                                             : exponent_choice::avg;
+  if (!tile.empty()) t.recipes.weight_scales = tile == "tensor" ? sharing::tensor : sharing::tile;
   t.master = no_master ? master_copy::absent : master_copy::kept;
   return o;
 }

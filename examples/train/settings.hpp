@@ -21,7 +21,7 @@ struct training_settings {
   std::string loss_scale = "dynamic";  // as make_scaler takes it
   float loss_weight = 1;               // the loss that is minimised is the cross-entropy times this
   product_settings products;
-  block_choices block_formats;  // for the formats that are block formats
+  recipe_choices recipes;  // for the formats that are recipes
   master_copy master = master_copy::kept;
 };
 

@@ -11,16 +11,18 @@
 namespace narrow_train {
 
 /// A trained tensor and the gradient of the loss by it, both stored in T. The gradient carries the loss
-/// scale. Weights in a block format are in `block`; `value` then is empty.
+/// scale. Weights that are quantised are in `block`, as products take them; `value` then is empty.
 template <class T> struct parameter {
   matrix<T> value;
   matrix<T> gradient;
   std::unique_ptr<block_operand> block = nullptr;
+  std::unique_ptr<block_operand> stored = nullptr;  // the wider copy that updates go to, if there is one
+  std::shared_ptr<layer_format> format = nullptr;   // of `block`, where it changes
 
   void read(fp32_matrix& weights) const {
     timed(work::conversions, [&] {
       if (block)
-        block->read(weights);
+        (stored ? stored : block)->read(weights);
       else
         weights = value.template cast<float>();
     });
@@ -32,19 +34,24 @@ template <class T> struct parameter {
   }
   void store(const fp32_matrix& weights) {
     timed(work::conversions, [&] {
-      if (block)
+      if (stored) stored->assign(weights);
+      if (block) {
         block->assign(weights);
-      else
+        block->advance();
+      } else {
         value = weights.template cast<T>();
+      }
     });
   }
-  [[nodiscard]] std::size_t bytes() const { return block ? block->bytes() : bytes_of(value); }
+  [[nodiscard]] std::size_t bytes() const {
+    return block ? block->bytes() + (stored ? stored->bytes() : 0) : bytes_of(value);
+  }
 };
 
 /// How the products of a layer are computed.
 struct product_settings {
   accumulation sums = accumulation::wide;
-  std::optional<block_recipe> blocks;  // with fp32 tensors only
+  std::optional<recipe> quantised;  // with fp32 tensors only
 };
 
 /// All trained tensors of a network, in the order of its layers. Weights are stored in S, biases in fp32.

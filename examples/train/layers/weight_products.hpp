@@ -19,11 +19,17 @@ template <class S> class weight_products {
   weight_products(Eigen::Index outputs, Eigen::Index inputs, const product_settings& settings,
                   const std::optional<window_grid>& grid = {})
       : outputs_(outputs), mode_(settings.sums), grid_(grid) {
-    if (settings.blocks) {
-      if (!std::is_same_v<S, float>) throw std::invalid_argument("block formats have fp32 tensors");
-      weights_.block =
-          make_operand(*settings.blocks, settings.blocks->weights, settings.blocks->weight_scales);
-      blocks_.emplace(*settings.blocks, grid);
+    if (settings.quantised) {
+      if (!std::is_same_v<S, float>) throw std::invalid_argument("quantised operands have fp32 tensors");
+      const recipe& how = *settings.quantised;
+      weights_.format = std::make_shared<layer_format>();
+      weights_.block = make_operand(how.weights, how.weight_scales, weights_.format);
+      if (how.stored_mantissa) {
+        operand_format wider = how.weights;
+        wider.mantissa = *how.stored_mantissa;
+        weights_.stored = make_operand(wider, how.weight_scales, weights_.format);
+      }
+      quantised_.emplace(how, grid, weights_.format);
     }
     weights_.store(fp32_matrix::Zero(outputs, inputs));
   }
@@ -34,7 +40,7 @@ template <class S> class weight_products {
   /// sums = W X, as (outputs of a sample x batch).
   void forward(const matrix<S>& x, fp32_matrix& sums) {
     if constexpr (std::is_same_v<S, float>)
-      if (blocks_) return blocks_->forward(*weights_.block, x, sums);
+      if (quantised_) return quantised_->forward(*weights_.block, x, sums);
     if (grid_)
       multiply_windows(*grid_, weights_.value, x, sums);
     else
@@ -44,7 +50,7 @@ template <class S> class weight_products {
   /// Sets the weights' gradient, dY X^T; x as in the last `forward`, dy the output's gradient.
   void backward(const matrix<S>& x, const matrix<S>& dy) {
     if constexpr (std::is_same_v<S, float>)
-      if (blocks_) return blocks_->weight_gradient(dy, x, weights_.gradient);
+      if (quantised_) return quantised_->weight_gradient(dy, x, weights_.gradient);
     if (!grid_) return multiply(mode_, weights_.gradient, dy, x.transpose());
     const auto gradients = by_outputs(dy);
     timed(work::products, [&] {
@@ -67,7 +73,7 @@ template <class S> class weight_products {
   /// dx = W^T dY, as x; of a convolution in fp32.
   template <class Out> void input_gradient(const matrix<S>& dy, Out& dx) {
     if constexpr (std::is_same_v<S, float>)
-      if (blocks_) return blocks_->input_gradient(*weights_.block, dy, dx);
+      if (quantised_) return quantised_->input_gradient(*weights_.block, dy, dx);
     if constexpr (std::is_same_v<Out, fp32_matrix>)
       if (grid_) {
         turn_weights(*grid_, weights_.value, turned_);
@@ -111,7 +117,7 @@ template <class S> class weight_products {
   std::optional<window_grid> grid_;
   parameter<S> weights_;
   matrix<S> turned_;  // scratch: weights for the input gradient of a convolution
-  std::optional<block_products> blocks_;
+  std::optional<block_products> quantised_;
 };
 
 }  // namespace narrow_train

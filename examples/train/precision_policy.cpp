@@ -1,0 +1,136 @@
+#include "precision_policy.hpp"
+
+#include <istream>
+#include <narrow/eigen.hpp>
+#include <narrow/train/muppet_switch.hpp>
+#include <ostream>
+
+namespace narrow_train {
+namespace {
+
+/// Kummer et al., MARViN (2021): each layer's <WL, FL> by narrow::precision_switch, gradients normalised.
+class marvin final : public precision_policy {
+ public:
+  marvin(const narrow::precision_switch_options& options, const narrow::cost_model_options& model) : switch_(options) {
+    costs_ = narrow::cost_model(model);
+  }
+
+  std::vector<verdict> before_update(std::span<switched_layer> layers, double loss) override {
+    std::vector<double> lookbacks;
+    for (const auto& layer : layers) lookbacks.push_back(lookback_of(layer));
+    count(layers, lookbacks);
+
+    std::vector<verdict> verdicts;
+    for (auto& layer : layers) {
+      const auto format = switch_.observe(layer.name, layer.master, layer.gradient, loss);
+      const narrow::layer_precision& now = switch_.layer(layer.name);
+      const bool first = now.observed == 1, changed = format.wl != layer.format.word_length ||
+                                                       format.fl != layer.format.fraction_length;
+      layer.format = {format.wl, format.fl};
+      if (first || changed)
+        changes_.push_back({switch_.steps(), layer.name, layer.format, now.lookback, now.switch_diversity,
+                            now.resolution, loss});
+      const bool usable = now.gradient_norm > 0;
+      if (usable) layer.gradient *= static_cast<float>(1 / now.gradient_norm);
+      verdicts.push_back(usable ? verdict::update : verdict::skip);
+    }
+    return verdicts;
+  }
+  void epoch_done() override {}
+
+  void save(std::ostream& out) const override {
+    out << switch_ << '\n';
+    save_counts(out);
+  }
+  void load(std::istream& in) override {
+    in >> switch_;
+    load_counts(in);
+  }
+
+ private:
+  [[nodiscard]] double lookback_of(const switched_layer& layer) const {
+    const auto known = switch_.layers();
+    return std::ranges::find(known, layer.name) == known.end() ? switch_.options().min_lookback
+                                                               : switch_.layer(layer.name).lookback;
+  }
+
+  narrow::precision_switch switch_;
+};
+
+/// Rajagopal et al., MuPPET (2020): one word length for all layers, from the gradients of each epoch's last batch.
+class muppet final : public precision_policy {
+ public:
+  explicit muppet(const narrow::cost_model_options& model) { costs_ = narrow::cost_model(model); }
+
+  std::vector<verdict> before_update(std::span<switched_layer> layers, double loss) override {
+    ++steps_;
+    count(layers, std::vector<double>(layers.size(), 0));
+    last_.clear();
+    for (auto& layer : layers) {
+      last_.emplace_back(layer.name, layer.gradient);
+      if (layer.format.word_length == switch_.word_length() && steps_ > 1) continue;
+      layer.format.word_length = switch_.word_length();
+      changes_.push_back({steps_, layer.name, layer.format, 0, switch_.diversity(), 0, loss});
+    }
+    return std::vector<verdict>(layers.size(), verdict::update);
+  }
+  void epoch_done() override {
+    for (const auto& [name, gradient] : last_) switch_.observe(name, gradient);
+    if (!last_.empty()) switch_.update();
+    last_.clear();
+  }
+
+  void save(std::ostream& out) const override {
+    out << switch_ << '\n' << steps_ << '\n';
+    save_counts(out);
+  }
+  void load(std::istream& in) override {
+    in >> switch_ >> steps_;
+    load_counts(in);
+  }
+
+ private:
+  narrow::muppet_switch switch_;
+  std::uint64_t steps_ = 0;
+  std::vector<std::pair<std::string, fp32_matrix>> last_;  // gradients of the last step
+};
+
+}  // namespace
+
+void precision_policy::count(std::span<const switched_layer> layers, std::span<const double> lookbacks) {
+  std::vector<narrow::layer_cost> step;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const int wl = layers[i].format.word_length;
+    step.push_back({layers[i].operations, wl, static_cast<double>(layers[i].master.size()), lookbacks[i]});
+    // MARViN's longest words are integers, MuPPET's stand for fp32, as do words without a lookback.
+    ++(wl <= 8 ? words_.bytes : wl <= 16 ? words_.halves : lookbacks[i] > 0 ? words_.wide : words_.fp32);
+  }
+  costs_.step(step);
+}
+
+void precision_policy::save_counts(std::ostream& out) const {
+  out << costs_ << '\n' << words_.bytes << ' ' << words_.halves << ' ' << words_.wide << ' ' << words_.fp32 << '\n';
+}
+
+void precision_policy::load_counts(std::istream& in) {
+  in >> costs_ >> words_.bytes >> words_.halves >> words_.wide >> words_.fp32;
+}
+
+std::unique_ptr<precision_policy> make_policy(recipe::precision kind, const narrow::precision_switch_options& options,
+                                              int batch) {
+  narrow::cost_model_options model;
+  model.batch_size = batch;
+  model.max_lookback = options.max_lookback;
+  model.max_resolution = options.max_resolution;
+  switch (kind) {
+    case recipe::precision::constant:
+      return nullptr;
+    case recipe::precision::marvin:
+      return std::make_unique<marvin>(options, model);
+    case recipe::precision::muppet:
+      return std::make_unique<muppet>(model);
+  }
+  throw std::invalid_argument("unknown precision policy");
+}
+
+}  // namespace narrow_train

@@ -1,0 +1,77 @@
+// Formats that layers change while they train.
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <memory>
+#include <narrow/train/cost_model.hpp>
+#include <narrow/train/precision_switch.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "recipe.hpp"
+#include "tensor.hpp"
+
+namespace narrow_train {
+
+/// What a policy sees of a layer in a step.
+struct switched_layer {
+  std::string name;
+  const fp32_matrix& master;  // the fp32 weights
+  fp32_matrix& gradient;      // of the loss and its regularisation by them, unscaled
+  layer_format& format;       // that the weights and what meets them are rounded to
+  double operations;          // of the forward pass
+};
+
+/// A layer's format from a step on.
+struct format_change {
+  std::uint64_t step;
+  std::string layer;
+  layer_format format;
+  double lookback, diversity;  // of MARViN; else 0
+  int resolution;
+  double loss;  // of that step
+};
+
+class precision_policy {
+ public:
+  virtual ~precision_policy() = default;
+
+  /// What to do with a layer after `before_update`.
+  enum class verdict { update, skip };
+  /// Before the update of a step with this loss: may change formats, for the weights that follow, and gradients.
+  /// The verdicts are one for each layer.
+  virtual std::vector<verdict> before_update(std::span<switched_layer> layers, double loss) = 0;
+  /// After the last step of an epoch.
+  virtual void epoch_done() = 0;
+
+  virtual void save(std::ostream& out) const = 0;
+  virtual void load(std::istream& in) = 0;
+
+  /// Since the beginning, the first formats included; since `load`, after that.
+  [[nodiscard]] const std::vector<format_change>& changes() const { return changes_; }
+  /// What the steps so far would cost on hardware whose time grows with word lengths.
+  [[nodiscard]] const narrow::cost_model& costs() const { return costs_; }
+  /// Of the layers' forward passes so far, how many ran in words of at most 8 bits, of at most 16, of more, and in
+  /// fp32.
+  struct word_counts {
+    std::uint64_t bytes = 0, halves = 0, wide = 0, fp32 = 0;
+  };
+  [[nodiscard]] const word_counts& words() const { return words_; }
+
+ protected:
+  void count(std::span<const switched_layer> layers, std::span<const double> lookbacks);
+  void save_counts(std::ostream& out) const;
+  void load_counts(std::istream& in);
+
+  std::vector<format_change> changes_;
+  narrow::cost_model costs_;
+  word_counts words_;
+};
+
+/// Null for recipes that do not switch. Throws std::invalid_argument where an option is out of range.
+std::unique_ptr<precision_policy> make_policy(recipe::precision kind, const narrow::precision_switch_options& options,
+                                              int batch);
+
+}  // namespace narrow_train
