@@ -6,6 +6,7 @@
 #include <optional>
 #include <variant>
 
+#include "saved_state.hpp"
 #include "tensor.hpp"
 
 namespace narrow_train {
@@ -70,10 +71,10 @@ struct block_choices {
 using block_matrix =
     std::variant<narrow::block_view<std::int8_t, float>, narrow::block_view<std::int16_t, float>>;
 
-/// A matrix in a block format, stored by columns.
-class block_operand {
+/// A matrix in a block format, stored by columns. Its state is mantissas and scales; `load` keeps the shape,
+/// and the matrix as it was where it throws.
+class block_operand : public saved_state {
  public:
-  virtual ~block_operand() = default;
   virtual void assign(const fp32_matrix& values) = 0;
   virtual void read(fp32_matrix& values) const = 0;
   [[nodiscard]] fp32_matrix values() const {

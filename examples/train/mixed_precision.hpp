@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 #include <memory>
 #include <narrow/train/loss_scaler.hpp>
 #include <string>
@@ -63,16 +64,32 @@ template <class S> class mixed_precision {
   /// What the loss is to be multiplied by before the next back-propagation.
   [[nodiscard]] float loss_scale() const { return scaler_.scale(); }
 
-  /// Updates the parameters from their gradients and returns true. Where a gradient is not finite it leaves
+  /// Adds the gradients of one of the batches of a step, all but the last, to theirs: in fp32, unscaled.
+  void accumulate() {
+    for_each([&](auto& p) {
+      if (accumulated_ == 0) {
+        scaler_.unscale(p.tensor->gradient, p.gradient, p.name);
+      } else {
+        scaler_.unscale(p.tensor->gradient, copy_, p.name);
+        p.gradient += copy_;
+      }
+    });
+    ++accumulated_;
+  }
+
+  /// Updates the parameters from their gradients, or from the mean of these and what was accumulated since
+  /// the last step, and returns true. Where a gradient of any of the batches is not finite it leaves
   /// parameters and optimiser as they are, returns false and lets the scaler lower its scale.
   bool step() {
-    bool finite = true;
-    double square_sum = 0;
-    for_each([&](auto& p) {
-      finite &= scaler_.unscale(p.tensor->gradient, p.gradient, p.name);
-      if (clip_norm_ > 0) square_sum += p.gradient.template cast<double>().squaredNorm();
-    });
+    accumulate();
+    const auto batches = static_cast<float>(std::exchange(accumulated_, 0));
+    const bool finite = !scaler_.overflowed();
     if (finite) {
+      double square_sum = 0;
+      for_each([&](auto& p) {
+        if (batches > 1) p.gradient /= batches;
+        if (clip_norm_ > 0) square_sum += p.gradient.template cast<double>().squaredNorm();
+      });
       const double norm = std::sqrt(square_sum);
       const bool clip = clip_norm_ > 0 && norm > double{clip_norm_};
       optimizer_->begin_step();
@@ -87,6 +104,29 @@ template <class S> class mixed_precision {
 
   [[nodiscard]] optimizer& rule() { return *optimizer_; }
   [[nodiscard]] const narrow::loss_scaler& scaler() const { return scaler_; }
+
+  /// Whether all parameters are finite, in whatever copy.
+  [[nodiscard]] bool finite() {
+    bool all = true;
+    for_each([&](auto& p) {
+      all = all && p.master.allFinite() && (p.tensor->block || all_finite(p.tensor->value));
+    });
+    return all;
+  }
+
+  /// All that decides how training goes on, for a checkpoint. They refer to this object.
+  [[nodiscard]] std::vector<saved_part> parts() {
+    std::vector<saved_part> all;
+    for_each([&](auto& p) {
+      all.push_back(
+          {p.name, [&p](std::ostream& out) { p.save(out); }, [&p](std::istream& in) { p.load(in); }});
+    });
+    all.push_back({"optimizer", [this](std::ostream& out) { write_number(out, optimizer_->time()); },
+                   [this](std::istream& in) { optimizer_->set_time(read_number<std::int64_t>(in)); }});
+    all.push_back({"loss scale", [this](std::ostream& out) { out << scaler_; },
+                   [this](std::istream& in) { in >> scaler_; }});
+    return all;
+  }
 
   /// Bytes of the parameters as stored for forward and backward, and of the copy that the optimiser works on.
   [[nodiscard]] std::size_t weight_bytes() const {
@@ -110,7 +150,29 @@ template <class S> class mixed_precision {
     fp32_matrix master;    // empty where updates go to tensor->value
     fp32_matrix gradient;  // unscaled
     moments memory;
+
+    void save(std::ostream& out) const {
+      if (tensor->block)
+        tensor->block->save(out);
+      else
+        write_matrix(out, tensor->value);
+      write_matrix(out, master);
+      memory.save(out);
+    }
+    void load(std::istream& in) {
+      if (tensor->block)
+        tensor->block->load(in);
+      else
+        read_matrix(in, tensor->value);
+      read_matrix(in, master);
+      const fp32_matrix shape = tensor->weights();
+      memory.load(in, shape.rows(), shape.cols());
+    }
   };
+
+  template <class T> static bool all_finite(const matrix<T>& m) {
+    return m.template cast<float>().allFinite();
+  }
 
   /// A step of the optimiser from `weights`, what a parameter is in fp32.
   template <class T> void move(trained<T>& p, fp32_matrix& weights) {
@@ -137,7 +199,8 @@ template <class S> class mixed_precision {
     for (auto& p : biases_) f(p);
   }
 
-  fp32_matrix copy_;  // scratch: weights of which there is no other in fp32
+  fp32_matrix copy_;     // scratch: weights of which there is no other in fp32, gradients of one batch
+  int accumulated_ = 0;  // batches whose gradients are summed up
   std::vector<trained<S>> weights_;
   std::vector<trained<float>> biases_;
   std::unique_ptr<optimizer> optimizer_;

@@ -48,9 +48,12 @@ struct product_settings {
 };
 
 /// All trained tensors of a network, in the order of its layers. Weights are stored in S, biases in fp32.
+/// And what else a checkpoint keeps of the layers.
 template <class S> struct parameter_list {
   std::vector<parameter<S>*> weights;
   std::vector<parameter<float>*> biases;
+  std::vector<fp32_matrix*> buffers = {};  // not trained: running statistics
+  std::vector<saved_state*> states = {};
 };
 
 /// The first layer of a network spares itself the gradient by its input, which nobody reads.
