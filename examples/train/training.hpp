@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -152,7 +153,9 @@ class mean_loss {
     images_ += static_cast<double>(images);
   }
   /// NaN if there are none.
-  [[nodiscard]] float value() const { return static_cast<float>(sum_ / images_); }
+  [[nodiscard]] float value() const {
+    return images_ > 0 ? static_cast<float>(sum_ / images_) : std::numeric_limits<float>::quiet_NaN();
+  }
   [[nodiscard]] std::uint64_t nonfinite() const { return batches_ - finite_; }
 
  private:

@@ -32,12 +32,12 @@ class watcher final : public observer {
   int last_epoch_;
 };
 
-train_and_test few_digits() { return {draw_digits(120, 1), draw_digits(40, 2)}; }
+train_and_test few_digits() { return {draw_digits(56, 1), draw_digits(20, 2)}; }
 
 training_settings small(const folder& f) {
   training_settings settings;
   settings.epochs = 4;
-  settings.batch = 16;
+  settings.batch = 8;
   settings.accumulate_steps = 3;
   settings.step.rate = 0.02f;
   settings.augment = augmentation::crop_and_flip;
@@ -214,7 +214,7 @@ TEST_CASE("checkpoints of other runs are refused, with the first difference", "[
   using settings = training_settings;
   CHECK_THAT(complaint([](settings& s) { s.step.rate = 0.1f; }),
              Contains("was written with --lr 0.02, not 0.1"));
-  CHECK_THAT(complaint([](settings& s) { s.batch = 8; }), Contains("--batch 16, not 8"));
+  CHECK_THAT(complaint([](settings& s) { s.batch = 16; }), Contains("--batch 8, not 16"));
   CHECK_THAT(complaint([](settings& s) { s.accumulate_steps = 1; }), Contains("--accumulate-steps 3, not 1"));
   CHECK_THAT(complaint([](settings& s) { s.augment = augmentation::none; }),
              Contains("--augment crop-flip, not none"));
