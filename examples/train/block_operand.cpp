@@ -2,7 +2,10 @@
 // format, floating_operand.hpp for narrow floats.
 #include "block_operand.hpp"
 
+#include <algorithm>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "fixed_operand.hpp"
 
@@ -24,8 +27,45 @@ template <class Format> class operand final : public block_operand {
   }
   std::size_t scale_count() const override { return tensor_.scales().size(); }
 
+  void save(std::ostream& out) const override {
+    write_number(out, static_cast<std::uint64_t>(tensor_.mantissas().size()));
+    write_number(out, static_cast<std::uint64_t>(tensor_.scales().size()));
+    write_numbers(out, tensor_.mantissas());
+    write_numbers(out, tensor_.scales());
+  }
+
+  void load(std::istream& in) override {
+    expect_size(in, tensor_.mantissas().size(), "mantissas");
+    expect_size(in, tensor_.scales().size(), "scales");
+    std::vector<typename Format::element_type> mantissas(tensor_.mantissas().size());
+    std::vector<float> scales(tensor_.scales().size());
+    read_numbers(in, std::span(mantissas));
+    read_numbers(in, std::span(scales));
+    // A tensor takes values, not mantissas. Each is a mantissa times its scale, exact in fp32, and a scale is
+    // what the largest mantissa times it asks for.
+    const auto view = tensor_.view();
+    const auto scale_of = [&](std::ptrdiff_t row, std::ptrdiff_t column) {
+      const auto block = row / view.tile_rows * view.scales.cols + column / view.tile_cols;
+      return scales[static_cast<std::size_t>(block)];
+    };
+    fp32_matrix values(tensor_.rows(), tensor_.cols());
+    for (Eigen::Index j = 0; j < values.cols(); ++j)
+      for (Eigen::Index i = 0; i < values.rows(); ++i)
+        values(i, j) =
+            static_cast<float>(mantissas[static_cast<std::size_t>(i + j * values.rows())]) * scale_of(i, j);
+    std::vector<float> largest(scales);
+    for (float& x : largest) x *= static_cast<float>(Format::limit);
+    tensor loaded(0, 0, narrow::storage_order::column_major);
+    loaded.assign(view_of(std::as_const(values)), narrow::rounding::nearest_even{}, largest);
+    if (!std::ranges::equal(loaded.mantissas(), mantissas) || !std::ranges::equal(loaded.scales(), scales))
+      throw std::runtime_error("has numbers that its format has not");
+    tensor_ = std::move(loaded);
+  }
+
  private:
-  narrow::block_tensor<Format> tensor_{0, 0, narrow::storage_order::column_major};
+  using tensor = narrow::block_tensor<Format>;
+
+  tensor tensor_{0, 0, narrow::storage_order::column_major};
 };
 
 // One choice after another becomes a template parameter.

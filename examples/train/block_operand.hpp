@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "recipe.hpp"
+#include "saved_state.hpp"
 #include "tensor.hpp"
 
 namespace narrow_train {
@@ -24,10 +25,10 @@ using block_matrix =
                  narrow::block_view<std::int32_t, float>, narrow::block_view<float, float>,
                  narrow::block_view<forward_fp8, float>, narrow::block_view<gradient_fp8, float>>;
 
-/// A matrix in some format, stored by columns.
-class block_operand {
+/// A matrix in some format, stored by columns. Its state is all that is stored; `load` keeps the shape, and the
+/// matrix as it was where it throws.
+class block_operand : public saved_state {
  public:
-  virtual ~block_operand() = default;
   /// Takes the shape of the values, and the values, rounded. `clips`, if there are any, are what the scales are
   /// chosen by in place of the largest magnitudes: one, or one for each of scale_count().
   virtual void assign(const Eigen::Ref<const fp32_matrix>& values, std::span<const float> clips = {}) = 0;
@@ -44,8 +45,8 @@ class block_operand {
   /// Ends a training step, for formats whose scale depends on the steps before: what was assigned last becomes one.
   virtual void advance() {}
   /// What the next `assign` depends on, beside its values.
-  virtual void save(std::ostream&) const {}
-  virtual void load(std::istream&) {}
+  virtual void save_scaling(std::ostream&) const {}
+  virtual void load_scaling(std::istream&) {}
 };
 
 /// An empty matrix in a format. Stochastic rounding draws from the calling thread's stream (narrow::seed). `layer` is

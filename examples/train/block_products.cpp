@@ -228,13 +228,13 @@ block_matrix block_products::backward_weights(const block_operand& weights) {
 
 void block_products::save(std::ostream& out) const {
   for (const auto* operand : {&x_, &dy_, &batch_x_, &batch_dy_})
-    if (*operand) (*operand)->save(out);
+    if (*operand) (*operand)->save_scaling(out);
   if (clip_) out << *clip_;
 }
 
 void block_products::load(std::istream& in) {
   for (auto* operand : {&x_, &dy_, &batch_x_, &batch_dy_})
-    if (*operand) (*operand)->load(in);
+    if (*operand) (*operand)->load_scaling(in);
   if (clip_) in >> *clip_;
 }
 

@@ -15,7 +15,7 @@ namespace narrow_train {
 ///
 /// The input gradient of a convolution is one over the windows of dY. Where weights are quantised in tiles it has
 /// tiles of its own: the weights as they are stored, in its order, are rounded to them once more.
-class block_products {
+class block_products : public saved_state {
  public:
   /// `grid`: the windows of a convolution, or nothing. `layer`: its format at the moment, for recipes that switch.
   block_products(const recipe& how, const std::optional<window_grid>& grid,
@@ -29,8 +29,8 @@ class block_products {
   void input_gradient(const block_operand& weights, const fp32_matrix& dy, fp32_matrix& dx);
 
   /// What the next steps depend on, beside the weights.
-  void save(std::ostream& out) const;
-  void load(std::istream& in);
+  void save(std::ostream& out) const override;
+  void load(std::istream& in) override;
 
   /// Scales of the operands of the last products: for tests.
   struct scale_counts {

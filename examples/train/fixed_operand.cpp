@@ -23,6 +23,12 @@ class plain_operand final : public block_operand {
   }
   std::size_t bytes() const override { return bytes_of(values_); }
   std::size_t scale_count() const override { return 1; }
+  void save(std::ostream& out) const override { write_matrix(out, values_); }
+  void load(std::istream& in) override {
+    fp32_matrix loaded;
+    read_matrix(in, loaded, values_.rows(), values_.cols());
+    values_ = std::move(loaded);
+  }
 
  private:
   static constexpr float one_ = 1;
@@ -39,7 +45,13 @@ class fixed_operand final : public block_operand {
   void assign(const Eigen::Ref<const fp32_matrix>& values, std::span<const float> clips) override {
     const int wl = layer_->word_length;
     const bool new_length = std::exchange(word_length_, wl) != wl;
-    if (plain()) return plain_.assign(values, {});
+    rows_ = values.rows();
+    cols_ = values.cols();
+    if (plain()) {
+      values_ = values;
+      scale_ = 1;
+      return;
+    }
     if (kind_ == operand_kind::fixed) {
       fraction_length_ = layer_->fraction_length;
       integers_.format({wl, fraction_length_});
@@ -50,15 +62,18 @@ class fixed_operand final : public block_operand {
       else if (kind_ == operand_kind::words || new_length)
         fraction_length_ = fraction_length_for(values, wl);
       integers_.format({wl, 0});
-      scaled_ = values * std::ldexp(1.0f, fraction_length_);
-      round(scaled_);
+      values_ = values * std::ldexp(1.0f, fraction_length_);
+      round(values_);
     }
     scale_ = std::ldexp(1.0f, -fraction_length_);
   }
 
   void read(fp32_matrix& values) const override {
-    if (plain()) return plain_.read(values);
-    values.resize(integers_.rows(), integers_.cols());
+    if (plain()) {
+      values = values_;
+      return;
+    }
+    values.resize(rows_, cols_);
     std::visit(
         [&](const auto& m) {
           const Eigen::Map<const matrix<typename std::remove_cvref_t<decltype(m)>::value_type>> mantissas(
@@ -69,10 +84,10 @@ class fixed_operand final : public block_operand {
   }
 
   block_matrix view() const override {
-    if (plain()) return plain_.view();
+    if (plain()) return one_block(values_.data(), rows_, cols_, scale_);
     return std::visit(
         [&](const auto& m) {
-          narrow::block_view view = one_block(m.data(), integers_.rows(), integers_.cols(), scale_);
+          narrow::block_view view = one_block(m.data(), rows_, cols_, scale_);
           view.largest = std::int64_t{1} << (word_length_ - 1);
           return block_matrix(view);
         },
@@ -80,17 +95,48 @@ class fixed_operand final : public block_operand {
   }
 
   std::size_t bytes() const override {
-    if (plain()) return plain_.bytes();
+    if (plain()) return bytes_of(values_);
     return std::visit([](const auto& m) { return m.size() * sizeof m[0]; }, integers_.mantissas()) +
            sizeof scale_;
   }
   std::size_t scale_count() const override { return 1; }
 
   void save(std::ostream& out) const override {
-    if (kind_ == operand_kind::held_words) out << word_length_ << ' ' << fraction_length_ << '\n';
+    save_scaling(out);
+    if (plain()) return write_matrix(out, values_);
+    write_number(out, integers_.format().wl);
+    for (Eigen::Index j = 0; j < cols_; ++j)
+      for (Eigen::Index i = 0; i < rows_; ++i) write_number(out, integers_.mantissa(i, j));
   }
   void load(std::istream& in) override {
-    if (kind_ == operand_kind::held_words) in >> word_length_ >> fraction_length_;
+    fixed_operand loaded(*this);
+    loaded.load_scaling(in);
+    if (loaded.plain()) {
+      read_matrix(in, loaded.values_, rows_, cols_);
+      loaded.scale_ = 1;
+    } else {
+      matrix<double> mantissas(rows_, cols_);
+      const auto wl = read_number<int>(in);
+      for (double& m : mantissas.reshaped()) m = read_number<std::int32_t>(in);
+      const int fl = kind_ == operand_kind::fixed ? loaded.fraction_length_ : 0;
+      loaded.integers_.format({wl, fl});
+      const double step = std::ldexp(1.0, -fl);
+      loaded.integers_.assign(rows_, cols_, [&](auto i, auto j) { return mantissas(i, j) * step; });
+      loaded.scale_ = std::ldexp(1.0f, -loaded.fraction_length_);
+    }
+    *this = std::move(loaded);
+  }
+
+  void save_scaling(std::ostream& out) const override {
+    write_number(out, word_length_);
+    write_number(out, fraction_length_);
+  }
+  void load_scaling(std::istream& in) override {
+    const auto wl = read_number<int>(in), fl = read_number<int>(in);
+    if (wl != 0) static_cast<void>(narrow::fixed_format(wl, 0));  // throws
+    if (fl < -200 || fl > 200) throw std::runtime_error("has the fraction length " + std::to_string(fl));
+    word_length_ = wl;
+    fraction_length_ = fl;
   }
 
  private:
@@ -112,8 +158,8 @@ class fixed_operand final : public block_operand {
   rounding_choice rounding_;
   std::shared_ptr<const layer_format> layer_;
   narrow::fixed_tensor integers_{0, 0, narrow::storage_order::column_major};
-  plain_operand plain_;
-  fp32_matrix scaled_;                         // scratch
+  fp32_matrix values_;  // where they are fp32; else scratch
+  Eigen::Index rows_ = 0, cols_ = 0;
   int word_length_ = 0, fraction_length_ = 0;  // of the last `assign`
   float scale_ = 1;
 };

@@ -31,6 +31,12 @@ template <class F> class rounded_operand final : public block_operand {
   }
   std::size_t bytes() const override { return codes_.size() * sizeof(F); }
   std::size_t scale_count() const override { return 1; }
+  void save(std::ostream& out) const override { write_matrix(out, values_); }
+  void load(std::istream& in) override {
+    fp32_matrix loaded;
+    read_matrix(in, loaded, values_.rows(), values_.cols());
+    assign(loaded);
+  }
 
  private:
   static constexpr float one_ = 1;
@@ -80,17 +86,26 @@ template <class F> class scaled_operand final : public block_operand {
     if (largest_.size() > history) largest_.pop_back();
   }
   void save(std::ostream& out) const override {
-    out << largest_.size();
-    for (const float x : largest_) out << ' ' << std::bit_cast<std::uint32_t>(x);
-    out << '\n';
+    save_scaling(out);
+    write_number(out, scale_);
+    write_numbers(out, std::span<const F>(codes_));
   }
   void load(std::istream& in) override {
-    std::size_t size = 0;
-    in >> size;
-    if (size > history) in.setstate(std::ios::failbit);
+    scaled_operand loaded(*this);
+    loaded.load_scaling(in);
+    loaded.scale_ = read_number<float>(in);
+    read_numbers(in, std::span<F>(loaded.codes_));
+    *this = std::move(loaded);
+  }
+  void save_scaling(std::ostream& out) const override {
+    write_number(out, static_cast<std::uint64_t>(largest_.size()));
+    for (const float x : largest_) write_number(out, x);
+  }
+  void load_scaling(std::istream& in) override {
+    const auto size = read_number<std::uint64_t>(in);
+    if (size > history) throw std::runtime_error("has " + std::to_string(size) + " largest magnitudes");
     largest_.clear();
-    for (std::uint32_t bits = 0; largest_.size() < size && in >> bits;)
-      largest_.push_back(std::bit_cast<float>(bits));
+    while (largest_.size() < size) largest_.push_back(read_number<float>(in));
   }
 
  private:

@@ -46,6 +46,7 @@ std::span<const format> formats() {
 }
 
 training_settings format::adapted(training_settings settings) const {
+  settings.format = name;
   if (quantised) {
     settings.products.quantised = settings.recipes.applied_to(*quantised);
     if (!quantised->master_copy) settings.master = master_copy::absent;
@@ -56,6 +57,11 @@ training_settings format::adapted(training_settings settings) const {
 training_result format::train(const training_settings& settings, const train_and_test& data,
                               std::uint64_t seed, observer& watcher) const {
   return train_stored(adapted(settings), data, seed, watcher);
+}
+
+std::optional<training_result> format::resumable(const training_settings& settings,
+                                                 const train_and_test& data, std::uint64_t seed) const {
+  return narrow_train::resumable(adapted(settings), data, seed);
 }
 
 std::unique_ptr<stepper> format::prepare(const training_settings& settings, const dataset& batch) const {

@@ -20,6 +20,9 @@ struct format {
   /// Trains a fresh network; see train_network.
   training_result train(const training_settings& settings, const train_and_test& data, std::uint64_t seed,
                         observer& watcher) const;
+  /// What `train` would begin with; see narrow_train::resumable.
+  std::optional<training_result> resumable(const training_settings& settings, const train_and_test& data,
+                                           std::uint64_t seed) const;
   /// A fresh network, and `batch`, to which it keeps a reference, as the batch that it trains on.
   std::unique_ptr<stepper> prepare(const training_settings& settings, const dataset& batch) const;
 

@@ -1,9 +1,13 @@
 // train: the same network in several number formats, side by side. `train --help` lists the options.
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <exception>
 #include <iostream>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "report.hpp"
@@ -11,6 +15,16 @@
 namespace {
 
 using namespace narrow_train;
+
+/// Makes the folder if it is not there; one that cannot be written is refused.
+void prepare_folder(const std::filesystem::path& folder) {
+  if (folder.empty()) return;
+  std::error_code failure;
+  std::filesystem::create_directories(folder, failure);
+  if (!failure && access(folder.c_str(), W_OK | X_OK) != 0) failure = {errno, std::generic_category()};
+  if (failure)
+    throw data_error("--checkpoint: cannot write to " + folder.string() + ": " + failure.message());
+}
 
 /// Runs everything that is asked for, --jobs at a time, and keeps the CSV file up to date.
 void train_all(const options& asked, const train_and_test& data, std::vector<run>& runs) {
@@ -51,10 +65,13 @@ int main(int argc, char** argv) try {
 
   train_and_test data = asked->data->load(asked->folder);
   if (asked->limit > 0) data.train.truncate(asked->limit);
+  prepare_folder(asked->training.checkpoints);
   std::vector<run> runs;
   for (const format* kind : asked->formats)
     for (const auto seed : asked->seeds) runs.push_back({kind, seed, {}, false});
-  if (!asked->csv.empty()) write_csv(asked->csv, runs);  // better now than after an hour
+  // Checkpoints that cannot be used, places that cannot be written: better known now than after an hour.
+  for (const run& r : runs) static_cast<void>(r.kind->resumable(asked->training, data, r.seed));
+  if (!asked->csv.empty()) write_csv(asked->csv, runs);
 
   train_all(*asked, data, runs);
   print_table(std::cout, runs);

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 #include <memory>
 #include <narrow/train/loss_scaler.hpp>
+#include <narrow/train/truncated_normal.hpp>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -13,6 +15,7 @@
 
 #include "layers/layer.hpp"
 #include "optimizer.hpp"
+#include "precision_policy.hpp"
 #include "random.hpp"
 
 namespace narrow_train {
@@ -20,6 +23,9 @@ namespace narrow_train {
 /// Whether updates go to an fp32 copy of the weights, rounded to S after each step, or (the ablation)
 /// straight to the weights in S, where an update below half a unit of its weight is lost.
 enum class master_copy { kept, absent };
+
+/// How initial weights are drawn: `he_normal`, or as MARViN asks for, narrow::truncated_normal.
+enum class initial_weights { he, truncated };
 
 /// Weights (outputs x inputs) for a layer that is followed by ReLU: normal with variance 2 / inputs, cut at
 /// two standard deviations. He et al., Delving Deep into Rectifiers (2015), section 2.2.
@@ -38,17 +44,27 @@ inline fp32_matrix he_normal(Eigen::Index outputs, Eigen::Index inputs, random_s
 /// The parameters of a network and all that their training keeps beside them.
 template <class S> class mixed_precision {
  public:
-  /// Draws the weights in fp32, from the seed alone, so that every format starts from the same ones.
-  /// `clip_norm` bounds the Euclidean norm of all gradients together; 0 leaves them alone.
+  struct settings {
+    float clip_norm = 0;  // bounds the Euclidean norm of all gradients together; 0 leaves them alone
+    float l1 = 0;
+    master_copy master = master_copy::kept;
+    initial_weights start = initial_weights::he;
+  };
+
+  /// Draws the weights in fp32, from the seed alone, so that every format starts from the same ones. `policy`, if
+  /// there is one, needs the master copy.
   mixed_precision(const parameter_list<S>& parameters, std::uint64_t seed, std::unique_ptr<optimizer> rule,
-                  narrow::loss_scaler scaler, float clip_norm, master_copy master)
-      : optimizer_(std::move(rule)), scaler_(std::move(scaler)), clip_norm_(clip_norm) {
+                  narrow::loss_scaler scaler, std::unique_ptr<precision_policy> policy, const settings& how)
+      : optimizer_(std::move(rule)), scaler_(std::move(scaler)), policy_(std::move(policy)), how_(how) {
     random_stream random(seed, purpose::weights);
     for (auto* weights : parameters.weights) {
-      const fp32_matrix zeros = weights->weights();
-      fp32_matrix initial = he_normal(zeros.rows(), zeros.cols(), random);
+      fp32_matrix initial = weights->weights();
+      if (how.start == initial_weights::he)
+        initial = he_normal(initial.rows(), initial.cols(), random);
+      else
+        narrow::truncated_normal(initial, static_cast<double>(initial.cols()), random.bits());
       weights->store(initial);
-      const bool copy = master == master_copy::kept && (weights->block || !std::is_same_v<S, float>);
+      const bool copy = how.master == master_copy::kept && (weights->block || !std::is_same_v<S, float>);
       weights_.push_back({"weights " + std::to_string(weights_.size() + 1),
                           weights,
                           optimizer_->settings().weight_decay,
@@ -63,23 +79,42 @@ template <class S> class mixed_precision {
   /// What the loss is to be multiplied by before the next back-propagation.
   [[nodiscard]] float loss_scale() const { return scaler_.scale(); }
 
-  /// Updates the parameters from their gradients and returns true. Where a gradient is not finite it leaves
-  /// parameters and optimiser as they are, returns false and lets the scaler lower its scale.
-  bool step() {
-    bool finite = true;
-    double square_sum = 0;
+  /// Adds the gradients of one of the batches of a step, all but the last, to theirs: in fp32, unscaled.
+  void accumulate() {
     for_each([&](auto& p) {
-      finite &= scaler_.unscale(p.tensor->gradient, p.gradient, p.name);
-      if (clip_norm_ > 0) square_sum += p.gradient.template cast<double>().squaredNorm();
+      if (accumulated_ == 0) {
+        scaler_.unscale(p.tensor->gradient, p.gradient, p.name);
+      } else {
+        scaler_.unscale(p.tensor->gradient, copy_, p.name);
+        p.gradient += copy_;
+      }
     });
+    ++accumulated_;
+  }
+
+  /// Updates the parameters from their gradients, or from the mean of these and what was accumulated since
+  /// the last step, and returns true. Where a gradient of any of the batches is not finite it leaves
+  /// parameters and optimiser as they are, returns false and lets the scaler lower its scale. `loss`: of the last
+  /// batch.
+  bool step(float loss) {
+    accumulate();
+    const auto batches = static_cast<float>(std::exchange(accumulated_, 0));
+    const bool finite = !scaler_.overflowed();
     if (finite) {
-      const double norm = std::sqrt(square_sum);
-      const bool clip = clip_norm_ > 0 && norm > double{clip_norm_};
-      optimizer_->begin_step();
+      double square_sum = 0;
       for_each([&](auto& p) {
-        if (clip) p.gradient *= static_cast<float>(double{clip_norm_} / norm);
-        update(p);
+        if (batches > 1) p.gradient /= batches;
+        if (how_.clip_norm > 0) square_sum += p.gradient.template cast<double>().squaredNorm();
       });
+      const double norm = std::sqrt(square_sum);
+      const bool clip = how_.clip_norm > 0 && norm > double{how_.clip_norm};
+      if (clip) for_each([&](auto& p) { p.gradient *= static_cast<float>(double{how_.clip_norm} / norm); });
+      optimizer_->begin_step();
+      for (auto& p : weights_) regularise(p);
+      const auto verdicts = switch_formats(loss);
+      for (std::size_t i = 0; i < weights_.size(); ++i)
+        if (verdicts.empty() || verdicts[i] == precision_policy::verdict::update) update(weights_[i]);
+      for (auto& p : biases_) update(p);
     }
     scaler_.update();
     return finite;
@@ -87,6 +122,34 @@ template <class S> class mixed_precision {
 
   [[nodiscard]] optimizer& rule() { return *optimizer_; }
   [[nodiscard]] const narrow::loss_scaler& scaler() const { return scaler_; }
+  /// Null where no format switches.
+  [[nodiscard]] precision_policy* policy() { return policy_.get(); }
+
+  /// Whether all parameters are finite, in whatever copy.
+  [[nodiscard]] bool finite() {
+    bool all = true;
+    for_each([&](auto& p) {
+      all = all && p.master.allFinite() && (p.tensor->block || all_finite(p.tensor->value));
+    });
+    return all;
+  }
+
+  /// All that decides how training goes on, for a checkpoint. They refer to this object.
+  [[nodiscard]] std::vector<saved_part> parts() {
+    std::vector<saved_part> all;
+    for_each([&](auto& p) {
+      all.push_back(
+          {p.name, [&p](std::ostream& out) { p.save(out); }, [&p](std::istream& in) { p.load(in); }});
+    });
+    all.push_back({"optimizer", [this](std::ostream& out) { write_number(out, optimizer_->time()); },
+                   [this](std::istream& in) { optimizer_->set_time(read_number<std::int64_t>(in)); }});
+    if (policy_)
+      all.push_back({"precision", [this](std::ostream& out) { policy_->save(out); },
+                     [this](std::istream& in) { policy_->load(in); }});
+    all.push_back({"loss scale", [this](std::ostream& out) { out << scaler_; },
+                   [this](std::istream& in) { in >> scaler_; }});
+    return all;
+  }
 
   /// Bytes of the parameters as stored for forward and backward, and of the copy that the optimiser works on.
   [[nodiscard]] std::size_t weight_bytes() const {
@@ -110,26 +173,75 @@ template <class S> class mixed_precision {
     fp32_matrix master;    // empty where updates go to tensor->value
     fp32_matrix gradient;  // unscaled
     moments memory;
+
+    void save(std::ostream& out) const {
+      if (tensor->format) {
+        write_number(out, tensor->format->word_length);
+        write_number(out, tensor->format->fraction_length);
+      }
+      if (tensor->stored) tensor->stored->save(out);
+      if (tensor->block)
+        tensor->block->save(out);
+      else
+        write_matrix(out, tensor->value);
+      write_matrix(out, master);
+      memory.save(out);
+    }
+    void load(std::istream& in) {
+      if (tensor->format) {
+        const auto wl = read_number<int>(in), fl = read_number<int>(in);
+        static_cast<void>(narrow::fixed_format(wl, fl));  // throws for what is none
+        *tensor->format = {wl, fl};
+      }
+      if (tensor->stored) tensor->stored->load(in);
+      if (tensor->block)
+        tensor->block->load(in);
+      else
+        read_matrix(in, tensor->value);
+      read_matrix(in, master);
+      const fp32_matrix shape = tensor->weights();
+      memory.load(in, shape.rows(), shape.cols());
+    }
   };
 
-  /// A step of the optimiser from `weights`, what a parameter is in fp32.
-  template <class T> void move(trained<T>& p, fp32_matrix& weights) {
+  template <class T> static bool all_finite(const matrix<T>& m) {
+    return m.template cast<float>().allFinite();
+  }
+
+  /// What a parameter is in fp32; in `copy_` where there is no such copy of it.
+  template <class T> fp32_matrix& in_fp32(trained<T>& p) {
+    if constexpr (std::is_same_v<T, float>)
+      if (!p.tensor->block) return p.tensor->value;
+    if (p.master.size() > 0) return p.master;
+    p.tensor->read(copy_);
+    return copy_;
+  }
+
+  /// Adds the gradient of decay / 2 ||w||^2 + l1 ||w||_1.
+  template <class T> void regularise(trained<T>& p) {
+    if (p.decay == 0 && how_.l1 == 0) return;
+    const fp32_matrix& weights = in_fp32(p);
     if (p.decay > 0) p.gradient += p.decay * weights;
-    optimizer_->gradient_to_step(p.memory, p.gradient);
-    weights -= p.gradient;
+    if (how_.l1 > 0) p.gradient += how_.l1 * weights.cwiseSign();
+  }
+
+  /// Lets the policy choose formats and prepare gradients.
+  std::vector<precision_policy::verdict> switch_formats(float loss) {
+    if (!policy_) return {};
+    std::vector<switched_layer> layers;
+    for (auto& p : weights_)
+      layers.push_back({p.name, p.master, p.gradient, *p.tensor->format, p.tensor->operations});
+    for (auto& p : biases_) policy_->prepare_unswitched(p.gradient);
+    return policy_->before_update(layers, double{loss});
   }
 
   template <class T> void update(trained<T>& p) {
+    fp32_matrix& weights = in_fp32(p);
+    optimizer_->gradient_to_step(p.memory, p.gradient);
+    weights -= p.gradient;
     if constexpr (std::is_same_v<T, float>)
-      if (!p.tensor->block) return move(p, p.tensor->value);
-    if (p.master.size() > 0) {
-      move(p, p.master);
-      p.tensor->store(p.master);
-    } else {
-      p.tensor->read(copy_);
-      move(p, copy_);
-      p.tensor->store(copy_);
-    }
+      if (!p.tensor->block) return;
+    p.tensor->store(weights);
   }
 
   template <class F> void for_each(F&& f) {
@@ -137,12 +249,14 @@ template <class S> class mixed_precision {
     for (auto& p : biases_) f(p);
   }
 
-  fp32_matrix copy_;  // scratch: weights of which there is no other in fp32
+  fp32_matrix copy_;     // scratch: weights of which there is no other in fp32, gradients of one batch
+  int accumulated_ = 0;  // batches whose gradients are summed up
   std::vector<trained<S>> weights_;
   std::vector<trained<float>> biases_;
   std::unique_ptr<optimizer> optimizer_;
   narrow::loss_scaler scaler_;
-  float clip_norm_;
+  std::unique_ptr<precision_policy> policy_;
+  settings how_;
 };
 
 }  // namespace narrow_train

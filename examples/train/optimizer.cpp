@@ -61,6 +61,22 @@ template <class Optimizer> std::unique_ptr<optimizer> make(const optimizer_setti
 
 }  // namespace
 
+void moments::save(std::ostream& out) const {
+  for (const fp32_matrix* m : {&first, &second}) {
+    write_number(out, static_cast<std::uint8_t>(m->size() > 0));
+    if (m->size() > 0) write_matrix(out, *m);
+  }
+}
+
+void moments::load(std::istream& in, Eigen::Index rows, Eigen::Index columns) {
+  for (fp32_matrix* m : {&first, &second}) {
+    if (read_number<std::uint8_t>(in) != 0)
+      read_matrix(in, *m, rows, columns);
+    else
+      m->resize(0, 0);
+  }
+}
+
 std::span<const optimizer_kind> optimizers() {
   static constexpr std::array all{
       optimizer_kind{"sgd", "gradient descent with momentum", 0.015f, make<sgd>},

@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "saved_state.hpp"
 #include "tensor.hpp"
 
 namespace narrow_train {
@@ -21,6 +22,10 @@ struct optimizer_settings {
 struct moments {
   fp32_matrix first;   // SGD: velocity; Adam: mean of the gradient
   fp32_matrix second;  // Adam: mean of its square
+
+  void save(std::ostream& out) const;
+  /// Of a tensor (rows x columns). Throws std::runtime_error where it is not what `save` wrote of one.
+  void load(std::istream& in, Eigen::Index rows, Eigen::Index columns);
 };
 
 class optimizer {
@@ -38,7 +43,9 @@ class optimizer {
   void set_rate(float rate) { settings_.rate = rate; }
 
   [[nodiscard]] const optimizer_settings& settings() const { return settings_; }
+  /// Steps so far.
   [[nodiscard]] std::int64_t time() const { return time_; }
+  void set_time(std::int64_t steps) { time_ = steps; }
 
  private:
   optimizer_settings settings_;

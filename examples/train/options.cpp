@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iostream>
 #include <sstream>
 
@@ -27,6 +28,14 @@ template <class Item> const Item* find(std::span<const Item> items, std::string_
   for (const Item& item : items)
     if (item.name == name) return &item;
   return nullptr;  // not reached: the parser has checked the name
+}
+
+/// The name of each, and what it says about itself.
+template <class Item> std::string described(std::span<const Item> items) {
+  std::string text;
+  for (const Item& item : items)
+    text += (text.empty() ? "" : " | ") + std::string(item.name) + " (" + std::string(item.description) + ')';
+  return text;
 }
 
 /// A validator that accepts the numbers x with low <= x <= high, or low < x where `low` itself is excluded.
@@ -56,6 +65,15 @@ const CLI::Validator scale_choice(
     },
     "");
 
+bool strictly_ascending(const std::vector<double>& numbers) {
+  return std::ranges::adjacent_find(numbers, std::greater_equal{}) == numbers.end();
+}
+
+template <class T> bool has_repeated(std::vector<T> items) {
+  std::ranges::sort(items);
+  return std::ranges::adjacent_find(items) != items.end();
+}
+
 }  // namespace
 
 std::optional<options> parse(int argc, const char* const* argv, int& exit_code) {
@@ -71,7 +89,8 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
   std::vector<std::string> format_names{"fp32", "fp16", "bf16", "hbfp8", "int8"};
   std::string dataset{o.data->name}, model{t.network->name}, rule{t.optimizer->name}, sums = "wide";
   bool no_master = false;
-  std::string rounding, exponent, tile;
+  std::string rounding, exponent, tile, schedule{t.schedule.kind->name}, augment;
+  bool resume = false;
   constexpr double unlimited = 1e9;
 
   app.add_option("--formats", format_names, "Formats, separated by commas: " + choices(formats()))
@@ -84,6 +103,11 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
       ->delimiter(',');
   app.add_option("--jobs", o.jobs, "Runs at a time, each in a thread of its own; results do not depend on it")
       ->check(between(1, 256));
+  app.add_option("--checkpoint", t.checkpoints,
+                 "Folder for the state of each run after each epoch: MODEL-FORMAT-SEED.checkpoint")
+      ->always_capture_default(false);
+  app.add_flag("--resume", resume,
+               "Continue what is in --checkpoint; runs of which nothing is there start at the beginning");
   app.add_option("--csv", o.csv, "File for the curves: one line for each run and epoch")
       ->always_capture_default(false);
 
@@ -97,12 +121,23 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
   app.add_option("--limit", o.limit, "Train on the first N images only; 0: on all")
       ->check(between(0, unlimited))
       ->group(data_group);
+  app.add_option(
+         "--augment", augment,
+         "none | crop-flip: images padded by 4, cut to size at random, mirrored at random; by default "
+         "crop-flip for cifar10, none for other images")
+      ->check(CLI::IsMember(std::vector<std::string>{"none", "crop-flip"}).description(""))
+      ->always_capture_default(false)
+      ->group(data_group);
 
   const std::string training_group = "Training";
   app.add_option("--epochs", t.epochs, "Passes through the training images")
       ->check(between(1, 10000))
       ->group(training_group);
   app.add_option("--batch", t.batch, "Images a step")->check(between(1, 65536))->group(training_group);
+  app.add_option("--accumulate-steps", t.accumulate_steps,
+                 "Batches whose gradients are averaged in fp32 for one update")
+      ->check(between(1, 65536))
+      ->group(training_group);
   app.add_option("--optimizer", rule, "Update rule: " + choices(optimizers()))
       ->check(CLI::IsMember(names(optimizers())).description(""))
       ->group(training_group);
@@ -111,8 +146,27 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
           ->check(between(0, unlimited, lower_end::excluded))
           ->always_capture_default(false)
           ->group(training_group);
-  app.add_option("--lr-decay", t.rate_decay, "Factor on the learning rate after each epoch")
-      ->check(between(0, 1, lower_end::excluded))
+  app.add_option("--schedule", schedule, "Learning rate over the run: " + described(schedules()))
+      ->check(CLI::IsMember(names(schedules())).description(""))
+      ->group(training_group);
+  auto* decay = app.add_option("--lr-decay", t.schedule.decay, "decay: the factor")
+                    ->check(between(0, 1, lower_end::excluded))
+                    ->group(training_group);
+  auto* milestones = app.add_option("--milestones", t.schedule.milestones,
+                                    "step: parts of the run, ascending, separated by commas")
+                         ->delimiter(',')
+                         ->check(between(0, 1))
+                         ->group(training_group);
+  auto* factor = app.add_option("--lr-factor", t.schedule.factor, "step, plateau: the factor")
+                     ->check(between(0, 1, lower_end::excluded))
+                     ->group(training_group);
+  auto* patience = app.add_option("--patience", t.schedule.patience,
+                                  "plateau: epochs in a row without a lower training loss that are borne")
+                       ->check(between(0, 10000))
+                       ->group(training_group);
+  app.add_option("--warmup", t.schedule.warmup,
+                 "Epochs, whole or not, in which the learning rate rises from nothing")
+      ->check(between(0, 10000))
       ->group(training_group);
   app.add_option("--momentum", t.step.momentum, "Momentum of sgd and nesterov")
       ->check(between(0, 0.9999))
@@ -163,6 +217,29 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
       throw CLI::ValidationError("--dataset", dataset + " needs --data DIR, the folder of its files");
     if (!o.data->needs_folder && !o.folder.empty())
       throw CLI::ValidationError("--data", o.folder.string() + " is of no use to --dataset " + dataset);
+    t.schedule.kind = find(schedules(), schedule);
+    const auto refuse_unused = [&](const CLI::Option* option, bool used) {
+      if (!option->empty() && !used)
+        throw CLI::ValidationError(option->get_name(),
+                                   option->results().front() + " is of no use to --schedule " + schedule);
+    };
+    const schedule_uses& uses = t.schedule.kind->uses;
+    refuse_unused(decay, uses.decay);
+    refuse_unused(milestones, uses.milestones);
+    refuse_unused(factor, uses.factor);
+    refuse_unused(patience, uses.patience);
+    if (!strictly_ascending(t.schedule.milestones))
+      throw CLI::ValidationError("--milestones",
+                                 CLI::detail::join(milestones->results(), ",") + " is not ascending");
+    if (t.schedule.warmup > t.epochs)
+      throw CLI::ValidationError("--warmup", CLI::detail::to_string(t.schedule.warmup) +
+                                                 " is longer than --epochs " + std::to_string(t.epochs));
+    if (resume && t.checkpoints.empty())
+      throw CLI::ValidationError("--resume", "needs --checkpoint DIR, the folder to resume from");
+    if (!t.checkpoints.empty() && has_repeated(o.seeds))
+      throw CLI::ValidationError("--seed", "with --checkpoint every seed must be another");
+    if (!t.checkpoints.empty() && has_repeated(format_names))
+      throw CLI::ValidationError("--formats", "with --checkpoint every format must be another");
     const auto selected = [&](auto has) {
       return std::ranges::any_of(format_names, [&](const std::string& name) {
         const auto& quantised = find(formats(), name)->quantised;
@@ -200,6 +277,10 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
                          : exponent == "min" ? exponent_choice::min
                                              : exponent_choice::avg;
   if (!tile.empty()) t.recipes.weight_scales = tile == "tensor" ? sharing::tensor : sharing::tile;
+  t.augment = augment.empty()     ? o.data->usual_augmentation
+              : augment == "none" ? augmentation::none
+                                  : augmentation::crop_and_flip;
+  t.start = resume ? run_start::checkpoint : run_start::beginning;
   t.master = no_master ? master_copy::absent : master_copy::kept;
   return o;
 }

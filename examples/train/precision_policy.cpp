@@ -1,17 +1,26 @@
 #include "precision_policy.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <istream>
 #include <narrow/eigen.hpp>
 #include <narrow/train/muppet_switch.hpp>
 #include <ostream>
 
+#include "saved_state.hpp"
+
 namespace narrow_train {
 namespace {
+
+void skip_line_end(std::istream& in) {
+  if (in.get() != '\n') throw std::runtime_error("has something else where a line should end");
+}
 
 /// Kummer et al., MARViN (2021): each layer's <WL, FL> by narrow::precision_switch, gradients normalised.
 class marvin final : public precision_policy {
  public:
-  marvin(const narrow::precision_switch_options& options, const narrow::cost_model_options& model) : switch_(options) {
+  marvin(const narrow::precision_switch_options& options, const narrow::cost_model_options& model)
+      : switch_(options) {
     costs_ = narrow::cost_model(model);
   }
 
@@ -24,8 +33,8 @@ class marvin final : public precision_policy {
     for (auto& layer : layers) {
       const auto format = switch_.observe(layer.name, layer.master, layer.gradient, loss);
       const narrow::layer_precision& now = switch_.layer(layer.name);
-      const bool first = now.observed == 1, changed = format.wl != layer.format.word_length ||
-                                                       format.fl != layer.format.fraction_length;
+      const bool first = now.observed == 1,
+                 changed = format.wl != layer.format.word_length || format.fl != layer.format.fraction_length;
       layer.format = {format.wl, format.fl};
       if (first || changed)
         changes_.push_back({switch_.steps(), layer.name, layer.format, now.lookback, now.switch_diversity,
@@ -36,15 +45,20 @@ class marvin final : public precision_policy {
     }
     return verdicts;
   }
+  void prepare_unswitched(fp32_matrix& gradient) const override {
+    if (const double norm = gradient.cast<double>().norm(); norm > 0 && std::isfinite(norm))
+      gradient *= static_cast<float>(1 / norm);
+  }
   void epoch_done() override {}
 
   void save(std::ostream& out) const override {
     out << switch_ << '\n';
-    save_counts(out);
+    save_past(out);
   }
   void load(std::istream& in) override {
     in >> switch_;
-    load_counts(in);
+    skip_line_end(in);
+    load_past(in);
   }
 
  private:
@@ -74,6 +88,7 @@ class muppet final : public precision_policy {
     }
     return std::vector<verdict>(layers.size(), verdict::update);
   }
+  void prepare_unswitched(fp32_matrix&) const override {}
   void epoch_done() override {
     for (const auto& [name, gradient] : last_) switch_.observe(name, gradient);
     if (!last_.empty()) switch_.update();
@@ -81,12 +96,15 @@ class muppet final : public precision_policy {
   }
 
   void save(std::ostream& out) const override {
-    out << switch_ << '\n' << steps_ << '\n';
-    save_counts(out);
+    out << switch_ << '\n';
+    write_number(out, steps_);
+    save_past(out);
   }
   void load(std::istream& in) override {
-    in >> switch_ >> steps_;
-    load_counts(in);
+    in >> switch_;
+    skip_line_end(in);
+    steps_ = read_number<std::uint64_t>(in);
+    load_past(in);
   }
 
  private:
@@ -108,16 +126,43 @@ void precision_policy::count(std::span<const switched_layer> layers, std::span<c
   costs_.step(step);
 }
 
-void precision_policy::save_counts(std::ostream& out) const {
-  out << costs_ << '\n' << words_.bytes << ' ' << words_.halves << ' ' << words_.wide << ' ' << words_.fp32 << '\n';
+void precision_policy::save_past(std::ostream& out) const {
+  out << costs_ << '\n';
+  for (const auto count : {words_.bytes, words_.halves, words_.wide, words_.fp32}) write_number(out, count);
+  write_number(out, static_cast<std::uint64_t>(changes_.size()));
+  for (const format_change& c : changes_) {
+    write_number(out, c.step);
+    write_number(out, static_cast<std::uint64_t>(c.layer.size()));
+    write_numbers(out, std::span<const char>(c.layer));
+    write_number(out, c.format.word_length);
+    write_number(out, c.format.fraction_length);
+    for (const double x : {c.lookback, c.diversity, c.loss}) write_number(out, x);
+    write_number(out, c.resolution);
+  }
 }
 
-void precision_policy::load_counts(std::istream& in) {
-  in >> costs_ >> words_.bytes >> words_.halves >> words_.wide >> words_.fp32;
+void precision_policy::load_past(std::istream& in) {
+  in >> costs_;
+  skip_line_end(in);
+  for (auto* count : {&words_.bytes, &words_.halves, &words_.wide, &words_.fp32})
+    *count = read_number<std::uint64_t>(in);
+  changes_.clear();
+  for (auto count = read_number<std::uint64_t>(in); count > 0; --count) {
+    format_change c{};
+    c.step = read_number<std::uint64_t>(in);
+    constexpr std::uint64_t longest = 1000;
+    c.layer.resize(std::min(read_number<std::uint64_t>(in), longest));
+    read_numbers(in, std::span(c.layer));
+    c.format.word_length = read_number<int>(in);
+    c.format.fraction_length = read_number<int>(in);
+    for (auto* x : {&c.lookback, &c.diversity, &c.loss}) *x = read_number<double>(in);
+    c.resolution = read_number<int>(in);
+    changes_.push_back(std::move(c));
+  }
 }
 
-std::unique_ptr<precision_policy> make_policy(recipe::precision kind, const narrow::precision_switch_options& options,
-                                              int batch) {
+std::unique_ptr<precision_policy> make_policy(recipe::precision kind,
+                                              const narrow::precision_switch_options& options, int batch) {
   narrow::cost_model_options model;
   model.batch_size = batch;
   model.max_lookback = options.max_lookback;

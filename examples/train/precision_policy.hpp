@@ -43,13 +43,15 @@ class precision_policy {
   /// Before the update of a step with this loss: may change formats, for the weights that follow, and gradients.
   /// The verdicts are one for each layer.
   virtual std::vector<verdict> before_update(std::span<switched_layer> layers, double loss) = 0;
+  /// The same for the gradient of what is not quantised.
+  virtual void prepare_unswitched(fp32_matrix& gradient) const = 0;
   /// After the last step of an epoch.
   virtual void epoch_done() = 0;
 
   virtual void save(std::ostream& out) const = 0;
   virtual void load(std::istream& in) = 0;
 
-  /// Since the beginning, the first formats included; since `load`, after that.
+  /// Since the beginning, the first formats included.
   [[nodiscard]] const std::vector<format_change>& changes() const { return changes_; }
   /// What the steps so far would cost on hardware whose time grows with word lengths.
   [[nodiscard]] const narrow::cost_model& costs() const { return costs_; }
@@ -62,8 +64,8 @@ class precision_policy {
 
  protected:
   void count(std::span<const switched_layer> layers, std::span<const double> lookbacks);
-  void save_counts(std::ostream& out) const;
-  void load_counts(std::istream& in);
+  void save_past(std::ostream& out) const;
+  void load_past(std::istream& in);
 
   std::vector<format_change> changes_;
   narrow::cost_model costs_;
@@ -71,7 +73,7 @@ class precision_policy {
 };
 
 /// Null for recipes that do not switch. Throws std::invalid_argument where an option is out of range.
-std::unique_ptr<precision_policy> make_policy(recipe::precision kind, const narrow::precision_switch_options& options,
-                                              int batch);
+std::unique_ptr<precision_policy> make_policy(recipe::precision kind,
+                                              const narrow::precision_switch_options& options, int batch);
 
 }  // namespace narrow_train

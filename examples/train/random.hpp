@@ -12,12 +12,21 @@ namespace narrow_train {
 
 /// What a stream of random numbers is for. Streams of one seed are independent, so that drawing more of one
 /// (another model, say) leaves the others as they were.
-enum class purpose : std::uint64_t { weights = 1, batch_order = 2, glyphs = 3 };
+enum class purpose : std::uint64_t {
+  weights = 1,
+  batch_order = 2,
+  glyphs = 3,
+  rounding = 4,
+  augmentation = 5
+};
 
 class random_stream {
  public:
   random_stream(std::uint64_t seed, purpose use, std::uint64_t index = 0)
       : engine_(mix(mix(mix(seed) + static_cast<std::uint64_t>(use)) + index)) {}
+
+  /// All 64 bits random: a seed for another generator.
+  std::uint64_t bits() { return engine_(); }
 
   /// In [0, 1), all 53 bits random.
   double uniform() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }

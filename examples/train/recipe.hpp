@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <string_view>
 
 namespace narrow_train {
 
@@ -48,6 +49,11 @@ enum class gradient_clip {
   mcs,     // there by narrow::adaptive_clip of the layer
   both     // there by narrow::adaptive_clip of each channel
 };
+
+constexpr std::string_view name_of(gradient_clip c) {
+  constexpr std::string_view names[]{"global", "gvq", "mcs", "both"};
+  return names[static_cast<std::size_t>(c)];
+}
 
 /// Hybrid block floating point (Drumond et al., 2018): all operands in BFP; forward and for the input gradient one
 /// exponent for each training input, for the weight gradient one for the batch. Weights are in BFP throughout: there

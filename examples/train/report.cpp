@@ -74,18 +74,28 @@ void progress::run_observer::epoch_done(const curve_point& p) {
                static_cast<unsigned long long>(p.skipped), p.seconds);
 }
 
+void progress::run_observer::epochs_left_out(int count) {
+  const auto images = static_cast<std::size_t>(count) * images_per_epoch_;
+  images_done_ += images;
+  const std::lock_guard lock(all_.mutex_);
+  all_.total_ -= images;
+}
+
 void write_csv(const std::filesystem::path& path, const std::vector<run>& runs) {
   auto partial = path;
   partial += ".partial";
   {
     std::ofstream file(partial);
     file.precision(9);
-    file << "format,seed,epoch,step,loss,accuracy,scale,skipped,seconds\n";
+    file << "format,seed,epoch,step,loss,accuracy,learning_rate,scale,skipped,nonfinite,seconds,diverged\n";
     for (const run& r : runs) {
       if (!r.complete) continue;
-      for (const curve_point& p : r.result.curve)
+      for (const curve_point& p : r.result.curve) {
+        const bool diverged = !r.result.diverged.empty() && &p == &r.result.curve.back();
         file << r.kind->name << ',' << r.seed << ',' << p.epoch << ',' << p.step << ',' << p.loss << ','
-             << p.accuracy << ',' << p.scale << ',' << p.skipped << ',' << p.seconds << '\n';
+             << p.accuracy << ',' << p.rate << ',' << p.scale << ',' << p.skipped << ',' << p.nonfinite << ','
+             << p.seconds << ',' << diverged << '\n';
+      }
     }
     file.close();
     if (!file) throw data_error("cannot write " + partial.string());
@@ -101,12 +111,12 @@ void write_csv(const std::filesystem::path& path, const std::vector<run>& runs) 
 void print_table(std::ostream& out, const std::vector<run>& runs) {
   out << "format   test accuracy   lowest..highest   s/epoch     weights   fp32 copy   activations   "
          "skipped\n";
-  std::ostringstream overflows;
+  std::ostringstream remarks;
   for (std::size_t i = 0; i < runs.size();) {
     const format* kind = runs[i].kind;
     double sum = 0, lowest = 1, highest = 0, seconds = 0;
-    std::uint64_t skipped = 0, steps = 0;
-    std::size_t seeds = 0, epochs = 0;
+    std::uint64_t skipped = 0, steps = 0, nonfinite = 0;
+    std::size_t seeds = 0, epochs = 0, diverged = 0;
     const training_result& sizes = runs[i].result;  // the same for every seed
     overflow_counts where;
     for (; i < runs.size() && runs[i].kind == kind; ++i, ++seeds) {
@@ -117,24 +127,34 @@ void print_table(std::ostream& out, const std::vector<run>& runs) {
       seconds += last.seconds;
       skipped += last.skipped;
       steps += last.step;
+      nonfinite += last.nonfinite;
+      if (const auto& reason = runs[i].result.diverged; !reason.empty()) {
+        ++diverged;
+        remarks << kind->name << " seed " << runs[i].seed << " diverged in epoch " << last.epoch << ": "
+                << reason << '\n';
+      }
       epochs += runs[i].result.curve.size();
       for (const auto& [tensor, count] : runs[i].result.overflows) where[tensor] += count;
     }
     char line[160];
-    std::snprintf(line, sizeof line, "%-8s %11.2f %%   %7.2f..%-7.2f %8.2f %11s %11s %13s %9lld\n",
+    std::snprintf(line, sizeof line, "%-8s %11.2f %%   %7.2f..%-7.2f %8.2f %11s %11s %13s %9lld",
                   std::string(kind->name).c_str(), 100 * sum / static_cast<double>(seeds), 100 * lowest,
                   100 * highest, seconds / static_cast<double>(epochs), human(sizes.weight_bytes).c_str(),
                   human(sizes.master_bytes).c_str(), human(sizes.activation_bytes).c_str(),
                   static_cast<unsigned long long>(skipped));
     out << line;
+    if (diverged > 0) out << "   diverged: " << diverged << " of " << seeds;
+    out << '\n';
+    if (nonfinite > 0)
+      remarks << kind->name << " had " << nonfinite << " batches whose loss was not finite\n";
     if (where.empty()) continue;
-    overflows << kind->name << " skipped " << skipped << " of " << steps
-              << " steps, with overflow in the gradients of";
+    remarks << kind->name << " skipped " << skipped << " of " << steps
+            << " steps, with overflow in the gradients of";
     for (const char* separator = " "; const auto& [tensor, count] : where)
-      overflows << std::exchange(separator, ", ") << tensor << " (" << count << ')';
-    overflows << '\n';
+      remarks << std::exchange(separator, ", ") << tensor << " (" << count << ')';
+    remarks << '\n';
   }
-  out << overflows.str();
+  out << remarks.str();
 }
 
 }  // namespace narrow_train

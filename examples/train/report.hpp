@@ -33,6 +33,7 @@ class progress {
     run_observer(progress& all, const run& described, int epochs, std::size_t images_per_epoch);
     void batch_done(std::size_t images, float loss, float scale, std::uint64_t skipped) override;
     void epoch_done(const curve_point& point) override;
+    void epochs_left_out(int count) override;
 
    private:
     progress& all_;
@@ -58,7 +59,8 @@ class progress {
 /// Writes the curves of the complete runs. The file appears whole or not at all; throws data_error naming it.
 void write_csv(const std::filesystem::path& path, const std::vector<run>& runs);
 
-/// One line for each format, the mean over its seeds; then where gradients overflowed.
+/// One line for each format, the mean over its seeds, marked where runs diverged; then which, where gradients
+/// overflowed, and how many losses were not finite.
 void print_table(std::ostream& out, const std::vector<run>& runs);
 
 }  // namespace narrow_train

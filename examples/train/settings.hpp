@@ -2,31 +2,53 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "checkpoint.hpp"
+#include "data/dataset.hpp"
 #include "mixed_precision.hpp"
 #include "models.hpp"
 #include "optimizer.hpp"
+#include "schedule.hpp"
 
 namespace narrow_train {
 
+/// Where a run begins: anew, or where its checkpoint is, if there is one.
+enum class run_start { beginning, checkpoint };
+
 struct training_settings {
+  std::string_view format;  // its name; set by format::adapted
   const model* network = &models().front();
   int epochs = 4;
   int batch = 32;
+  int accumulate_steps = 1;  // batches whose mean gradient makes one update
+  augmentation augment = augmentation::none;
   const optimizer_kind* optimizer = &optimizers().front();
   optimizer_settings step;
-  float rate_decay = 0.6f;             // the learning rate is multiplied by it after each epoch
-  float clip_norm = 0;                 // 0: no clipping
+  schedule_settings schedule;
+  initial_weights start_weights = initial_weights::he;
+  float l1 = 0;         // L1 regularisation of the weights: added to each gradient, by the weight's sign
+  float clip_norm = 0;  // 0: no clipping
   std::string loss_scale = "dynamic";  // as make_scaler takes it
   float loss_weight = 1;               // the loss that is minimised is the cross-entropy times this
   product_settings products;
-  recipe_choices recipes;  // for the formats that are recipes
+  recipe_choices recipes;                      // for the formats that are recipes
+  narrow::precision_switch_options switching;  // of MARViN
   master_copy master = master_copy::kept;
+  std::filesystem::path checkpoints;  // folder; empty: none are written
+  run_start start = run_start::beginning;
 };
 
 /// "none", "dynamic" or a positive number, the constant scale. Throws std::invalid_argument for anything
 /// else.
 narrow::loss_scaler make_scaler(const std::string& loss_scale);
+
+/// All that the weights of a run depend on, for its checkpoint. The number of epochs is left out where more of
+/// them continue fewer.
+std::vector<setting> description(const training_settings& settings, const train_and_test& data,
+                                 std::uint64_t seed);
 
 }  // namespace narrow_train

@@ -1,14 +1,21 @@
 // Trains one network in one storage format: the loop over epochs and batches.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "checkpoint.hpp"
 #include "data/batches.hpp"
 #include "layers/softmax.hpp"
 #include "network.hpp"
+#include "schedule.hpp"
 #include "settings.hpp"
 
 namespace narrow_train {
@@ -16,12 +23,15 @@ namespace narrow_train {
 /// The state of a run after an epoch.
 struct curve_point {
   int epoch;              // counted from 1
-  std::uint64_t step;     // batches seen, skipped ones included
-  float loss;             // mean cross-entropy over the epoch's training batches, unscaled and unweighted
+  std::uint64_t step;     // steps so far, skipped ones included
+  float loss;             // mean cross-entropy over the epoch's training images, unscaled and unweighted, but
+                          // for batches where it was not finite; NaN if it never was
   double accuracy;        // on the test images, in [0, 1]
+  float rate;             // learning rate of the last step
   float scale;            // loss scale of the next step
   std::uint64_t skipped;  // steps without update so far
-  double seconds;         // of training so far, without the tests
+  std::uint64_t nonfinite;  // batches so far whose loss was infinite or NaN
+  double seconds;           // of training so far, without the tests
 };
 
 using overflow_counts = std::map<std::string, std::uint64_t, std::less<>>;
@@ -32,7 +42,25 @@ struct training_result {
   std::size_t master_bytes = 0;      // fp32 copy of the weights
   std::size_t activation_bytes = 0;  // kept from forward to backward, for a full batch
   overflow_counts overflows;         // steps in which a tensor's gradient overflowed, where there were any
+  std::vector<format_change> formats = {};  // of recipes that switch
+  precision_policy::word_counts words = {};
+  narrow::cost_model costs = {};
+  std::string diverged = {};  // why training ended before its last epoch; empty: it did not
 };
+
+/// Where the checkpoint of a run lies.
+std::filesystem::path checkpoint_path(const training_settings& settings, std::uint64_t seed);
+
+/// The curve and the end of a result, as a part of a checkpoint. `load` throws for more epochs than the settings
+/// ask for.
+saved_part part_of(training_result& result, const training_settings& settings);
+
+/// Whether a run starts from its checkpoint: the settings ask for it, and there is one.
+bool continues(const training_settings& settings, std::uint64_t seed);
+
+/// What that checkpoint says of the run's past. Throws data_error where it cannot be used.
+std::optional<training_result> resumable(const training_settings& settings, const train_and_test& data,
+                                         std::uint64_t seed);
 
 /// Is told how far a run has come.
 class observer {
@@ -40,6 +68,8 @@ class observer {
   virtual ~observer() = default;
   virtual void batch_done(std::size_t images, float loss, float scale, std::uint64_t skipped) = 0;
   virtual void epoch_done(const curve_point& point) = 0;
+  /// This many epochs will not be trained: a checkpoint has them, or the run diverged before.
+  virtual void epochs_left_out(int /*count*/) {}
 };
 
 /// Share of the images that the network takes for what they are.
@@ -60,22 +90,55 @@ template <class S> narrow::loss_scaler scaler_for(const std::string& loss_scale)
   return make_scaler(narrow::narrow_fixed<S> && loss_scale == "dynamic" ? "none" : loss_scale);
 }
 
+/// What switches formats, for recipes that do.
+inline std::unique_ptr<precision_policy> policy_for(const training_settings& settings) {
+  const auto& how = settings.products.quantised;
+  return how ? make_policy(how->switching, settings.switching, settings.batch) : nullptr;
+}
+
 /// A fresh network and what its training keeps. The seed gives the initial weights, the same for every S.
 template <class S> class trainee {
  public:
   trainee(const training_settings& settings, const dataset& images, std::uint64_t seed)
       : net_(*settings.network, images.shape, images.classes, settings.products),
-        training_(net_.parameters(), seed, settings.optimizer->make(settings.step),
-                  scaler_for<S>(settings.loss_scale), settings.clip_norm, settings.master),
+        beside_(net_.parameters()),
+        training_(beside_, seed, settings.optimizer->make(settings.step), scaler_for<S>(settings.loss_scale),
+                  policy_for(settings),
+                  {settings.clip_norm, settings.l1, settings.master, settings.start_weights}),
         loss_weight_(settings.loss_weight) {}
 
-  /// Forward, backward and update; returns the loss.
-  float step(const batches<S>& batch) {
+  /// Forward, backward and then an update, or only the sum of the gradients; returns the loss.
+  enum class then { update, accumulate };
+  float step(const batches<S>& batch, then next = then::update) {
     const auto& logits = net_.forward(batch.images);
     softmax_cross_entropy(logits, batch.labels, loss_weight_ * training_.loss_scale(), outcome_);
     net_.backward(outcome_.gradient);
-    training_.step();
+    if (next == then::update)
+      training_.step(outcome_.loss);
+    else
+      training_.accumulate();
     return outcome_.loss;
+  }
+
+  /// All that decides how training goes on. They refer to this object.
+  [[nodiscard]] std::vector<saved_part> parts() {
+    auto all = training_.parts();
+    int count = 0;
+    for (fp32_matrix* buffer : beside_.buffers)
+      all.push_back({"buffer " + std::to_string(++count),
+                     [buffer](std::ostream& out) { write_matrix(out, *buffer); },
+                     [buffer](std::istream& in) { read_matrix(in, *buffer); }});
+    count = 0;
+    for (saved_state* state : beside_.states)
+      all.push_back(part_of("state " + std::to_string(++count), *state));
+    return all;
+  }
+
+  /// Whether all that the network computes with is finite.
+  [[nodiscard]] bool finite() {
+    return training_.finite() && std::ranges::all_of(beside_.buffers, [](const fp32_matrix* buffer) {
+             return buffer->allFinite();
+           });
   }
 
   [[nodiscard]] network<S>& net() { return net_; }
@@ -83,49 +146,106 @@ template <class S> class trainee {
 
  private:
   network<S> net_;
+  parameter_list<S> beside_;
   mixed_precision<S> training_;
   float loss_weight_;
   classification<S> outcome_;
 };
 
-/// Trains a fresh network in the format S. The seed gives the initial weights and the order of the images,
-/// the same for every S; equal arguments give equal results.
+/// The mean over the batches of an epoch whose loss is finite.
+class mean_loss {
+ public:
+  void add(float loss, std::size_t images) {
+    ++batches_;
+    if (!std::isfinite(loss)) return;
+    ++finite_;
+    sum_ += double{loss} * static_cast<double>(images);
+    images_ += static_cast<double>(images);
+  }
+  /// NaN if there are none.
+  [[nodiscard]] float value() const {
+    return images_ > 0 ? static_cast<float>(sum_ / images_) : std::numeric_limits<float>::quiet_NaN();
+  }
+  [[nodiscard]] std::uint64_t nonfinite() const { return batches_ - finite_; }
+
+ private:
+  std::uint64_t batches_ = 0, finite_ = 0;
+  double sum_ = 0, images_ = 0;
+};
+
+/// Trains a fresh network in the format S, or continues where its checkpoint is. The seed gives the initial
+/// weights and the order of the images, the same for every S; equal arguments give equal results, in one run or
+/// in several. A run whose weights are no longer finite, or whose loss was not in a whole epoch, ends there: the
+/// result says why.
 template <class S>
 training_result train_network(const training_settings& settings, const train_and_test& data,
                               std::uint64_t seed, observer& watcher) {
   using clock = std::chrono::steady_clock;
+  using then = typename trainee<S>::then;
 
-  narrow::seed(seed);  // of stochastic rounding
+  narrow::seed(seed);  // of stochastic rounding, here of the initial weights
   trainee<S> trained(settings, data.train, seed);
   network<S>& net = trained.net();
   mixed_precision<S>& training = trained.training();
   const pixel_values values = normalised(data.train);
-  batches<S> train(data.train, values, settings.batch);
+  batches<S> train(data.train, values, settings.batch, settings.augment);
   batches<S> test(data.test, values, settings.batch);
 
+  const auto together = static_cast<std::size_t>(settings.accumulate_steps);
+  const auto rates = make_schedule(
+      settings.schedule, {settings.step.rate, settings.epochs, (train.count() + together - 1) / together});
   training_result result;
-  std::uint64_t step = 0;
-  double seconds = 0;
-  float rate = settings.step.rate;
-  for (int epoch = 1; epoch <= settings.epochs; ++epoch, rate *= settings.rate_decay) {
-    const auto start = clock::now();
-    training.rule().set_rate(rate);
-    train.shuffle(seed, epoch);
-    double loss = 0;
-    for (std::size_t i = 0; i < train.count(); ++i) {
-      train.select(i);
-      const float batch_loss = trained.step(train);
-      ++step;
+  auto parts = trained.parts();
+  parts.push_back(part_of("schedule", *rates));
+  parts.push_back(part_of(result, settings));
+  std::vector<setting> told;
+  if (!settings.checkpoints.empty()) told = description(settings, data, seed);
+  const auto path = checkpoint_path(settings, seed);
+  if (continues(settings, seed)) read_checkpoint(path, told, parts);
 
-      loss += double{batch_loss} * static_cast<double>(train.labels.size());
+  curve_point at{};
+  if (!result.curve.empty()) at = result.curve.back();
+  watcher.epochs_left_out(at.epoch);
+  while (at.epoch < settings.epochs && result.diverged.empty()) {
+    const auto start = clock::now();
+    ++at.epoch;
+    // Of this epoch alone, so that it makes no difference whether the ones before ran in this process.
+    narrow::seed(random_stream(seed, purpose::rounding, static_cast<std::uint64_t>(at.epoch)).bits());
+    train.shuffle(seed, at.epoch);
+    mean_loss losses;
+    for (std::size_t i = 0; i < train.count(); ++i) {
+      const bool complete = (i + 1) % together == 0 || i + 1 == train.count();
+      train.select(i);
+      if (complete) {
+        at.rate = rates->rate(at.step++);
+        training.rule().set_rate(at.rate);
+      }
+      const float loss = trained.step(train, complete ? then::update : then::accumulate);
+      losses.add(loss, train.labels.size());
       if (i == 0) result.activation_bytes = net.activation_bytes();
-      watcher.batch_done(train.labels.size(), batch_loss, training.loss_scale(), training.scaler().skipped());
+      watcher.batch_done(train.labels.size(), loss, training.loss_scale(), training.scaler().skipped());
     }
-    seconds += std::chrono::duration<double>(clock::now() - start).count();
-    result.curve.push_back({epoch, step, static_cast<float>(loss / static_cast<double>(data.train.count())),
-                            accuracy(net, test), training.loss_scale(), training.scaler().skipped(),
-                            seconds});
-    watcher.epoch_done(result.curve.back());
+    if (training.policy()) training.policy()->epoch_done();
+    at.seconds += std::chrono::duration<double>(clock::now() - start).count();
+    at.loss = losses.value();
+    at.accuracy = accuracy(net, test);
+    at.scale = training.loss_scale();
+    at.skipped = training.scaler().skipped();
+    at.nonfinite += losses.nonfinite();
+    rates->epoch_done(at.loss);
+    if (!trained.finite())
+      result.diverged = "weights are not finite";
+    else if (std::isnan(at.loss))
+      result.diverged = "the loss of no batch was finite";
+    result.curve.push_back(at);
+    if (!settings.checkpoints.empty()) write_checkpoint(path, told, parts);
+    watcher.epoch_done(at);
+  }
+  watcher.epochs_left_out(settings.epochs - at.epoch);
+  if (const auto* policy = training.policy()) {
+    result.formats = policy->changes();
+    result.words = policy->words();
+    result.costs = policy->costs();
   }
   result.weight_bytes = training.weight_bytes();
   result.master_bytes = training.master_bytes();

@@ -18,7 +18,7 @@ fp32_matrix numbers(Eigen::Index rows, Eigen::Index columns, std::uint64_t seed)
 }
 
 /// What is left of x in the format of an operand.
-fp32_matrix quantized(const block_recipe& recipe, sharing scales, const fp32_matrix& x) {
+fp32_matrix quantized(const recipe& how, sharing scales, const fp32_matrix& x) {
   const auto operand = make_operand(recipe, rounding_choice::nearest, scales);
   operand->assign(x);
   return operand->values();
@@ -30,17 +30,17 @@ double distance(const fp32_matrix& a, const fp32_matrix& b) {
   return double{(a - b).norm()} / double{b.norm()};
 }
 
-constexpr block_choices nearest{.rounding = rounding_choice::nearest, .exponent = {}, .weight_scales = {}};
+constexpr recipe_choices nearest{.rounding = rounding_choice::nearest, .exponent = {}, .weight_scales = {}};
 
 struct named_recipe {
   const char* name;
-  block_recipe recipe;
+  recipe how;
 };
-const named_recipe recipes[]{{"hbfp4", block_recipe::hbfp(4)},
-                             {"hbfp8", block_recipe::hbfp(8)},
-                             {"hbfp12", block_recipe::hbfp(12)},
-                             {"hbfp16", block_recipe::hbfp(16)},
-                             {"int8", block_recipe::int8()}};
+const named_recipe recipes[]{{"hbfp4", recipe::hbfp(4)},
+                             {"hbfp8", recipe::hbfp(8)},
+                             {"hbfp12", recipe::hbfp(12)},
+                             {"hbfp16", recipe::hbfp(16)},
+                             {"int8", recipe::int8()}};
 
 /// Sets the weights and biases of a layer, and returns what is left of the weights.
 fp32_matrix set_weights(layer<float>& l, std::uint64_t seed) {
@@ -64,7 +64,7 @@ const fp32_matrix& weight_gradient(layer<float>& l) {
 TEST_CASE("dense layer in blocks: products of what is left of the operands", "[train][blocks]") {
   for (const auto& [name, recipe] : recipes) {
     CAPTURE(name);
-    const block_recipe r = nearest.applied_to(recipe);
+    const narrow_train::recipe r = nearest.applied_to(recipe);
     dense<float> l(40, 9, {accumulation::wide, r});
     const fp32_matrix w = set_weights(l, 1), x = numbers(40, 6, 3), dy = numbers(9, 6, 4);
     const fp32_matrix bias = numbers(9, 1, 2);
@@ -83,7 +83,7 @@ TEST_CASE("convolution in blocks: products of what is left of the images", "[tra
   const window_grid grid{{5, 6, 2}, 3, 1};
   for (const auto& [name, recipe] : recipes) {
     CAPTURE(name);
-    const block_recipe r = nearest.applied_to(recipe);
+    const narrow_train::recipe r = nearest.applied_to(recipe);
     convolution<float> in_blocks(grid, 4, {accumulation::wide, r}), plain(grid, 4, {});
     const fp32_matrix w = set_weights(in_blocks, 1), x = numbers(60, 3, 3), dy = numbers(30 * 4, 3, 4);
     set_weights(plain, 1);
@@ -105,7 +105,7 @@ TEST_CASE("convolution in blocks: products of what is left of the images", "[tra
 TEST_CASE("the more bits, the closer to fp32", "[train][blocks]") {
   double last = 4;
   for (const int mantissa : {4, 8, 12, 16}) {
-    dense<float> l(40, 9, {accumulation::wide, nearest.applied_to(block_recipe::hbfp(mantissa))});
+    dense<float> l(40, 9, {accumulation::wide, nearest.applied_to(recipe::hbfp(mantissa))});
     dense<float> exact(40, 9, {});
     set_weights(l, 1);
     set_weights(exact, 1);
@@ -120,7 +120,7 @@ TEST_CASE("the more bits, the closer to fp32", "[train][blocks]") {
 TEST_CASE("one scale for each training input forward, one for the batch in the weight gradient",
           "[train][blocks]") {
   const window_grid grid{{4, 4, 1}, 3, 0};
-  const auto count = [&](const block_recipe& recipe) {
+  const auto count = [&](const recipe& how) {
     block_products products(recipe, grid);
     const auto weights = make_operand(recipe, recipe.weights, recipe.weight_scales);
     weights->assign(numbers(2, 9, 1));
@@ -131,22 +131,22 @@ TEST_CASE("one scale for each training input forward, one for the batch in the w
     products.input_gradient(*weights, dy, out);
     return products.scales();
   };
-  const auto hbfp = count(block_recipe::hbfp(8));
+  const auto hbfp = count(recipe::hbfp(8));
   CHECK(hbfp.x == 5);
   CHECK(hbfp.dy == 5);
   CHECK(hbfp.batch_x == 1);
   CHECK(hbfp.batch_dy == 1);
-  const auto int8 = count(block_recipe::int8());
+  const auto int8 = count(recipe::int8());
   CHECK(int8.x == 1);
   CHECK(int8.dy == 1);
 }
 
 TEST_CASE("tiles of weights", "[train][blocks]") {
-  block_choices tiles;
+  recipe_choices tiles;
   tiles.weight_scales = sharing::tile;
   for (const auto& [name, recipe] : recipes) {
     CAPTURE(name);
-    const block_recipe r = tiles.applied_to(recipe);
+    const narrow_train::recipe r = tiles.applied_to(recipe);
     const auto weights = make_operand(r, r.weights, r.weight_scales);
     weights->assign(numbers(25, 50, 1));
     CHECK(weights->scale_count() == 2 * 3);

@@ -1,6 +1,8 @@
 // The data of the example trainer: files that are right, cut, padded and mislabelled; drawn digits; batches.
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -255,4 +257,82 @@ TEST_CASE("batches: every image once an epoch, in an order of its own", "[train]
   batches<float> unshuffled(data, values, 25);
   unshuffled.select(0);
   CHECK(unshuffled.images(300, 4) == values[0][data.image(4)[300]]);
+}
+
+TEST_CASE("crop and flip: what a slow loop over padded images gives", "[train][data]") {
+  // 3 channels of 7 x 6, all bytes different from their neighbours'
+  dataset data{.shape = {7, 6, 3}, .classes = 10, .pixels = {}, .labels = {}};
+  for (int i = 0; i < 40 * 7 * 6 * 3; ++i) data.pixels.push_back(static_cast<std::uint8_t>(i * 37 % 251));
+  for (int i = 0; i < 40; ++i) data.labels.push_back(static_cast<std::uint8_t>(i % 10));
+  const auto values = normalised(data);
+  const auto pixel = [&](std::size_t image, int row, int column, int channel) {
+    if (row < 4 || row >= 11 || column < 4 || column >= 10) return 0.0f;  // of the padded image, 15 x 14
+    const int at = ((row - 4) * 6 + column - 4) * 3 + channel;
+    return values[static_cast<std::size_t>(channel)][data.image(image)[static_cast<std::size_t>(at)]];
+  };
+  batches<float> plain(data, values, 40), varied(data, values, 40, augmentation::crop_and_flip);
+  plain.select(0);
+  varied.select(0);
+  CHECK(varied.images == plain.images);  // not shuffled yet
+
+  // Which image is where: labels are not enough, so shuffle the numbers of the images the same way.
+  std::vector<std::size_t> order(40);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  random_stream(7, purpose::batch_order, 2).shuffle(std::span(order));
+  varied.shuffle(7, 2);
+  varied.select(0);
+  int mirrored = 0;
+  std::vector<std::array<int, 2>> offsets;
+  for (std::size_t n = 0; n < 40; ++n) {
+    // The offset and the side are found by trying all of them: exactly one must fit.
+    int fits = 0;
+    for (int down = 0; down < 9; ++down)
+      for (int right = 0; right < 9; ++right)
+        for (const bool mirror : {false, true}) {
+          bool same = true;
+          for (int row = 0; row < 7; ++row)
+            for (int column = 0; column < 6; ++column)
+              for (int channel = 0; channel < 3; ++channel)
+                same =
+                    same && varied.images((row * 6 + column) * 3 + channel, static_cast<Eigen::Index>(n)) ==
+                                pixel(order[n], down + row, right + (mirror ? 5 - column : column), channel);
+          if (!same) continue;
+          ++fits;
+          mirrored += mirror;
+          offsets.push_back({down, right});
+        }
+    CHECK(fits == 1);
+  }
+  CHECK(mirrored > 8);
+  CHECK(mirrored < 32);
+  std::ranges::sort(offsets);
+  CHECK(std::ranges::unique(offsets).begin() - offsets.begin() > 20);
+
+  // From the seed, the epoch and the image alone: not from what was selected before, nor the size of a batch.
+  batches<float> single(data, values, 1, augmentation::crop_and_flip);
+  single.shuffle(1, 1);
+  single.select(3);
+  single.shuffle(7, 2);
+  for (const std::size_t n : {17u, 3u, 17u}) {
+    single.select(n);
+    CHECK(single.images.col(0) == varied.images.col(static_cast<Eigen::Index>(n)));
+  }
+  const fp32_matrix second = varied.images;
+  varied.shuffle(7, 3);
+  varied.select(0);
+  CHECK(varied.images != second);
+}
+
+TEST_CASE("views of images: every offset and both sides, evenly", "[train][data]") {
+  std::array<std::array<int, 9>, 2> offsets{};
+  int mirrored = 0;
+  for (std::size_t image = 0; image < 9000; ++image) {
+    const auto view = random_view(3, 1, image);
+    ++offsets[0].at(static_cast<std::size_t>(view.down + 4));
+    ++offsets[1].at(static_cast<std::size_t>(view.right + 4));
+    mirrored += view.facing == view_of_image::side::mirrored;
+  }
+  for (const auto& axis : offsets)
+    for (const int count : axis) CHECK(std::abs(count - 1000) < 150);  // 5 standard deviations
+  CHECK(std::abs(mirrored - 4500) < 240);
 }

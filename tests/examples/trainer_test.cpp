@@ -1,7 +1,9 @@
 // The example trainer as a whole: every format trains and repeats itself; options, curves and the final
 // table.
 #include <algorithm>
+#include <cmath>
 #include <iostream>
+#include <limits>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -100,7 +102,7 @@ TEST_CASE("options are read", "[train][options]") {
   std::string names;
   for (const format* f : plain->formats) names += std::string(f->name) + ' ';
   CHECK(names == "fp32 fp16 bf16 hbfp8 int8 ");
-  CHECK_FALSE(plain->training.block_formats.rounding.has_value());
+  CHECK_FALSE(plain->training.recipes.rounding.has_value());
   CHECK(plain->training.step.rate == optimizers().front().usual_rate);
   CHECK(plain->training.network->name == "lenet");
   CHECK(plain->data->name == "digits");
@@ -129,9 +131,9 @@ TEST_CASE("options of block formats are read", "[train][options]") {
       parse_line({"--formats", "hbfp4,int8", "--rounding", "nearest", "--exponent", "avg", "--tile", "24"},
                  exit_code, complaint);
   REQUIRE(o.has_value());
-  const block_choices& choices = o->training.block_formats;
-  REQUIRE(o->formats[0]->blocks.has_value());
-  const block_recipe r = choices.applied_to(*o->formats[0]->blocks);
+  const recipe_choices& choices = o->training.recipes;
+  REQUIRE(o->formats[0]->quantised.has_value());
+  const narrow_train::recipe r = choices.applied_to(*o->formats[0]->quantised);
   CHECK(r.mantissa == 4);
   CHECK(r.weights == rounding_choice::nearest);
   CHECK(r.activations == rounding_choice::nearest);
@@ -143,14 +145,47 @@ TEST_CASE("options of block formats are read", "[train][options]") {
 
 TEST_CASE("options that make no sense are refused in one line that names them", "[train][options]") {
   using words = std::vector<const char*>;
-  const std::vector<words> wrong{
-      {"--lr", "0"},           {"--lr", "nan"},         {"--lr", "x"},          {"--epochs", "0"},
-      {"--batch", "0"},        {"--batch", "1.5"},      {"--momentum", "1"},    {"--weight-decay", "-1"},
-      {"--clip-norm", "-1"},   {"--loss-scale", "0"},   {"--loss-scale", "-1"}, {"--loss-scale", "inf"},
-      {"--loss-scale", "2x"},  {"--loss-weight", "0"},  {"--limit", "-3"},      {"--formats", "fp99"},
-      {"--model", "resnet"},   {"--optimizer", "lion"}, {"--dataset", "mnist"}, {"--data", "folder"},
-      {"--accumulate", "big"}, {"--seed", "1,x"},       {"--jobs", "0"},        {"--lr-decay", "1.5"},
-      {"--nonsense", "1"},     {"--rounding", "up"},    {"--exponent", "mean"}, {"--tile", "23"}};
+  const std::vector<words> wrong{{"--lr", "0"},
+                                 {"--lr", "nan"},
+                                 {"--lr", "x"},
+                                 {"--epochs", "0"},
+                                 {"--batch", "0"},
+                                 {"--batch", "1.5"},
+                                 {"--momentum", "1"},
+                                 {"--weight-decay", "-1"},
+                                 {"--clip-norm", "-1"},
+                                 {"--loss-scale", "0"},
+                                 {"--loss-scale", "-1"},
+                                 {"--loss-scale", "inf"},
+                                 {"--loss-scale", "2x"},
+                                 {"--loss-weight", "0"},
+                                 {"--limit", "-3"},
+                                 {"--formats", "fp99"},
+                                 {"--model", "resnet"},
+                                 {"--optimizer", "lion"},
+                                 {"--dataset", "mnist"},
+                                 {"--data", "folder"},
+                                 {"--accumulate", "big"},
+                                 {"--seed", "1,x"},
+                                 {"--jobs", "0"},
+                                 {"--lr-decay", "1.5"},
+                                 {"--augment", "flip"},
+                                 {"--warmup", "-1"},
+                                 {"--warmup", "5"},
+                                 {"--schedule", "linear"},
+                                 {"--milestones", "2", "--schedule", "step"},
+                                 {"--milestones", "0.75,0.5", "--schedule", "step"},
+                                 {"--milestones", "0.5,0.5", "--schedule", "step"},
+                                 {"--lr-factor", "0", "--schedule", "step"},
+                                 {"--lr-factor", "nan", "--schedule", "plateau"},
+                                 {"--patience", "-1", "--schedule", "plateau"},
+                                 {"--patience", "1.5", "--schedule", "plateau"},
+                                 {"--accumulate-steps", "0"},
+                                 {"--accumulate-steps", "x"},
+                                 {"--nonsense", "1"},
+                                 {"--rounding", "up"},
+                                 {"--exponent", "mean"},
+                                 {"--tile", "23"}};
   for (const auto& line : wrong) {
     int exit_code = 0;
     std::string complaint;
@@ -178,13 +213,139 @@ TEST_CASE("options of formats that are not selected are refused", "[train][optio
   }
 }
 
+TEST_CASE("options of schedules and checkpoints are read", "[train][options]") {
+  int exit_code = 0;
+  std::string complaint;
+  const auto plain = parse_line({}, exit_code, complaint);
+  REQUIRE(plain.has_value());
+  CHECK(plain->training.schedule.kind->name == "decay");
+  CHECK(plain->training.accumulate_steps == 1);
+  CHECK(plain->training.augment == augmentation::none);
+  CHECK(plain->training.checkpoints.empty());
+  const auto o = parse_line(
+      {"--schedule", "step", "--milestones", "0.25,0.5,0.875", "--lr-factor", "0.5", "--warmup", "0.5",
+       "--accumulate-steps", "4", "--checkpoint", "there", "--resume", "--augment", "crop-flip"},
+      exit_code, complaint);
+  REQUIRE(o.has_value());
+  CHECK(o->training.schedule.kind->name == "step");
+  CHECK(o->training.schedule.milestones == std::vector<double>{0.25, 0.5, 0.875});
+  CHECK(o->training.schedule.factor == 0.5f);
+  CHECK(o->training.schedule.warmup == 0.5);
+  CHECK(o->training.accumulate_steps == 4);
+  CHECK(o->training.checkpoints == "there");
+  CHECK(o->training.start == run_start::checkpoint);
+  CHECK(o->training.augment == augmentation::crop_and_flip);
+
+  const auto augment = [&](std::vector<const char*> more) {
+    more.insert(more.end(), {"--data", "d"});
+    return parse_line(more, exit_code, complaint).value().training.augment;
+  };
+  CHECK(augment({"--dataset", "cifar10"}) == augmentation::crop_and_flip);
+  CHECK(augment({"--dataset", "cifar10", "--augment", "none"}) == augmentation::none);
+  CHECK(augment({"--dataset", "mnist"}) == augmentation::none);
+}
+
+TEST_CASE("options without what they need are refused", "[train][options]") {
+  const std::vector<std::vector<const char*>> wrong{{"--lr-decay", "0.5", "--schedule", "step"},
+                                                    {"--milestones", "0.5"},
+                                                    {"--lr-factor", "0.5", "--schedule", "cosine"},
+                                                    {"--patience", "3", "--schedule", "step"},
+                                                    {"--resume"},
+                                                    {"--seed", "1,1", "--checkpoint", "there"},
+                                                    {"--formats", "fp32,fp32", "--checkpoint", "x"},
+                                                    {"--warmup", "3", "--epochs", "2"}};
+  for (const auto& line : wrong) {
+    int exit_code = 0;
+    std::string complaint;
+    INFO(line[0]);
+    CHECK_FALSE(parse_line(line, exit_code, complaint).has_value());
+    CHECK(exit_code == 2);
+    CHECK(complaint.find(line[0]) != std::string::npos);
+    CHECK(std::ranges::count(complaint, '\n') == 1);
+  }
+}
+
+TEST_CASE("gradients of several batches make the steps of one large batch", "[train][run]") {
+  const train_and_test data{draw_digits(96, 1), draw_digits(50, 2)};
+  training_settings settings;
+  settings.network = &models().back();
+  settings.epochs = 2;
+  settings.step.rate = 0.01f;
+  silent watcher;
+  settings.batch = 48;
+  const auto large = train_network<float>(settings, data, 1, watcher);
+  settings.batch = 16;
+  settings.accumulate_steps = 3;
+  const auto small = train_network<float>(settings, data, 1, watcher);
+  for (std::size_t i = 0; i < 2; ++i) {
+    CHECK(small.curve[i].step == 2 * (i + 1));
+    CHECK(small.curve[i].step == large.curve[i].step);
+    CHECK(double{small.curve[i].loss} == Approx(double{large.curve[i].loss}).epsilon(1e-5));
+    CHECK(small.curve[i].accuracy == large.curve[i].accuracy);
+  }
+  settings.accumulate_steps = 4;  // the last step of an epoch has two batches
+  CHECK(train_network<float>(settings, data, 1, watcher).curve.back().step == 4);
+  settings.accumulate_steps = 100;
+  CHECK(train_network<float>(settings, data, 1, watcher).curve.back().step == 2);
+}
+
+TEST_CASE("a run that diverges ends there, and says so", "[train][run]") {
+  class counting final : public observer {
+   public:
+    void batch_done(std::size_t, float, float, std::uint64_t) override {}
+    void epoch_done(const curve_point&) override { ++epochs; }
+    void epochs_left_out(int count) override { left_out += count; }
+    int epochs = 0, left_out = 0;
+  };
+  const auto data = few_digits();
+  training_settings settings;
+  settings.network = &models().back();
+  settings.batch = 100;
+  for (const char* name : {"fp32", "fp16", "bf16", "hbfp8", "int8"}) {
+    INFO(name);
+    counting watcher;
+    settings.step.rate = 1e38f;
+    const auto& f = *std::ranges::find(formats(), std::string_view(name), &format::name);
+    const auto result = f.train(settings, data, 1, watcher);
+    CHECK_FALSE(result.diverged.empty());
+    CHECK(result.curve.size() < 4);
+    CHECK(result.curve.back().nonfinite > 0);
+    CHECK(watcher.epochs == static_cast<int>(result.curve.size()));
+    CHECK(watcher.left_out == 4 - watcher.epochs);
+    settings.step.rate = 0.001f;
+    const auto good = f.train(settings, data, 1, watcher);
+    CHECK(good.diverged.empty());
+    CHECK(good.curve.size() == 4);
+    CHECK(good.curve.back().nonfinite == 0);
+  }
+}
+
+TEST_CASE("the loss of an epoch: of the batches that have one", "[train][run]") {
+  mean_loss some, none;
+  some.add(1, 10);
+  some.add(std::numeric_limits<float>::infinity(), 10);
+  some.add(std::numeric_limits<float>::quiet_NaN(), 7);
+  some.add(4, 5);
+  CHECK(double{some.value()} == Approx(2));
+  CHECK(some.nonfinite() == 2);
+  none.add(std::numeric_limits<float>::quiet_NaN(), 7);
+  CHECK(std::isnan(none.value()));
+}
+
 TEST_CASE("the curves as a file", "[train][report]") {
   const folder f;
-  const std::string header = "format,seed,epoch,step,loss,accuracy,scale,skipped,seconds\n";
+  const std::string header =
+      "format,seed,epoch,step,loss,accuracy,learning_rate,scale,skipped,nonfinite,seconds,diverged\n";
   std::vector<run> runs{{&formats().front(), 7, {}, false}, {&formats().front(), 8, {}, true}};
-  runs[1].result.curve = {{1, 10, 0.5f, 0.75, 1024, 2, 1.5}};
+  runs[1].result.curve = {{1, 10, 0.5f, 0.75, 0.25f, 1024, 2, 1, 1.5},
+                          {2, 20, 0.25f, 0.5, 0.125f, 512, 3, 4, 2}};
   write_csv(f.path() / "curves.csv", runs);
-  CHECK(f.read("curves.csv") == header + "fp32,8,1,10,0.5,0.75,1024,2,1.5\n");
+  const std::string lines =
+      header + "fp32,8,1,10,0.5,0.75,0.25,1024,2,1,1.5,0\nfp32,8,2,20,0.25,0.5,0.125,512,3,4,2,";
+  CHECK(f.read("curves.csv") == lines + "0\n");
+  runs[1].result.diverged = "of a reason";
+  write_csv(f.path() / "curves.csv", runs);
+  CHECK(f.read("curves.csv") == lines + "1\n");
 
   CHECK_THROWS_AS(write_csv(f.path() / "no such folder" / "curves.csv", runs), data_error);
   std::filesystem::create_directory(f.path() / "taken");
@@ -194,14 +355,30 @@ TEST_CASE("the curves as a file", "[train][report]") {
 
 TEST_CASE("the final table averages over seeds", "[train][report]") {
   std::vector<run> runs{{&formats().front(), 1, {}, true}, {&formats().front(), 2, {}, true}};
-  runs[0].result = {{{1, 10, 0.5f, 0.97, 1024, 0, 2.0}}, 2000, 4000, 1500000, {}};
-  runs[1].result = {{{1, 10, 0.5f, 0.99, 1024, 3, 4.0}}, 2000, 4000, 1500000, {{"weights 1", 3}}};
+  runs[0].result = {{{1, 10, 0.5f, 0.97, 0.1f, 1024, 0, 0, 2.0}}, 2000, 4000, 1500000, {}};
+  runs[1].result = {{{1, 10, 0.5f, 0.99, 0.1f, 1024, 3, 0, 4.0}}, 2000, 4000, 1500000, {{"weights 1", 3}}};
   std::ostringstream out;
   print_table(out, runs);
   const std::string table = out.str();
   CHECK(std::ranges::count(table, '\n') == 3);
   for (const char* part : {"fp32", "98.00 %", "97.00..99.00", " 3.00", "2.0 kB", "4.0 kB", "1.50 MB", " 3\n",
                            "fp32 skipped 3 of 20 steps, with overflow in the gradients of weights 1 (3)\n"}) {
+    INFO(part);
+    CHECK(table.find(part) != std::string::npos);
+  }
+}
+
+TEST_CASE("the final table marks what diverged", "[train][report]") {
+  const format& f = formats().front();
+  std::vector<run> runs{{&f, 1, {}, true}, {&f, 2, {}, true}};
+  runs[0].result = {{{3, 10, 0.5f, 0.1, 0.1f, 1024, 0, 7, 2.0}}, 2000, 4000, 1500000, {}, "of a reason"};
+  runs[1].result = {{{4, 10, 0.5f, 0.99, 0.1f, 1024, 0, 0, 4.0}}, 2000, 4000, 1500000, {}};
+  std::ostringstream out;
+  print_table(out, runs);
+  const std::string table = out.str();
+  CHECK(std::ranges::count(table, '\n') == 4);
+  for (const char* part : {"   diverged: 1 of 2\n", "\nfp32 seed 1 diverged in epoch 3: of a reason\n",
+                           "\nfp32 had 7 batches whose loss was not finite\n"}) {
     INFO(part);
     CHECK(table.find(part) != std::string::npos);
   }

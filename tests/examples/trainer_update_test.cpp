@@ -122,6 +122,57 @@ TEMPLATE_TEST_CASE("an overflowing step changes neither weights nor momentum nor
   CHECK(same_bits(with.bias.value, without.bias.value));
 }
 
+TEMPLATE_TEST_CASE("a step takes the mean of the gradients that were accumulated", "[train][mixed]", float,
+                   narrow::fp16, narrow::bf16) {
+  single_layer<TestType> several("dynamic"), one("none");
+  const auto accumulate = [&](float weight_gradient, float bias_gradient) {
+    const float scale = several.training.loss_scale();
+    several.weights.gradient.setConstant(static_cast<TestType>(scale * weight_gradient));
+    several.bias.gradient.setConstant(scale * bias_gradient);
+    several.training.accumulate();
+  };
+  for (int step = 0; step < 3; ++step) {
+    const auto before = several.weights.value;
+    accumulate(0.5f, 1);
+    accumulate(-0.125f, 3);
+    accumulate(0.25f, -1);
+    CHECK(same_bits(several.weights.value, before));
+    CHECK(several.step(0.375f, 5));
+    CHECK(one.step(0.25f, 2));  // (1/2 - 1/8 + 1/4 + 3/8) / 4, (1 + 3 - 1 + 5) / 4
+    CHECK(same_bits(several.weights.value, one.weights.value));
+    CHECK(same_bits(several.bias.value, one.bias.value));
+    CHECK(several.training.rule().time() == step + 1);
+    CHECK(several.training.scaler().steps() == static_cast<std::uint64_t>(step + 1));
+  }
+
+  // One batch that overflows, whichever, and the whole step is skipped, once; the next starts anew.
+  const float infinite = std::numeric_limits<float>::infinity();
+  for (const int bad : {0, 1, 2}) {
+    const auto before = several.weights.value;
+    const float scale = several.training.loss_scale();
+    accumulate(bad == 0 ? infinite : 1, 1);
+    accumulate(bad == 1 ? infinite : 1, 1);
+    CHECK_FALSE(several.step(bad == 2 ? infinite : 1, 1));
+    CHECK(same_bits(several.weights.value, before));
+    CHECK(several.training.loss_scale() == scale / 2);
+    CHECK(several.training.scaler().skipped() == static_cast<std::uint64_t>(bad + 1));
+    CHECK(several.step(0.25f, 2));
+    CHECK(one.step(0.25f, 2));
+    CHECK(same_bits(several.weights.value, one.weights.value));
+  }
+}
+
+TEST_CASE("parameters that are not finite are seen", "[train][mixed]") {
+  single_layer<narrow::fp16> l("none");
+  CHECK(l.training.finite());
+  l.weights.value(1, 1) = std::numeric_limits<narrow::fp16>::infinity();
+  CHECK_FALSE(l.training.finite());
+  l.weights.value(1, 1) = 0.0f;
+  CHECK(l.training.finite());
+  l.bias.value(1, 0) = std::numeric_limits<float>::quiet_NaN();
+  CHECK_FALSE(l.training.finite());
+}
+
 TEST_CASE("clipping and decay do not see the loss scale", "[train][mixed]") {
   const optimizer_settings step{.rate = 0.125f, .momentum = 0.5f, .weight_decay = 0.25f};
   single_layer<float> plain("none", step, 0.75f), scaled("4096", step, 0.75f);

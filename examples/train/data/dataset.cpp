@@ -13,10 +13,10 @@ void dataset::truncate(std::size_t n) {
 
 std::span<const source> sources() {
   static constexpr std::array all{
-      source{"digits", "drawn by the program, no files needed", false,
+      source{"digits", "drawn by the program, no files needed", false, augmentation::none,
              [](const std::filesystem::path&) { return draw_digits(); }},
-      source{"mnist", "idx files, plain or .gz, in --data DIR", true, load_mnist},
-      source{"cifar10", "binary version, in --data DIR", true, load_cifar10},
+      source{"mnist", "idx files, plain or .gz, in --data DIR", true, augmentation::none, load_mnist},
+      source{"cifar10", "binary version, in --data DIR", true, augmentation::crop_and_flip, load_cifar10},
   };
   return all;
 }

@@ -52,11 +52,18 @@ struct data_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// How training images are varied from epoch to epoch.
+enum class augmentation {
+  none,
+  crop_and_flip,  // padded by 4, cut to size at random, mirrored at random: He et al. (2015), section 4.2
+};
+
 /// A data set that can be named on the command line.
 struct source {
   std::string_view name;
   std::string_view contents;  // for --help
   bool needs_folder;
+  augmentation usual_augmentation;
   /// Reads the images from `folder`, or draws them. Throws data_error.
   train_and_test (*load)(const std::filesystem::path& folder);
 };

@@ -38,7 +38,7 @@ template <class S> class convolution final : public layer<S> {
   }
 
   void collect(parameter_list<S>& all) override {
-    all.weights.push_back(&products_.weights());
+    products_.collect(all);
     all.biases.push_back(&bias_);
   }
 

@@ -18,6 +18,7 @@ template <class T> struct parameter {
   std::unique_ptr<block_operand> block = nullptr;
   std::unique_ptr<block_operand> stored = nullptr;  // the wider copy that updates go to, if there is one
   std::shared_ptr<layer_format> format = nullptr;   // of `block`, where it changes
+  double operations = 0;  // multiplications and additions with them for each sample forward
 
   void read(fp32_matrix& weights) const {
     timed(work::conversions, [&] {
@@ -55,9 +56,12 @@ struct product_settings {
 };
 
 /// All trained tensors of a network, in the order of its layers. Weights are stored in S, biases in fp32.
+/// And what else a checkpoint keeps of the layers.
 template <class S> struct parameter_list {
   std::vector<parameter<S>*> weights;
   std::vector<parameter<float>*> biases;
+  std::vector<fp32_matrix*> buffers = {};  // not trained: running statistics
+  std::vector<saved_state*> states = {};
 };
 
 /// The first layer of a network spares itself the gradient by its input, which nobody reads.

@@ -31,11 +31,15 @@ template <class S> class weight_products {
       }
       quantised_.emplace(how, grid, weights_.format);
     }
+    weights_.operations = 2.0 * static_cast<double>(outputs * inputs) * (grid ? grid->count() : 1);
     weights_.store(fp32_matrix::Zero(outputs, inputs));
   }
 
   [[nodiscard]] Eigen::Index outputs() const { return outputs_; }
-  [[nodiscard]] parameter<S>& weights() { return weights_; }
+  void collect(parameter_list<S>& all) {
+    all.weights.push_back(&weights_);
+    if (quantised_) all.states.push_back(&*quantised_);
+  }
 
   /// sums = W X, as (outputs of a sample x batch).
   void forward(const matrix<S>& x, fp32_matrix& sums) {
