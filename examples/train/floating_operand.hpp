@@ -35,7 +35,7 @@ template <class F> class rounded_operand final : public block_operand {
   void load(std::istream& in) override {
     fp32_matrix loaded;
     read_matrix(in, loaded, values_.rows(), values_.cols());
-    assign(loaded);
+    assign(loaded, {});
   }
 
  private:

@@ -10,6 +10,7 @@
 #include <system_error>
 #include <thread>
 
+#include "parallel.hpp"
 #include "report.hpp"
 
 namespace {
@@ -35,6 +36,7 @@ void train_all(const options& asked, const train_and_test& data, std::vector<run
   std::exception_ptr failure;
 
   const auto work = [&] {
+    use_threads(asked.threads);
     for (std::size_t i = next++; i < runs.size(); i = next++) try {
         run& r = runs[i];
         progress::run_observer watcher(shown, r, asked.training.epochs, data.train.count());

@@ -74,6 +74,16 @@ template <class T> bool has_repeated(std::vector<T> items) {
   return std::ranges::adjacent_find(items) != items.end();
 }
 
+/// What the names of an option's values mean.
+template <class Meaning> using names_of = std::vector<std::pair<std::string, Meaning>>;
+
+/// An option of some recipes only.
+struct recipe_option {
+  const CLI::Option* option;
+  std::function<bool(const recipe&)> applies;
+  std::string needed;  // for the message where no format has such a recipe
+};
+
 }  // namespace
 
 std::optional<options> parse(int argc, const char* const* argv, int& exit_code) {
@@ -89,7 +99,7 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
   std::vector<std::string> format_names{"fp32", "fp16", "bf16", "hbfp8", "int8"};
   std::string dataset{o.data->name}, model{t.network->name}, rule{t.optimizer->name}, sums = "wide";
   bool no_master = false;
-  std::string rounding, exponent, tile, schedule{t.schedule.kind->name}, augment;
+  std::string schedule{t.schedule.kind->name}, augment;
   bool resume = false;
   constexpr double unlimited = 1e9;
 
@@ -102,6 +112,8 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
                  "Seeds of initial weights and batch order, separated by commas; one run each")
       ->delimiter(',');
   app.add_option("--jobs", o.jobs, "Runs at a time, each in a thread of its own; results do not depend on it")
+      ->check(between(1, 256));
+  app.add_option("--threads", o.threads, "Threads of each run; results do not depend on it")
       ->check(between(1, 256));
   app.add_option("--checkpoint", t.checkpoints,
                  "Folder for the state of each run after each epoch: MODEL-FORMAT-SEED.checkpoint")
@@ -178,6 +190,16 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
       ->check(between(0, unlimited))
       ->group(training_group);
 
+  app.add_option("--l1", t.l1, "L1 regularisation of the weights")
+      ->check(between(0, 1))
+      ->group(training_group);
+  std::string start = "he";
+  app.add_option(
+         "--init", start,
+         "Initial weights: he (normal, variance 2 / inputs) | truncated (as marvin has it, 0.5 / inputs)")
+      ->check(CLI::IsMember(std::vector<std::string>{"he", "truncated"}).description(""))
+      ->group(training_group);
+
   const std::string precision_group = "Mixed precision and what happens without it";
   app.add_option("--loss-scale", t.loss_scale, "none | dynamic | a number, the constant scale")
       ->check(scale_choice)
@@ -193,22 +215,80 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
       ->check(CLI::IsMember(std::vector<std::string>{"wide", "narrow"}).description(""))
       ->group(precision_group);
 
-  const std::string block_group = "Block formats (hbfp4 to hbfp16, int8)";
-  const auto add_choice = [&](const char* name, std::string& value, const char* help, auto&& allowed) {
-    return app.add_option(name, value, help)
-        ->check(CLI::IsMember(std::vector<std::string>(allowed)).description(""))
-        ->always_capture_default(false)
-        ->group(block_group);
+  const std::string recipe_group = "Formats of operands (hbfp, int8, fp8, float_*, marvin, muppet)";
+  std::vector<recipe_option> recipe_options;
+  const auto add_choice = [&](const char* name, auto& value, const char* help, auto choices, auto applies,
+                              const char* needed) {
+    std::vector<std::string> allowed;
+    for (const auto& choice : choices) allowed.emplace_back(choice.first);
+    auto* option = app.add_option_function<std::string>(
+                          name,
+                          [&value, choices](const std::string& chosen) {
+                            for (const auto& [text, meaning] : choices)
+                              if (text == chosen) value = meaning;
+                          },
+                          help)
+                       ->check(CLI::IsMember(allowed).description(""))
+                       ->always_capture_default(false)
+                       ->group(recipe_group);
+    recipe_options.push_back({option, applies, needed});
   };
-  using list = std::initializer_list<std::string>;
-  add_choice("--rounding", rounding,
-             "nearest | stochastic, of all operands; by default stochastic, with int8 of gradients only",
-             list{"nearest", "stochastic"});
-  add_choice("--exponent", exponent, "max | min | avg: what the shared exponents of hbfp are chosen by",
-             list{"max", "min", "avg"});
-  add_choice("--tile", tile,
-             "tensor | 24: what shares a scale in the weights, everything or squares of 24 x 24",
-             list{"tensor", "24"});
+  const auto is = [](auto... kinds) {
+    return [=](const recipe& r) { return ((r.weights.kind == kinds) || ...); };
+  };
+  const auto any = [](const recipe&) { return true; };
+  const auto marvin = [](const recipe& r) { return r.switching == recipe::precision::marvin; };
+  using enum operand_kind;
+  add_choice(
+      "--rounding", t.recipes.rounding,
+      "nearest | stochastic, of all operands; by default stochastic in hbfp, marvin and muppet, with int8 of "
+      "gradients only",
+      names_of<rounding_choice>{{"nearest", rounding_choice::nearest},
+                                {"stochastic", rounding_choice::stochastic}},
+      any, "a format of operands");
+  add_choice("--exponent", t.recipes.exponent,
+             "max | min | avg: what the shared exponents of hbfp are chosen by",
+             names_of<exponent_choice>{
+                 {"max", exponent_choice::max}, {"min", exponent_choice::min}, {"avg", exponent_choice::avg}},
+             is(bfp), "hbfp");
+  add_choice(
+      "--tile", t.recipes.weight_scales,
+      "tensor | 24: what shares a scale in the weights of hbfp and int8, everything or squares of 24 x 24",
+      names_of<sharing>{{"tensor", sharing::tensor}, {"24", sharing::tile}}, is(bfp, int8), "hbfp or int8");
+  recipe_options.push_back(
+      {app.add_option("--weight-bits", t.recipes.stored_mantissa,
+                      "Mantissas of a wider copy of hbfp's weights, which the updates go to")
+           ->check(between(2, 16))
+           ->always_capture_default(false)
+           ->group(recipe_group),
+       is(bfp), "hbfp"});
+  bool saturate = false;
+  recipe_options.push_back(
+      {app.add_flag("--saturate-output", saturate,
+                    "Sums of products of integers saturate at 32 bits, as accumulators do")
+           ->group(recipe_group),
+       is(bfp, int8, fixed, held_words), "integers"});
+  add_choice("--clip", t.recipes.clip,
+             "global | gvq | mcs | both: gradients of int8 for the weight gradient, one scale or one for "
+             "each channel "
+             "(gvq, both), at the maximum or by their distribution (mcs, both)",
+             names_of<gradient_clip>{{"global", gradient_clip::global},
+                                     {"gvq", gradient_clip::gvq},
+                                     {"mcs", gradient_clip::mcs},
+                                     {"both", gradient_clip::both}},
+             is(int8), "int8");
+  add_choice("--push-up", t.switching.push_up, "adapt | printed: which form of PushUp marvin has",
+             names_of<narrow::push_up_form>{{"adapt", narrow::push_up_form::adapt},
+                                            {"printed", narrow::push_up_form::printed}},
+             marvin, "marvin");
+  const auto add_number = [&](const char* name, auto& value, const char* help, double low, double high) {
+    recipe_options.push_back(
+        {app.add_option(name, value, help)->check(between(low, high))->group(recipe_group), marvin,
+         "marvin"});
+  };
+  add_number("--buffer-bits", t.switching.buffer_bits,
+             "Bits before the point that marvin leaves for activations", 0, 30);
+  add_number("--lookback-weight", t.switching.gamma, "Weight of the newest lookback of marvin", 0, 1);
 
   try {
     app.parse(argc, argv);
@@ -246,15 +326,11 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
         return quantised && has(*quantised);
       });
     };
-    const auto any_block = [](const recipe&) { return true; };
-    const auto power_of_two = [](const recipe& r) { return r.weights.kind == operand_kind::bfp; };
-    if (!rounding.empty() && !selected(any_block))
-      throw CLI::ValidationError("--rounding",
-                                 rounding + " is of no use without a block format in --formats");
-    if (!tile.empty() && !selected(any_block))
-      throw CLI::ValidationError("--tile", tile + " is of no use without a block format in --formats");
-    if (!exponent.empty() && !selected(power_of_two))
-      throw CLI::ValidationError("--exponent", exponent + " is of no use without a format hbfp in --formats");
+    for (const recipe_option& asked : recipe_options)
+      if (!asked.option->empty() && !selected(asked.applies))
+        throw CLI::ValidationError(
+            asked.option->get_name(),
+            asked.option->results().front() + " is of no use without " + asked.needed + " in --formats");
   } catch (const CLI::ParseError& e) {
     const bool help = e.get_exit_code() == 0;
     if (help)
@@ -270,17 +346,12 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
   t.optimizer = find(optimizers(), rule);
   if (rate->empty()) t.step.rate = t.optimizer->usual_rate;
   t.products.sums = sums == "wide" ? accumulation::wide : accumulation::narrow;
-  if (!rounding.empty())
-    t.recipes.rounding = rounding == "nearest" ? rounding_choice::nearest : rounding_choice::stochastic;
-  if (!exponent.empty())
-    t.recipes.exponent = exponent == "max"   ? exponent_choice::max
-                         : exponent == "min" ? exponent_choice::min
-                                             : exponent_choice::avg;
-  if (!tile.empty()) t.recipes.weight_scales = tile == "tensor" ? sharing::tensor : sharing::tile;
+  if (saturate) t.recipes.output = recipe::product_output::saturating;
   t.augment = augment.empty()     ? o.data->usual_augmentation
               : augment == "none" ? augmentation::none
                                   : augmentation::crop_and_flip;
   t.start = resume ? run_start::checkpoint : run_start::beginning;
+  t.start_weights = start == "he" ? initial_weights::he : initial_weights::truncated;
   t.master = no_master ? master_copy::absent : master_copy::kept;
   return o;
 }

@@ -21,6 +21,7 @@ struct options {
   std::size_t limit = 0;         // most training images; 0: all
   std::filesystem::path csv;     // empty: none
   int jobs = 1;                  // runs at a time
+  int threads = 1;               // of each
 };
 
 /// Reads the command line. Where that ends the program (help, or a mistake, told on stderr in one line with
