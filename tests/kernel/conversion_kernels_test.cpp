@@ -72,8 +72,10 @@ template <class Element> struct lines {
   }
 };
 
-template <class Step, class Element, class Round>
-void check_quantising(tally& count, const Round& round, float scale, double limit) {
+using enum kernel::scale_kind;
+
+template <class Element, class Round>
+void check_quantising(tally& count, const Round& round, float scale, kernel::scale_kind of, double limit) {
   for (place cols = 0; cols <= 580; cols += cols < 20 ? 1 : cols < 65 ? 5 : 515)
     for (const place rows : {place{1}, place{3}, place{cols == 65 ? 66 : 2}})
       for (const bool turned : {false, true})
@@ -85,7 +87,7 @@ void check_quantising(tally& count, const Round& round, float scale, double limi
             std::vector<Element> expected;
             for_each_isa([&](const std::string& isa) {
               std::fill(l.to.begin(), l.to.end(), Element{77});
-              kernel::quantize<Step>(l.x, l.q, scale, {-limit, limit}, round, kernel::row_by_row(l.q));
+              kernel::quantize(l.x, l.q, scale, of, {-limit, limit}, round, kernel::row_by_row(l.q));
               if (isa == "portable") expected = l.to;
               count.expect(l.to == expected, [&] {
                 return text(isa, "scale", scale, rows, cols, turned ? "turned" : "", static_cast<int>(kind));
@@ -94,14 +96,14 @@ void check_quantising(tally& count, const Round& round, float scale, double limi
           }
 }
 
-template <class Step, class Element>
-void check_quantising(tally& count, const std::vector<float>& scales, double limit) {
+template <class Element>
+void check_quantising(tally& count, const std::vector<float>& scales, kernel::scale_kind of, double limit) {
   for (const float scale : scales) {
-    check_quantising<Step, Element>(count, rounding::nearest_even{}, scale, limit);
-    check_quantising<Step, Element>(count, rounding::toward_zero{}, scale, limit);
-    check_quantising<Step, Element>(count, rounding::stochastic{2, 7}, scale, limit);
-    check_quantising<Step, Element>(count, rounding::stochastic{3, (std::uint64_t{1} << 32) - 50}, scale,
-                                    limit);
+    check_quantising<Element>(count, rounding::nearest_even{}, scale, of, limit);
+    check_quantising<Element>(count, rounding::toward_zero{}, scale, of, limit);
+    check_quantising<Element>(count, rounding::stochastic{2, 7}, scale, of, limit);
+    check_quantising<Element>(count, rounding::stochastic{3, (std::uint64_t{1} << 32) - 50}, scale, of,
+                              limit);
   }
 }
 
@@ -112,11 +114,11 @@ TEST_CASE("blocks by powers of two are the same bits on every instruction set",
   tally count;
   const std::vector<float> scales{0x1p-149f, 0x1p-128f, 0x1p-127f, 0x1p-126f,
                                   0x1p-30f,  1.0f,      0x1p60f,   0x1p120f};
-  check_quantising<bfp<8>::step, std::int8_t>(count, scales, 127);
-  check_quantising<bfp<3>::step, std::int8_t>(count, {0.5f}, 3);
-  check_quantising<bfp<16>::step, std::int16_t>(count, scales, 32767);
-  check_quantising<bfp<8>::step, std::int32_t>(count, {1.0f}, 2147483647.0);
-  check_quantising<bfp<8>::step, std::int32_t>(count, {1.0f}, 16777217.0);
+  check_quantising<std::int8_t>(count, scales, power_of_two, 127);
+  check_quantising<std::int8_t>(count, {0.5f}, power_of_two, 3);
+  check_quantising<std::int16_t>(count, scales, power_of_two, 32767);
+  check_quantising<std::int32_t>(count, {1.0f}, power_of_two, 2147483647.0);
+  check_quantising<std::int32_t>(count, {1.0f}, power_of_two, 16777217.0);
   count.require_at_least(10'000);
 }
 
@@ -134,7 +136,7 @@ TEST_CASE("blocks by any scale are the same bits on every instruction set", "[ke
     scales.push_back(int8::step::reaching<rounding::nearest_even>(bits % 0x7f80'0000));
     scales.push_back(std::ldexp(1.0f + static_cast<float>(bits >> 8) * 0x1p-23f, static_cast<int>(bits % 8)));
   }
-  check_quantising<int8::step, std::int8_t>(count, scales, 127);
+  check_quantising<std::int8_t>(count, scales, real, 127);
   count.require_at_least(10'000);
 }
 
@@ -152,9 +154,9 @@ TEST_CASE("every number of a line to the nearest multiple of a scale, exactly", 
     const auto n = static_cast<place>(from.size());
     for_each_isa([&](const std::string& isa) {
       std::vector<std::int8_t> to(from.size());
-      kernel::quantize<int8::step>(matrix_view<const float>{from.data(), 1, n, n, 1},
-                                   matrix_view<std::int8_t>{to.data(), 1, n, n, 1}, scale, {-127, 127},
-                                   rounding::nearest_even{}, {});
+      kernel::quantize(matrix_view<const float>{from.data(), 1, n, n, 1},
+                       matrix_view<std::int8_t>{to.data(), 1, n, n, 1}, scale, real, {-127, 127},
+                       rounding::nearest_even{}, {});
       for (std::size_t e = 0; e < to.size(); ++e) {
         // |x - q scale| is exact in double, and at most half a scale; a tie goes to the even neighbour.
         const double rest = std::abs(double{from[e]} - to[e] * double{scale});

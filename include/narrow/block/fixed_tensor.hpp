@@ -4,7 +4,8 @@
 #include <variant>
 
 #include "../kernel/convert.hpp"
-#include "tensor.hpp"
+#include "format.hpp"
+#include "source.hpp"
 
 NARROW_STRICT_BEGIN
 
@@ -154,8 +155,9 @@ class fixed_tensor {
   template <class Values, rounding_policy Round = rounding::nearest_even>
   void write(const detail::region& part, const Values& values, const Round& round = Round{}) {
     detail::check_part("narrow::fixed_tensor", part, rows_, cols_);
-    detail::with_independent_source<double>(part, values,
-                                            [&](const auto& source) { round_into(part, source, round); });
+    const auto source = detail::source_of<double>(values, part.row, part.col);
+    std::vector<typename decltype(source)::value_type> copy;
+    round_into(part, detail::independent(source, part, copy), round);
   }
 
   void swap(fixed_tensor& other) noexcept {
@@ -301,14 +303,14 @@ class fixed_tensor {
 
   detail::region whole() const { return {0, 0, rows_, cols_}; }
 
-  template <class Source, class Round>
-  void round_into(const detail::region& part, const Source& source, const Round& round) {
+  template <class Value, class Round>
+  void round_into(const detail::region& part, const detail::value_source<Value>& source, const Round& round) {
     const double highest = static_cast<double>((std::uint64_t{1} << (format_.wl - 1)) - 1);
     const kernel::element_range range{-highest - 1, highest};
     std::visit(
         [&](auto& stored) {
           const auto to = detail::stored_matrix(stored.data(), rows_, cols_, order_);
-          detail::for_each_panel(part, order_, source, [&](const detail::region& r, auto x) {
+          detail::for_each_panel(part, order_, source, [&](const detail::region& r, const auto& x) {
             nonfinite_ += kernel::count_nonfinite(x);
             kernel::quantize_fixed(x, to.block(r.row, r.col, r.rows, r.cols), format_.fl, range, round,
                                    detail::order_within(r, cols_));

@@ -74,28 +74,24 @@ template <class T> std::size_t count_nonfinite(matrix_view<const T> x) {
   return portable::survey(x, none);
 }
 
-using portable::element_range;
-
 /// q = x / scale, each element rounded once by `round` under the index that `order` gives it. Integers
 /// saturate at the ends of `range`, floating-point elements at their largest finite number; a NaN becomes 0.
-template <class Step, class Element, class Round>
-void quantize(matrix_view<const float> x, matrix_view<Element> q, float scale, const element_range& range,
-              const Round& round, element_order order) {
+template <class Element, class Round>
+void quantize(matrix_view<const float> x, matrix_view<Element> q, float scale, scale_kind kind,
+              const element_range& range, const Round& round, element_order order) {
   const detail::float_environment guard;
-  using quotient = std::conditional_t<Step::power_of_two, portable::exact_quotient, portable::real_quotient>;
-  quantize_block<quotient>(x, q, scale, range, round, order);
+  quantize_block(x, q, scale, kind, range, round, order);
 }
 
 /// The same with a scale for each row. False, and q is as it was, if that is not faster than element by
 /// element.
-template <class Step, class Element, class Round>
+template <class Element, class Round>
 bool try_quantize_rows(matrix_view<const float> x, matrix_view<Element> q, std::span<const float> scales,
-                       const element_range& range, const Round& round, const element_order& order) {
+                       scale_kind kind, const element_range& range, const Round& round,
+                       const element_order& order) {
   if constexpr (std::signed_integral<Element>) {
     const detail::float_environment guard;
-    using quotient =
-        std::conditional_t<Step::power_of_two, portable::exact_quotient, portable::real_quotient>;
-    return quantize_across<quotient>(x, q, scales, range, round, order);
+    return quantize_across(x, q, scales, kind, range, round, order);
   } else {
     return false;
   }
@@ -106,7 +102,7 @@ void quantize_fixed(matrix_view<const T> x, matrix_view<Element> q, int fraction
                     const element_range& range, const Round& round, element_order order) {
   const detail::float_environment guard;
   const double scale = 1 / static_cast<double>(std::uint64_t{1} << fraction_length);
-  portable::quantize(x, q, portable::exact_quotient(scale), range, round, order);
+  portable::quantize(x, q, scale, scale_kind::power_of_two, range, round, order);
 }
 
 /// The exact sums of products of integers A B of at most these magnitudes, handed to store(i, j, sum).

@@ -71,6 +71,12 @@ NARROW_KERNEL std::size_t survey(matrix_view<const T> x, Statistic& statistic) {
   return nonfinite;
 }
 
+/// What the scales of a format are.
+enum class scale_kind { power_of_two, real };
+
+/// What numbers are multiplied by to be divided by a scale; for NaN 0.
+inline double inverse_of(double scale) { return scale > 0 ? 1 / scale : 0; }
+
 // The quotient of an element and its scale, as exact as rounding to an integer can tell. NaN gives 0.
 
 template <std::floating_point T> double number_or_zero(T x) {
@@ -79,11 +85,9 @@ template <std::floating_point T> double number_or_zero(T x) {
   return nan ? T{0} : x;
 }
 
-/// By a power of two: exact. By NaN: whatever, but the same everywhere.
+/// By a power of two: exact.
 struct exact_quotient {
-  static constexpr bool snaps = false;
   double inverse;
-  explicit exact_quotient(double scale) : inverse(scale > 0 ? 1 / scale : 0) {}
   template <class T> double operator()(T x) const { return number_or_zero(x) * inverse; }
 };
 
@@ -91,9 +95,7 @@ struct exact_quotient {
 /// half an integer, or further than 2^-27 from it; so integers and ties are met, and nothing else is. Near 0,
 /// where that is not so, it is left alone.
 struct real_quotient {
-  static constexpr bool snaps = true;
   double inverse;
-  explicit real_quotient(double scale) : inverse(1 / scale) {}
   double operator()(float x) const {
     constexpr double snap = 0x1.8p22, bound = 0x1p17;  // numbers of the size of snap are multiples of 2^-30
     double quotient = number_or_zero(x) * inverse;
@@ -240,14 +242,14 @@ template <class Element, class Round> auto line_kernel() {
 }
 
 /// The same as `quantize` by a kernel; false if there is none for it.
-template <class Element, class Quotient, class Round>
-bool quantize_lines(matrix_view<const float> x, matrix_view<Element> q, const Quotient& quotient,
+template <class Element, class Round>
+bool quantize_lines(matrix_view<const float> x, matrix_view<Element> q, double inverse, scale_kind kind,
                     const element_range& range, const Round& round, const element_order& order) {
   const auto kernel = line_kernel<Element, Round>();
   constexpr bool draws = std::same_as<Round, rounding::stochastic>;
   if (!kernel || (q.row_stride != 1 && !draws)) return false;  // cheap policies do not repay two copies
   if (q.rows == 0 || q.cols == 0) return true;
-  quantization how{quotient.inverse, range.lowest, range.highest, Quotient::snaps};
+  quantization how{inverse, range.lowest, range.highest, kind == scale_kind::real};
   if (!describe(how.draws, round, order, q.rows, q.cols)) return false;
   if (x.row_stride == 1 && q.row_stride == 1) {
     const bool one_line = x.col_stride == x.rows && q.col_stride == q.rows &&
@@ -301,17 +303,10 @@ bool quantize_lines(matrix_view<const float> x, matrix_view<Element> q, const Qu
   return true;
 }
 
-/// q(i, j) from x(i, j) over one scale, rounded under the index order(i, j).
+/// The same for any policy, type of number and layout, one number at a time.
 template <class T, class Element, class Quotient, class Round>
-NARROW_KERNEL void quantize(matrix_view<const T> x, matrix_view<Element> q, const Quotient& quotient,
-                            const element_range& range, const Round& round, element_order order) {
-  if (detail::lies_by_rows(q)) {
-    x = x.transposed();
-    q = q.transposed();
-    order = order.transposed();
-  }
-  if constexpr (std::same_as<T, float>)
-    if (quantize_lines(x, q, quotient, range, round, order)) return;
+void quantize_elements(matrix_view<const T> x, matrix_view<Element> q, const Quotient& quotient,
+                       const element_range& range, const Round& round, const element_order& order) {
   const bool contiguous = x.row_stride == 1 && q.row_stride == 1;
   for (index j = 0; j < q.cols; ++j) {
     const line_rounding<Round> line(round, order(0, j), order.row_step, q.rows);
@@ -329,12 +324,22 @@ NARROW_KERNEL void quantize(matrix_view<const T> x, matrix_view<Element> q, cons
   }
 }
 
-/// The same with a float as the scale. A kernel of its own: the quotient, too, is formed in the kernel's
-/// floating-point environment.
-template <class Quotient, class Element, class Round>
-NARROW_KERNEL void quantize(matrix_view<const float> x, matrix_view<Element> q, float scale,
+/// q(i, j) from x(i, j) over one scale, rounded under the index order(i, j). Scales of doubles are powers of
+/// two.
+template <class T, class Element, class Round>
+NARROW_KERNEL void quantize(matrix_view<const T> x, matrix_view<Element> q, double scale, scale_kind kind,
                             const element_range& range, const Round& round, element_order order) {
-  quantize(x, q, Quotient(double{scale}), range, round, order);
+  if (detail::lies_by_rows(q)) {
+    x = x.transposed();
+    q = q.transposed();
+    order = order.transposed();
+  }
+  const double inverse = inverse_of(scale);
+  if constexpr (std::same_as<T, float>) {
+    if (quantize_lines(x, q, inverse, kind, range, round, order)) return;
+    if (kind == scale_kind::real) return quantize_elements(x, q, real_quotient{inverse}, range, round, order);
+  }
+  quantize_elements(x, q, exact_quotient{inverse}, range, round, order);
 }
 
 }  // namespace narrow::kernel::portable

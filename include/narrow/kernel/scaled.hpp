@@ -10,6 +10,8 @@ NARROW_STRICT_BEGIN
 namespace narrow::kernel {
 
 using portable::element_order;
+using portable::element_range;
+using portable::scale_kind;
 
 /// The mantissas of fixed-point numbers.
 template <class T, class Mantissa> matrix_view<Mantissa> mantissas_of(const matrix_view<T>& m) {
@@ -56,18 +58,18 @@ bool encode_block(matrix_view<const float> x, matrix_view<Element> q, float scal
 }
 
 /// q(i, j) from x(i, j) over one scale, rounded under the index order(i, j).
-template <class Quotient, class Element, class Round>
+template <class Element, class Round>
 NARROW_KERNEL void quantize_block(matrix_view<const float> x, matrix_view<Element> q, float scale,
-                                  const portable::element_range& range, const Round& round,
+                                  scale_kind kind, const element_range& range, const Round& round,
                                   const element_order& order) {
   if constexpr (narrow_fixed<Element>) {
     constexpr float unit = detail::power_of_two(-Element::fraction_length);
-    quantize_block<Quotient>(x, mantissas_of<Element, typename Element::bits_type>(q), scale * unit,
-                             {range.lowest / unit, range.highest / unit}, round, order);
+    quantize_block(x, mantissas_of<Element, typename Element::bits_type>(q), scale * unit, kind,
+                   {range.lowest / unit, range.highest / unit}, round, order);
   } else {
-    if constexpr (narrow_float<Element> && std::same_as<Quotient, portable::exact_quotient>)
-      if (encode_block(x, q, scale, round, order)) return;
-    portable::quantize<Quotient>(x, q, scale, range, round, order);
+    if constexpr (narrow_float<Element>)
+      if (kind == scale_kind::power_of_two && encode_block(x, q, scale, round, order)) return;
+    portable::quantize(x, q, scale, kind, range, round, order);
   }
 }
 
@@ -76,20 +78,20 @@ inline constexpr index most_rows_across = 256;
 
 /// q(i, j) from x(i, j) over scales[i], if neighbours in a column lie side by side. False, and q is as it was,
 /// if they do not, or there is no kernel.
-template <class Quotient, class Element, class Round>
+template <class Element, class Round>
 NARROW_KERNEL bool quantize_across(matrix_view<const float> x, matrix_view<Element> q,
-                                   std::span<const float> scales, const portable::element_range& range,
+                                   std::span<const float> scales, scale_kind kind, const element_range& range,
                                    const Round& round, const element_order& order) {
   using of = quantize_kernels<Element>;
   const auto kernel = portable::kernel_for_policy<Element, Round, &of::nearest_even_across,
                                                   &of::toward_zero_across, &of::stochastic_across>();
-  quantization how{0, range.lowest, range.highest, Quotient::snaps};
+  quantization how{0, range.lowest, range.highest, kind == scale_kind::real};
   if (!kernel || x.row_stride != 1 || q.row_stride != 1 ||
       !portable::describe(how.draws, round, order, q.rows, q.cols))
     return false;
   constexpr std::size_t longest_vector = 16;
   double inverses[most_rows_across + longest_vector] = {};
-  for (std::size_t i = 0; i < scales.size(); ++i) inverses[i] = Quotient(double{scales[i]}).inverse;
+  for (std::size_t i = 0; i < scales.size(); ++i) inverses[i] = portable::inverse_of(scales[i]);
   kernel(x.data, q.data,
          {.n = q.rows, .lines = q.cols, .from_stride = x.col_stride, .to_stride = q.col_stride}, how,
          inverses);

@@ -276,9 +276,9 @@ int muppet_quantize(const X& x, Out&& to, int word_length, const Round& round) {
   const auto values = detail::as_matrix(from.elements(), from.layout());
   const auto q = detail::as_matrix(std::span(words), from.layout());
   const double half_range = static_cast<double>(1 << (word_length - 1));
-  using step = detail::power_of_two_step<15>;
   const float scale = detail::power_of_two(-s);
-  kernel::quantize<step>(values, q, scale, {-half_range, half_range - 1}, round, kernel::row_by_row(q));
+  kernel::quantize(values, q, scale, kernel::scale_kind::power_of_two, {-half_range, half_range - 1}, round,
+                   kernel::row_by_row(q));
   kernel::dequantize<std::int16_t>(q, scale, detail::as_matrix(out.elements(), from.layout()));
   out.commit();
   return s;

@@ -1,0 +1,142 @@
+// What a tensor is assigned from: numbers in memory, or computed, in panels that are in memory.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "../kernel/interface.hpp"
+#include "grid.hpp"
+
+NARROW_STRICT_BEGIN
+
+namespace narrow {
+
+/// Which neighbours lie side by side in memory.
+enum class storage_order { row_major, column_major };
+
+namespace detail {
+
+/// A type whose numbers are Values as they are.
+template <std::floating_point Value, class T>
+inline constexpr bool is_value = std::same_as<T, Value> || std::same_as<T, float>;
+
+/// Any number as Value, which a format rounds once more: rounded to odd, so that rounding to nearest or in a
+/// direction gives what rounding once would have given; and in integers, whatever the caller's rounding mode.
+template <std::floating_point Value, class T> Value to_value(const T& x) {
+  if constexpr (is_value<Value, T>) {
+    return x;
+  } else if constexpr (narrow_scalar<T> && std::same_as<carried_t<T>, float>) {
+    return static_cast<float>(x);
+  } else if constexpr (narrow_scalar<T> || builtin_arithmetic<T>) {
+    using layout = std::conditional_t<std::same_as<Value, float>, binary32, binary64>;
+    return std::bit_cast<Value>(pack_code<layout>(unpack(x), rounding::to_odd{}, overflow::ieee{}));
+  } else {
+    return static_cast<Value>(x);
+  }
+}
+
+/// The numbers that a part of a tensor, which begins at (row, col), is assigned from. One type whatever they
+/// come from, so that what is done with them is compiled once: only `compute` knows.
+template <std::floating_point Value> struct value_source {
+  using value_type = Value;
+
+  matrix_view<const Value> values = {};  // in memory; or else
+  const void* coefficient = nullptr;     // what they are computed from, anew for each panel
+  void (*compute)(const void* coefficient, const region& part, Value* to) = nullptr;  // by columns
+  std::ptrdiff_t row = 0, col = 0;
+
+  bool in_place() const { return compute == nullptr; }
+  /// Some of them: without a copy where they are in memory, and otherwise in the buffer.
+  matrix_view<const Value> panel(const region& r, Value* buffer) const {
+    if (in_place()) return values.block(r.row - row, r.col - col, r.rows, r.cols);
+    compute(coefficient, {r.row - row, r.col - col, r.rows, r.cols}, buffer);
+    return {buffer, r.rows, r.cols, 1, r.rows};
+  }
+};
+
+/// to(i, j) = coefficient(i, j) for a part, by columns.
+template <std::floating_point Value, class Coefficient>
+void compute_values(const void* coefficient, const region& part, Value* to) {
+  const auto& at = *static_cast<const Coefficient*>(coefficient);
+  for (std::ptrdiff_t j = 0; j < part.cols; ++j)
+    for (std::ptrdiff_t i = 0; i < part.rows; ++i)
+      to[i + j * part.rows] = to_value<Value>(at(part.row + i, part.col + j));
+}
+
+template <class T, class Value>
+concept readable_in_place = is_value<Value, std::remove_const_t<T>>;
+
+/// What a part of a tensor that begins at (row, col) is assigned from, in steps of Value or of what lies in
+/// memory: a view, or a function of (row, column), which must outlive it.
+template <std::floating_point Value, class Coefficient>
+value_source<Value> source_of(const Coefficient& coefficient, std::ptrdiff_t row = 0,
+                              std::ptrdiff_t col = 0) {
+  return {{}, std::addressof(coefficient), compute_values<Value, Coefficient>, row, col};
+}
+template <std::floating_point Value, readable_in_place<Value> T>
+value_source<std::remove_const_t<T>> source_of(const matrix_view<T>& values, std::ptrdiff_t row = 0,
+                                               std::ptrdiff_t col = 0) {
+  return {values, nullptr, nullptr, row, col};
+}
+
+/// visit(region, values) for all of `within`: at once where the values are in memory, and otherwise in panels
+/// small enough for the first-level cache.
+template <std::floating_point Value, class Visit>
+void for_each_panel(const region& within, storage_order order, const value_source<Value>& source,
+                    const Visit& visit) {
+  if (source.in_place()) return visit(within, source.panel(within, nullptr));
+  // Long enough for lines in memory, and not too thin for blocks that lie across them.
+  constexpr std::ptrdiff_t elements = 4096, line = 128;
+  Value buffer[elements];
+  const bool by_rows = order == storage_order::row_major;
+  const std::ptrdiff_t length = std::clamp<std::ptrdiff_t>(by_rows ? within.cols : within.rows, 1, line);
+  const std::ptrdiff_t lines = elements / length;
+  const std::ptrdiff_t rows = by_rows ? lines : length, cols = by_rows ? length : lines;
+  for (std::ptrdiff_t i = 0; i < within.rows; i += rows)
+    for (std::ptrdiff_t j = 0; j < within.cols; j += cols) {
+      const region r{within.row + i, within.col + j, std::min(rows, within.rows - i),
+                     std::min(cols, within.cols - j)};
+      visit(r, source.panel(r, buffer));
+    }
+}
+
+/// A source for `part` that does not depend on the tensor which is written: values in memory as they are,
+/// computed ones after they were computed, once, into `copy`.
+template <std::floating_point Value>
+value_source<Value> independent(const value_source<Value>& source, const region& part,
+                                std::vector<Value>& copy) {
+  if (source.in_place()) return source;
+  copy.resize(static_cast<std::size_t>(part.rows * part.cols));
+  return {source.panel(part, copy.data()), nullptr, nullptr, part.row, part.col};
+}
+
+/// Elements that follow one another, as a matrix.
+template <class T>
+matrix_view<T> stored_matrix(T* data, std::ptrdiff_t rows, std::ptrdiff_t cols, storage_order order) {
+  return order == storage_order::row_major ? matrix_view<T>{data, rows, cols, cols, 1}
+                                           : matrix_view<T>{data, rows, cols, 1, rows};
+}
+
+/// The row-major indices of a part of a matrix with so many columns.
+inline kernel::element_order order_within(const region& part, std::ptrdiff_t cols) {
+  return {element_index(part.row, part.col, cols), static_cast<std::uint64_t>(cols), 1};
+}
+
+inline void check_shape(std::string_view type, std::ptrdiff_t rows, std::ptrdiff_t cols) {
+  if (rows < 0 || cols < 0)
+    throw std::invalid_argument(std::string(type) + ": the shape " + shape(rows, cols) +
+                                " must not be negative");
+}
+inline void check_part(std::string_view type, const region& part, std::ptrdiff_t rows, std::ptrdiff_t cols) {
+  if (part.row < 0 || part.col < 0 || part.rows < 0 || part.cols < 0 || part.row > rows - part.rows ||
+      part.col > cols - part.cols)
+    throw std::invalid_argument(std::string(type) + ": " + shape(part.rows, part.cols) + " values at (" +
+                                std::to_string(part.row) + ", " + std::to_string(part.col) +
+                                ") reach beyond a tensor of " + shape(rows, cols));
+}
+
+}  // namespace detail
+
+}  // namespace narrow
+
+NARROW_STRICT_END

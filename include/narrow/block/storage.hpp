@@ -1,0 +1,295 @@
+// Elements and the scales of their blocks, of any format: what it is, is known at run time here, so that the
+// formats with one type of element share what is compiled.
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "scale.hpp"
+#include "source.hpp"
+
+NARROW_STRICT_BEGIN
+
+namespace narrow::detail {
+
+/// What a format, and the policy that it is rounded by, come to at run time.
+struct block_rules {
+  kernel::element_range range;  // of the elements
+  kernel::scale_kind kind;
+  float smallest;                              // of the scales: that of a block of zeros
+  float (*reaching)(std::uint32_t magnitude);  // the scale at which a magnitude fits, from its bits
+};
+
+/// Numbers of blocks: first, first + step, ...
+struct block_line {
+  std::size_t first, step;
+  std::size_t operator()(std::size_t k) const { return first + k * step; }
+};
+
+/// A matrix in blocks, and how its elements lie in memory.
+struct block_layout {
+  block_grid grid{0, 0, 1, 1};
+  storage_order order = storage_order::row_major;
+
+  bool by_rows() const { return order == storage_order::row_major; }
+  /// With the lines in memory as columns.
+  template <class T> matrix_view<T> as_lines(const matrix_view<T>& m) const {
+    return by_rows() ? m.transposed() : m;
+  }
+  template <class T> matrix_view<T> elements(T* data) const {
+    return stored_matrix(data, grid.rows, grid.cols, order);
+  }
+
+  /// Whether neighbours in memory have scales of their own.
+  bool blocks_cross() const { return by_rows() ? grid.tile_cols == 1 : grid.tile_rows == 1; }
+  /// For blocks that cross the lines in memory: visit(piece, blocks) for pieces of `within` in which all lines
+  /// meet the same blocks, number blocks(k) at place k. False if they do not cross, or a visit was.
+  template <class Visit> bool for_each_crossing(const region& within, const Visit& visit) const {
+    if (!blocks_cross()) return false;
+    block_grid pieces = grid;
+    (by_rows() ? pieces.tile_cols : pieces.tile_rows) = kernel::most_rows_across;
+    const auto step = static_cast<std::size_t>(by_rows() ? 1 : grid.block_cols());
+    bool all = true;
+    pieces.for_each_block(within, [&](std::ptrdiff_t, const region& piece) {
+      const auto first = static_cast<std::size_t>(grid.block_of(piece.row, piece.col));
+      all = all && visit(piece, block_line{first, step});
+    });
+    return all;
+  }
+};
+
+/// Adds all magnitudes to the statistics of their blocks; returns how many are not finite.
+template <class Statistic>
+std::size_t survey_blocks(const block_layout& layout, const value_source<float>& source,
+                          std::span<Statistic> statistics) {
+  std::size_t nonfinite = 0;
+  for_each_panel(
+      layout.grid.whole(), layout.order, source, [&](const region& panel, const matrix_view<const float>& x) {
+        const auto values = [&](const region& r) {
+          return x.block(r.row - panel.row, r.col - panel.col, r.rows, r.cols);
+        };
+        if constexpr (requires { Statistic::largest_suffices; }) {
+          const bool done = layout.for_each_crossing(panel, [&](const region& r, const block_line& blocks) {
+            const auto lines = layout.as_lines(values(r));
+            std::array<std::uint32_t, kernel::most_rows_across> found{};
+            if (!kernel::survey_across(lines, found)) return false;
+            for (std::size_t k = 0; k < static_cast<std::size_t>(lines.rows); ++k)
+              statistics[blocks(k)].add(found[k]);
+            return true;
+          });
+          if (done) return;  // else what was added is added again, which changes nothing
+        }
+        layout.grid.for_each_block(panel, [&](std::ptrdiff_t block, const region& r) {
+          nonfinite += kernel::survey(values(r), statistics[static_cast<std::size_t>(block)]);
+        });
+      });
+  return nonfinite;
+}
+
+/// Throws unless there are no clipping values, one, or one for each block, finite and not negative.
+inline void check_clips(std::span<const float> clips, std::size_t blocks) {
+  if (!clips.empty() && clips.size() != 1 && clips.size() != blocks)
+    throw std::invalid_argument("narrow::block_tensor: " + std::to_string(clips.size()) +
+                                " clipping values for " + std::to_string(blocks) +
+                                " blocks; there must be one, or one for each block");
+  for (const float clip : clips)
+    if (!(clip >= 0 && clip <= std::numeric_limits<float>::max()))
+      throw std::invalid_argument("narrow::block_tensor: the clipping value " + to_text(clip) +
+                                  " must be finite and not negative");
+}
+
+/// The scale of a block that is to hold what asks for the scale `needed`: the present one doubled until it
+/// does, but not beyond `largest`, so that a block does not grow often. A block that may be all zeros, whose
+/// scale is `smallest`, takes what is needed; NaN, the scale of nothing but NaN, stays and is taken at once.
+/// On bits, as subnormal scales ask for.
+inline float grown_scale(float present, float needed, float smallest, float largest) {
+  const auto bits = [](float x) { return magnitude_bits(x); };
+  if (bits(needed) <= bits(present)) return present;
+  if (bits(present) == bits(smallest) || bits(needed) > nonfinite_bits) return needed;
+  std::uint32_t grown = bits(present);
+  while (grown < bits(needed)) grown += grown < binary32::min_normal ? grown : binary32::min_normal;
+  return std::bit_cast<float>(std::min(grown, bits(largest)));
+}
+
+/// A `block_tensor` but for what its format says. Shapes, parts and grids were checked.
+template <class Element, class Scale> class block_storage {
+ public:
+  std::ptrdiff_t rows() const { return grid().rows; }
+  std::ptrdiff_t cols() const { return grid().cols; }
+  std::ptrdiff_t size() const { return rows() * cols(); }
+  storage_order order() const { return layout_.order; }
+
+  /// What is stored: the elements in storage order, and the scales of the blocks, row by row.
+  std::span<const Element> mantissas() const { return mantissas_; }
+  std::span<const Scale> scales() const { return scales_; }
+  /// How many NaNs and infinities were written since the last whole assignment, that one included.
+  std::size_t nonfinite() const { return nonfinite_; }
+
+  /// to(i, j) = (*this)(i, j). Throws std::invalid_argument naming both shapes if they do not match.
+  void dequantize(matrix_view<float> to) const {
+    check_shapes(to.rows == rows() && to.cols == cols(), "narrow::block_tensor::dequantize", "the tensor",
+                 extents(rows(), cols()), "to", extents(to.rows, to.cols));
+    grid().for_each_block(grid().whole(), [&](std::ptrdiff_t number, const region& r) {
+      kernel::dequantize(elements().block(r.row, r.col, r.rows, r.cols), scale(number),
+                         to.block(r.row, r.col, r.rows, r.cols));
+    });
+  }
+
+ protected:
+  block_storage() = default;
+  explicit block_storage(storage_order order) { layout_.order = order; }
+  block_storage(const block_storage&) = default;
+  block_storage(block_storage&& other) noexcept { swap(other); }
+  block_storage& operator=(const block_storage&) = default;
+  block_storage& operator=(block_storage&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~block_storage() = default;
+
+  block_view<Element, Scale> view(std::int64_t largest) const {
+    return {elements(),
+            {scales_.data(), grid().block_rows(), block_cols_, block_cols_, 1},
+            grid().tile_rows,
+            grid().tile_cols,
+            0,
+            0,
+            largest};
+  }
+
+  /// The value of an element, whose block is in a row and a column of blocks.
+  float value(std::ptrdiff_t row, std::ptrdiff_t col, std::ptrdiff_t block_row,
+              std::ptrdiff_t block_col) const {
+    const std::ptrdiff_t place = layout_.by_rows() ? row * cols() + col : row + col * rows();
+    const Element& element = mantissas_[static_cast<std::size_t>(place)];
+    const float by = scale(block_row * block_cols_ + block_col);
+    // Where subnormals take part, the caller's floating-point control register must not.
+    if (by > 0x1p-60f) return static_cast<float>(element) * by;
+    float result = 0;
+    kernel::dequantize<Element>({&element, 1, 1, 1, 1}, by, {&result, 1, 1, 1, 1});
+    return result;
+  }
+
+  /// A new shape, all zeros.
+  void resize(const block_grid& grid, float smallest) {
+    reshape(grid, smallest);
+    mantissas_.assign(static_cast<std::size_t>(size()), Element{});
+  }
+
+  /// Takes the grid and all of the source, which may be computed from what is stored now.
+  template <class Statistic, class Round>
+  void assign(const block_grid& grid, const value_source<float>& source, const block_rules& rules,
+              float (*scale_of)(const Statistic&), const Round& round, std::span<const float> clips) {
+    block_storage result(order());
+    result.reshape(grid, rules.smallest);
+    check_clips(clips, result.scales_.size());
+    result.choose_scales(source, rules, scale_of, clips);
+    // No float lies among the elements, so that their memory can serve again where floats are read in place.
+    if (source.in_place() && grid.rows == rows() && grid.cols == cols())
+      result.mantissas_.swap(mantissas_);
+    else
+      result.mantissas_.resize(static_cast<std::size_t>(result.size()));
+    result.round_into_scales(grid.whole(), source, rules, round);
+    swap(result);
+  }
+
+  /// Rounds `part` from a source that does not depend on it; blocks in which something does not fit grow.
+  template <class Statistic, class Round>
+  void write(const region& part, const value_source<float>& source, const block_rules& rules,
+             const Round& round) {
+    grid().for_each_block(part, [&](std::ptrdiff_t number, const region& piece) {
+      Statistic s;
+      nonfinite_ += kernel::survey(source.panel(piece, nullptr), s);
+      admit(number, s.bits, rules, round);
+    });
+    round_into_scales(part, source, rules, round);
+  }
+
+  void swap(block_storage& other) noexcept {
+    std::swap(layout_, other.layout_);
+    std::swap(block_cols_, other.block_cols_);
+    mantissas_.swap(other.mantissas_);
+    scales_.swap(other.scales_);
+    std::swap(nonfinite_, other.nonfinite_);
+  }
+
+ private:
+  const block_grid& grid() const { return layout_.grid; }
+  /// A new shape, but for the mantissas.
+  void reshape(const block_grid& grid, float smallest) {
+    layout_.grid = grid;
+    block_cols_ = grid.block_cols();
+    scales_.assign(static_cast<std::size_t>(grid.count()), Scale(smallest));
+    nonfinite_ = 0;
+  }
+
+  float scale(std::ptrdiff_t block) const {
+    return static_cast<float>(scales_[static_cast<std::size_t>(block)]);
+  }
+  matrix_view<const Element> elements() const { return layout_.elements(mantissas_.data()); }
+  matrix_view<Element> elements() { return layout_.elements(mantissas_.data()); }
+
+  template <class Statistic>
+  void choose_scales(const value_source<float>& source, const block_rules& rules,
+                     float (*scale_of)(const Statistic&), std::span<const float> clips) {
+    std::vector<Statistic> statistics(scales_.size());
+    nonfinite_ = survey_blocks<Statistic>(layout_, source, statistics);
+    for (std::size_t block = 0; block < scales_.size(); ++block)
+      scales_[block] =
+          Scale(clips.empty() ? scale_of(statistics[block])
+                              : rules.reaching(magnitude_bits(clips[clips.size() == 1 ? 0 : block])));
+  }
+
+  template <class Round>
+  void round_into_scales(const region& part, const value_source<float>& source, const block_rules& rules,
+                         const Round& round) {
+    const auto to = elements();
+    for_each_panel(part, order(), source, [&](const region& panel, const matrix_view<const float>& x) {
+      const auto from = [&](const region& r) {
+        return x.block(r.row - panel.row, r.col - panel.col, r.rows, r.cols);
+      };
+      const bool done = layout_.for_each_crossing(panel, [&](const region& r, const block_line& blocks) {
+        const auto lines = layout_.as_lines(to.block(r.row, r.col, r.rows, r.cols));
+        std::array<float, kernel::most_rows_across> scales;
+        const auto count = static_cast<std::size_t>(lines.rows);
+        for (std::size_t k = 0; k < count; ++k) scales[k] = static_cast<float>(scales_[blocks(k)]);
+        const auto order = order_within(r, cols());
+        return kernel::try_quantize_rows(layout_.as_lines(from(r)), lines, std::span(scales).first(count),
+                                         rules.kind, rules.range, round,
+                                         layout_.by_rows() ? order.transposed() : order);
+      });
+      if (done) return;
+      grid().for_each_block(panel, [&](std::ptrdiff_t block, const region& r) {
+        kernel::quantize(from(r), to.block(r.row, r.col, r.rows, r.cols), scale(block), rules.kind,
+                         rules.range, round, order_within(r, cols()));
+      });
+    });
+  }
+
+  /// Makes room in a block for a magnitude.
+  template <class Round>
+  void admit(std::ptrdiff_t block, std::uint32_t magnitude, const block_rules& rules, const Round& round) {
+    const float present = scale(block);
+    const float grown =
+        grown_scale(present, rules.reaching(magnitude), rules.smallest, rules.reaching(nonfinite_bits - 1));
+    if (magnitude_bits(grown) == magnitude_bits(present)) return;
+    const region r = grid().block(block);
+    std::vector<float> values(static_cast<std::size_t>(r.rows * r.cols));
+    const matrix_view<float> x{values.data(), r.rows, r.cols, r.cols, 1};
+    const auto q = elements().block(r.row, r.col, r.rows, r.cols);
+    kernel::dequantize<Element>(q, present, x);
+    kernel::quantize(x, q, grown, rules.kind, rules.range, round, order_within(r, cols()));
+    scales_[static_cast<std::size_t>(block)] = Scale(grown);
+  }
+
+  block_layout layout_;
+  std::ptrdiff_t block_cols_ = 0;
+  std::vector<Element> mantissas_;
+  std::vector<Scale> scales_;
+  std::size_t nonfinite_ = 0;
+};
+
+}  // namespace narrow::detail
+
+NARROW_STRICT_END
