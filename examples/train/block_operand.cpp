@@ -12,7 +12,77 @@
 namespace narrow_train {
 namespace {
 
-template <class Format> class operand final : public block_operand {
+/// What can be said of any operand in blocks of integers from its view.
+class integer_operand : public block_operand {
+  template <class Use> auto with_view(Use use) const {
+    return std::visit(
+        [&](const auto& v) {
+          if constexpr (std::integral<typename std::remove_cvref_t<decltype(v)>::element_type>)
+            return use(v);
+          else
+            return use(narrow::block_view<std::int8_t, float>{});  // not reached
+        },
+        view());
+  }
+  template <class View> static auto elements_of(const View& v) {
+    return std::span(v.elements.data, static_cast<std::size_t>(v.rows() * v.cols()));
+  }
+  template <class View> static std::span<const float> scales_of(const View& v) {
+    return {v.scales.data, static_cast<std::size_t>(v.scales.rows * v.scales.cols)};
+  }
+
+ public:
+  std::size_t bytes() const override {
+    return with_view([](const auto& view) {
+      return static_cast<std::size_t>(view.rows() * view.cols()) * sizeof(*view.elements.data) +
+             scales_of(view).size_bytes();
+    });
+  }
+  std::size_t scale_count() const override {
+    return with_view([](const auto& view) { return scales_of(view).size(); });
+  }
+
+  void save(std::ostream& out) const override {
+    with_view([&](const auto& view) {
+      write_number(out, static_cast<std::uint64_t>(view.rows() * view.cols()));
+      write_number(out, static_cast<std::uint64_t>(scales_of(view).size()));
+      write_numbers(out, elements_of(view));
+      write_numbers(out, scales_of(view));
+    });
+  }
+
+  void load(std::istream& in) override {
+    with_view([&](const auto& view) {
+      expect_size(in, static_cast<std::size_t>(view.rows() * view.cols()), "mantissas");
+      expect_size(in, scales_of(view).size(), "scales");
+      std::vector<typename std::remove_cvref_t<decltype(view)>::element_type> mantissas(
+          elements_of(view).size());
+      std::vector<float> scales(scales_of(view).size());
+      read_numbers(in, std::span(mantissas));
+      read_numbers(in, std::span(scales));
+      // A tensor takes values, not mantissas. Each is a mantissa times its scale, exact in fp32, and a scale is
+      // what the largest mantissa times it asks for.
+      auto loaded = view;
+      loaded.scales.data = scales.data();
+      fp32_matrix values(view.rows(), view.cols());
+      for (Eigen::Index j = 0; j < values.cols(); ++j)
+        for (Eigen::Index i = 0; i < values.rows(); ++i)
+          values(i, j) = static_cast<float>(mantissas[static_cast<std::size_t>(i + j * values.rows())] *
+                                            loaded.scale(i, j));
+      std::vector<float> largest(scales);
+      for (float& x : largest) x *= static_cast<float>(view.largest);
+      assign(values, largest);
+      with_view([&](const auto& now) {
+        bool same = std::ranges::equal(scales_of(now), scales);
+        if constexpr (std::same_as<decltype(now), decltype(view)>)
+          same = same && std::ranges::equal(elements_of(now), mantissas);
+        if (!same) throw std::runtime_error("has numbers that its format has not");
+      });
+    });
+  }
+};
+
+template <class Format> class operand final : public integer_operand {
  public:
   void assign(const Eigen::Ref<const fp32_matrix>& values, std::span<const float> clips) override {
     tensor_.assign(view_of(values), typename Format::round_policy{}, clips);
@@ -22,50 +92,9 @@ template <class Format> class operand final : public block_operand {
     tensor_.dequantize(view_of(values));
   }
   block_matrix view() const override { return tensor_.view(); }
-  std::size_t bytes() const override {
-    return tensor_.mantissas().size_bytes() + tensor_.scales().size_bytes();
-  }
-  std::size_t scale_count() const override { return tensor_.scales().size(); }
-
-  void save(std::ostream& out) const override {
-    write_number(out, static_cast<std::uint64_t>(tensor_.mantissas().size()));
-    write_number(out, static_cast<std::uint64_t>(tensor_.scales().size()));
-    write_numbers(out, tensor_.mantissas());
-    write_numbers(out, tensor_.scales());
-  }
-
-  void load(std::istream& in) override {
-    expect_size(in, tensor_.mantissas().size(), "mantissas");
-    expect_size(in, tensor_.scales().size(), "scales");
-    std::vector<typename Format::element_type> mantissas(tensor_.mantissas().size());
-    std::vector<float> scales(tensor_.scales().size());
-    read_numbers(in, std::span(mantissas));
-    read_numbers(in, std::span(scales));
-    // A tensor takes values, not mantissas. Each is a mantissa times its scale, exact in fp32, and a scale is
-    // what the largest mantissa times it asks for.
-    const auto view = tensor_.view();
-    const auto scale_of = [&](std::ptrdiff_t row, std::ptrdiff_t column) {
-      const auto block = row / view.tile_rows * view.scales.cols + column / view.tile_cols;
-      return scales[static_cast<std::size_t>(block)];
-    };
-    fp32_matrix values(tensor_.rows(), tensor_.cols());
-    for (Eigen::Index j = 0; j < values.cols(); ++j)
-      for (Eigen::Index i = 0; i < values.rows(); ++i)
-        values(i, j) =
-            static_cast<float>(mantissas[static_cast<std::size_t>(i + j * values.rows())]) * scale_of(i, j);
-    std::vector<float> largest(scales);
-    for (float& x : largest) x *= static_cast<float>(Format::limit);
-    tensor loaded(0, 0, narrow::storage_order::column_major);
-    loaded.assign(view_of(std::as_const(values)), narrow::rounding::nearest_even{}, largest);
-    if (!std::ranges::equal(loaded.mantissas(), mantissas) || !std::ranges::equal(loaded.scales(), scales))
-      throw std::runtime_error("has numbers that its format has not");
-    tensor_ = std::move(loaded);
-  }
 
  private:
-  using tensor = narrow::block_tensor<Format>;
-
-  tensor tensor_{0, 0, narrow::storage_order::column_major};
+  narrow::block_tensor<Format> tensor_{0, 0, narrow::storage_order::column_major};
 };
 
 // One choice after another becomes a template parameter.
@@ -101,15 +130,15 @@ template <class Use> auto with_exponent(exponent_choice e, Use use) {
 using operand_pointer = std::unique_ptr<block_operand>;
 
 template <class Block, class Round, class Exponent> operand_pointer make_bfp(int mantissa) {
-  constexpr int narrowest = 2;
+  constexpr int narrowest = 2, widest = 16;
   operand_pointer made;
-  [&]<int... I>(std::integer_sequence<int, I...>) {  // TEMPORARY four
+  [&]<int... I>(std::integer_sequence<int, I...>) {
     static_cast<void>(
         ((mantissa == narrowest + I &&
           (made = std::make_unique<operand<narrow::bfp<narrowest + I, Block, Round, Exponent>>>())) ||
          ...));
   }
-  (std::integer_sequence<int, 2, 6, 10, 14>{});
+  (std::make_integer_sequence<int, widest - narrowest + 1>{});
   if (!made)
     throw std::invalid_argument("mantissas of " + std::to_string(mantissa) + " bits: must be 2 to 16");
   return made;

@@ -25,8 +25,7 @@ using block_matrix =
                  narrow::block_view<std::int32_t, float>, narrow::block_view<float, float>,
                  narrow::block_view<forward_fp8, float>, narrow::block_view<gradient_fp8, float>>;
 
-/// A matrix in some format, stored by columns. Its state is all that is stored; `load` keeps the shape, and the
-/// matrix as it was where it throws.
+/// A matrix in some format, stored by columns. Its state is all that is stored but its shape, which `load` keeps.
 class block_operand : public saved_state {
  public:
   /// Takes the shape of the values, and the values, rounded. `clips`, if there are any, are what the scales are
