@@ -46,8 +46,8 @@ struct training_settings {
 /// else.
 narrow::loss_scaler make_scaler(const std::string& loss_scale);
 
-/// All that the weights of a run depend on, for its checkpoint. The number of epochs is left out where more of
-/// them continue fewer.
+/// All that the weights of a run depend on, for its checkpoint. The number of epochs is left out where more
+/// of them continue fewer.
 std::vector<setting> description(const training_settings& settings, const train_and_test& data,
                                  std::uint64_t seed);
 

@@ -51,8 +51,8 @@ struct training_result {
 /// Where the checkpoint of a run lies.
 std::filesystem::path checkpoint_path(const training_settings& settings, std::uint64_t seed);
 
-/// The curve and the end of a result, as a part of a checkpoint. `load` throws for more epochs than the settings
-/// ask for.
+/// The curve and the end of a result, as a part of a checkpoint. `load` throws for more epochs than the
+/// settings ask for.
 saved_part part_of(training_result& result, const training_settings& settings);
 
 /// Whether a run starts from its checkpoint: the settings ask for it, and there is one.
@@ -101,9 +101,9 @@ template <class S> class trainee {
  public:
   trainee(const training_settings& settings, const dataset& images, std::uint64_t seed)
       : net_(*settings.network, images.shape, images.classes, settings.products),
-        beside_(net_.parameters()),
-        training_(beside_, seed, settings.optimizer->make(settings.step), scaler_for<S>(settings.loss_scale),
-                  policy_for(settings),
+        parameters_(net_.parameters()),
+        training_(parameters_, seed, settings.optimizer->make(settings.step),
+                  scaler_for<S>(settings.loss_scale), policy_for(settings),
                   {settings.clip_norm, settings.l1, settings.master, settings.start_weights}),
         loss_weight_(settings.loss_weight) {}
 
@@ -124,19 +124,19 @@ template <class S> class trainee {
   [[nodiscard]] std::vector<saved_part> parts() {
     auto all = training_.parts();
     int count = 0;
-    for (fp32_matrix* buffer : beside_.buffers)
+    for (fp32_matrix* buffer : parameters_.buffers)
       all.push_back({"buffer " + std::to_string(++count),
                      [buffer](std::ostream& out) { write_matrix(out, *buffer); },
                      [buffer](std::istream& in) { read_matrix(in, *buffer); }});
     count = 0;
-    for (saved_state* state : beside_.states)
+    for (saved_state* state : parameters_.states)
       all.push_back(part_of("state " + std::to_string(++count), *state));
     return all;
   }
 
   /// Whether all that the network computes with is finite.
   [[nodiscard]] bool finite() {
-    return training_.finite() && std::ranges::all_of(beside_.buffers, [](const fp32_matrix* buffer) {
+    return training_.finite() && std::ranges::all_of(parameters_.buffers, [](const fp32_matrix* buffer) {
              return buffer->allFinite();
            });
   }
@@ -146,7 +146,7 @@ template <class S> class trainee {
 
  private:
   network<S> net_;
-  parameter_list<S> beside_;
+  parameter_list<S> parameters_;
   mixed_precision<S> training_;
   float loss_weight_;
   classification<S> outcome_;
@@ -174,9 +174,9 @@ class mean_loss {
 };
 
 /// Trains a fresh network in the format S, or continues where its checkpoint is. The seed gives the initial
-/// weights and the order of the images, the same for every S; equal arguments give equal results, in one run or
-/// in several. A run whose weights are no longer finite, or whose loss was not in a whole epoch, ends there: the
-/// result says why.
+/// weights and the order of the images, the same for every S; equal arguments give equal results, in one run
+/// or in several. A run whose weights are no longer finite, or whose loss was not in a whole epoch, ends
+/// there: the result says why.
 template <class S>
 training_result train_network(const training_settings& settings, const train_and_test& data,
                               std::uint64_t seed, observer& watcher) {

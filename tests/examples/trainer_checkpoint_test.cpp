@@ -289,12 +289,6 @@ TEMPLATE_TEST_CASE("no damage to a checkpoint goes unnoticed, and none changes t
     return complaint();
   };
 
-  SECTION("none") {
-    read_checkpoint(path, told, parts);
-    CHECK(other.bytes() == saved.bytes());
-    CHECK(other.bytes() != before);
-    return;
-  }
   SECTION("cut") {
     for (std::size_t length = 0; length < whole.size(); length += 1 + length / 50)
       if (const auto m = with(whole.substr(0, length)); m.find("ends too early") == m.npos)
@@ -322,6 +316,7 @@ TEMPLATE_TEST_CASE("no damage to a checkpoint goes unnoticed, and none changes t
     CHECK_THAT(complaint(), Contains("cannot be opened"));
     std::filesystem::create_directory(path);
     CHECK_THAT(complaint(), Contains("cannot be opened"));
+    std::filesystem::remove(path);
   }
   SECTION("whole, but the last part is of no use") {
     auto wrong = saved.trained.parts();
@@ -354,6 +349,11 @@ TEMPLATE_TEST_CASE("no damage to a checkpoint goes unnoticed, and none changes t
                Contains("was written with --batch 16, not without"));
   }
   CHECK(other.bytes() == before);
+
+  write_checkpoint(path, told, saved.trained.parts());
+  read_checkpoint(path, told, parts);
+  CHECK(other.bytes() == saved.bytes());
+  CHECK(other.bytes() != before);
 }
 
 TEST_CASE("a checkpoint that cannot be written leaves the last one", "[train][checkpoint]") {
