@@ -15,9 +15,10 @@ struct window_grid {
   image_shape image;
   int kernel;   // windows are kernel x kernel
   int padding;  // rows and columns of zeros on each side
+  int stride = 1;
 
-  [[nodiscard]] int rows() const { return image.height + 2 * padding - kernel + 1; }
-  [[nodiscard]] int columns() const { return image.width + 2 * padding - kernel + 1; }
+  [[nodiscard]] int rows() const { return windows(image.height + 2 * padding); }
+  [[nodiscard]] int columns() const { return windows(image.width + 2 * padding); }
   [[nodiscard]] int count() const { return rows() * columns(); }
   [[nodiscard]] int window_size() const { return kernel * kernel * image.channels; }
 
@@ -25,8 +26,8 @@ struct window_grid {
   /// image, window by window: in_window counts from the first window's first element.
   template <class F> void for_each_run(F&& f) const {
     Eigen::Index window = 0;
-    for (int y = 0; y < rows(); ++y)
-      for (int x = 0; x < columns(); ++x, window += window_size()) {
+    for (int y = 0; y < rows() * stride; y += stride)
+      for (int x = 0; x < columns() * stride; x += stride, window += window_size()) {
         const int left = std::max(0, padding - x);
         const int right = std::min(kernel, image.width + padding - x);
         for (int row = 0; row < kernel; ++row) {
@@ -38,6 +39,9 @@ struct window_grid {
         }
       }
   }
+
+ private:
+  [[nodiscard]] int windows(int padded) const { return padded < kernel ? 0 : (padded - kernel) / stride + 1; }
 };
 
 /// Lays the windows of every image of x (image size x batch) out as columns: (window size x windows * batch).
