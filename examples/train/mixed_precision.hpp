@@ -4,9 +4,11 @@
 #pragma once
 
 #include <cmath>
+#include <map>
 #include <memory>
 #include <narrow/train/loss_scaler.hpp>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -49,15 +51,15 @@ template <class S> class mixed_precision {
       fp32_matrix initial = he_normal(zeros.rows(), zeros.cols(), random);
       weights->store(initial);
       const bool copy = master == master_copy::kept && (weights->block || !std::is_same_v<S, float>);
-      weights_.push_back({"weights " + std::to_string(weights_.size() + 1),
+      weights_.push_back({name_of(*weights),
                           weights,
                           optimizer_->settings().weight_decay,
                           copy ? std::move(initial) : fp32_matrix(),
                           {},
                           {}});
     }
-    for (auto* bias : parameters.biases)
-      biases_.push_back({"biases " + std::to_string(biases_.size() + 1), bias, 0, {}, {}, {}});
+    for (auto* tensor : parameters.per_channel)
+      per_channel_.push_back({name_of(*tensor), tensor, 0, {}, {}, {}});
   }
 
   /// What the loss is to be multiplied by before the next back-propagation.
@@ -92,7 +94,7 @@ template <class S> class mixed_precision {
   [[nodiscard]] std::size_t weight_bytes() const {
     std::size_t total = 0;
     for (const auto& p : weights_) total += p.tensor->bytes();
-    for (const auto& p : biases_) total += p.tensor->bytes();
+    for (const auto& p : per_channel_) total += p.tensor->bytes();
     return total;
   }
   [[nodiscard]] std::size_t master_bytes() const {
@@ -111,6 +113,10 @@ template <class S> class mixed_precision {
     fp32_matrix gradient;  // unscaled
     moments memory;
   };
+
+  template <class T> std::string name_of(const parameter<T>& tensor) {
+    return std::string(tensor.kind) + ' ' + std::to_string(++count_[tensor.kind]);
+  }
 
   /// A step of the optimiser from `weights`, what a parameter is in fp32.
   template <class T> void move(trained<T>& p, fp32_matrix& weights) {
@@ -134,12 +140,13 @@ template <class S> class mixed_precision {
 
   template <class F> void for_each(F&& f) {
     for (auto& p : weights_) f(p);
-    for (auto& p : biases_) f(p);
+    for (auto& p : per_channel_) f(p);
   }
 
   fp32_matrix copy_;  // scratch: weights of which there is no other in fp32
   std::vector<trained<S>> weights_;
-  std::vector<trained<float>> biases_;
+  std::vector<trained<float>> per_channel_;
+  std::map<std::string_view, int> count_;  // of parameters, by kind
   std::unique_ptr<optimizer> optimizer_;
   narrow::loss_scaler scaler_;
   float clip_norm_;

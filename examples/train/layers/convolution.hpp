@@ -1,4 +1,4 @@
-// Two-dimensional convolution, stride 1, zero padding, as one matrix product for the whole batch.
+// Two-dimensional convolution, zero padding, as one matrix product for the whole batch.
 #pragma once
 
 #include "weight_products.hpp"
@@ -20,9 +20,11 @@ inline void columns_to_image(const window_grid& grid, const fp32_matrix& columns
 template <class S> class convolution final : public layer<S> {
  public:
   /// Weights and biases start at zero.
-  convolution(const window_grid& grid, int channels, const product_settings& settings)
+  convolution(const window_grid& grid, int channels, const product_settings& settings,
+              bias_term bias = bias_term::present)
       : grid_(grid), products_(channels, grid.window_size(), settings, grid) {
-    bias_.value = fp32_matrix::Zero(channels, 1);
+    if (bias == bias_term::present) bias_.value = fp32_matrix::Zero(channels, 1);
+    bias_.kind = "biases";
   }
 
   [[nodiscard]] image_shape output_shape() const {
@@ -31,14 +33,14 @@ template <class S> class convolution final : public layer<S> {
 
   const matrix<S>& forward(const matrix<S>& x) override {
     products_.forward(x, sums_);
-    sums_.colwise() += bias_.value.col(0);
+    if (has_bias()) sums_.colwise() += bias_.value.col(0);
     y_ = sums_.reshaped(output_shape().size(), x.cols()).template cast<S>();
     return y_;
   }
 
   const matrix<S>& backward(const matrix<S>& x, const matrix<S>& dy, input_gradient wanted) override {
     products_.backward(x, dy);
-    sum_of_columns(products_.by_outputs(dy), bias_.gradient);
+    if (has_bias()) sum_of_columns(products_.by_outputs(dy), bias_.gradient);
     if (wanted == input_gradient::wanted) {
       products_.input_gradient(dy, column_sums_);
       columns_to_image(grid_, column_sums_, dx_sums_);
@@ -49,7 +51,7 @@ template <class S> class convolution final : public layer<S> {
 
   void collect(parameter_list<S>& all) override {
     all.weights.push_back(&products_.weights());
-    all.biases.push_back(&bias_);
+    if (has_bias()) all.per_channel.push_back(&bias_);
   }
 
   [[nodiscard]] std::size_t activation_bytes() const override {
@@ -57,9 +59,11 @@ template <class S> class convolution final : public layer<S> {
   }
 
  private:
+  [[nodiscard]] bool has_bias() const { return bias_.value.size() > 0; }
+
   window_grid grid_;
   weight_products<S> products_;  // weights (channels x window size)
-  parameter<float> bias_;        // (channels x 1)
+  parameter<float> bias_;        // (channels x 1), or empty
   fp32_matrix sums_;             // (channels x windows * batch), scratch: W columns + b before it is rounded
   matrix<S> y_;                  // (output size x batch), the same values as sums_ in the same order
   fp32_matrix column_sums_;      // (window size x windows * batch), scratch
