@@ -171,4 +171,16 @@ operand_pointer make_operand(const operand_format& format, sharing scales,
   });
 }
 
+void read(const block_matrix& numbers, Eigen::Index rows, fp32_matrix& values) {
+  std::visit(
+      [&](const auto& view) {
+        values.resize(rows, view.rows() * view.cols() / rows);
+        float* to = values.data();
+        for (Eigen::Index j = 0; j < view.cols(); ++j)
+          for (Eigen::Index i = 0; i < view.rows(); ++i)
+            *to++ = static_cast<float>(view.elements(i, j)) * static_cast<float>(view.scale(i, j));
+      },
+      numbers);
+}
+
 }  // namespace narrow_train

@@ -53,6 +53,9 @@ class block_operand : public saved_state {
 std::unique_ptr<block_operand> make_operand(const operand_format& format, sharing scales,
                                             const std::shared_ptr<const layer_format>& layer);
 
+/// The numbers of an operand, as a matrix with so many rows.
+void read(const block_matrix& numbers, Eigen::Index rows, fp32_matrix& values);
+
 /// use(T{}) for the rounding policy T that was chosen.
 template <class Use> auto with_rounding(rounding_choice r, Use use) {
   return r == rounding_choice::nearest ? use(narrow::rounding::nearest_even{})

@@ -126,31 +126,28 @@ block_matrix of_height(Eigen::Index rows, const block_matrix& m) {
       m);
 }
 
+/// How an operand is made that holds for the backward pass what is in its format already.
+operand_format for_backward(operand_format format, const recipe& how) {
+  format.rounding = rounding_choice::nearest;
+  if (how.backward == recipe::backward_products::fp32) format.kind = operand_kind::fp32;
+  return format;
+}
+
 }  // namespace
 
-block_products::block_products(const recipe& how, const std::optional<window_grid>& grid,
-                               const std::shared_ptr<const layer_format>& layer)
-    : recipe_(how), grid_(grid) {
-  const bool in_fp32 = how.backward == recipe::backward_products::fp32;
-  const auto make = [&](operand_format format, sharing scales) {
-    return make_operand(format, scales, layer);
-  };
-  const auto make_backward = [&](operand_format format, sharing scales) {
-    format.rounding = rounding_choice::nearest;  // of what is in the format already
-    if (in_fp32) format.kind = operand_kind::fp32;
-    return make(format, scales);
-  };
-  x_ = make(how.activations, how.sample_scales);
-  dy_ = make(how.gradients, how.sample_scales);
+layer_operands::layer_operands(const recipe& how, const std::shared_ptr<const layer_format>& layer)
+    : backward_(how.backward),
+      x_(make_operand(how.activations, how.sample_scales, layer)),
+      dy_(make_operand(how.gradients, how.sample_scales, layer)) {
   const bool adaptive = how.clip == gradient_clip::mcs || how.clip == gradient_clip::both;
   const bool by_channel = how.clip == gradient_clip::gvq || how.clip == gradient_clip::both;
-  if (in_fp32)
-    batch_x_ = make_backward(how.activations, sharing::tensor);
-  else if (how.sample_scales != sharing::tensor)
-    batch_x_ = make(how.activations, sharing::tensor);
-  if (how.sample_scales != sharing::tensor || adaptive || by_channel)
-    batch_dy_ = make(how.gradients, by_channel ? sharing::row : sharing::tensor);
-  if (grid || in_fp32) backward_weights_ = make_backward(how.weights, how.weight_scales);
+  const bool by_sample = how.sample_scales != sharing::tensor;
+  if (backward_ == recipe::backward_products::fp32)
+    batch_x_ = make_operand(for_backward(how.activations, how), sharing::tensor, layer);
+  else if (by_sample)
+    batch_x_ = make_operand(how.activations, sharing::tensor, layer);
+  if (by_sample || adaptive || by_channel)
+    batch_dy_ = make_operand(how.gradients, by_channel ? sharing::row : sharing::tensor, layer);
   if (adaptive) {
     narrow::adaptive_clip_options options;
     options.granularity =
@@ -159,49 +156,89 @@ block_products::block_products(const recipe& how, const std::optional<window_gri
   }
 }
 
-void block_products::forward(const block_operand& weights, const fp32_matrix& x, fp32_matrix& sums) {
+const block_operand& layer_operands::assign_x(const fp32_matrix& x) {
   timed(work::conversions, [&] { x_->assign(x); });
-  const multiplier product(recipe_.output);
-  if (grid_)
-    multiply_windows(product, *grid_, weights.view(), x_->view(), sums);
-  else
-    multiply(product, weights.view(), x_->view(), sums);
+  return *x_;
 }
 
-void block_products::weight_gradient(const fp32_matrix& dy, const fp32_matrix& x, fp32_matrix& gradient) {
-  const Eigen::Index outputs = grid_ ? dy.rows() / grid_->count() : dy.rows();
+layer_operands::of_batch layer_operands::assign_batch(const fp32_matrix& x, const fp32_matrix& dy,
+                                                      Eigen::Index channels) {
   timed(work::conversions, [&] {
-    if (batch_x_ && recipe_.backward == recipe::backward_products::fp32) {
+    if (batch_x_ && backward_ == recipe::backward_products::fp32) {
       x_->read(values_);
       batch_x_->assign(values_);
     } else if (batch_x_) {
       batch_x_->assign(x);
     }
     if (batch_dy_) {
-      const Eigen::Map<const fp32_matrix> by_outputs(dy.data(), outputs, dy.size() / outputs);
-      if (clip_) clip_->observe(view_of(by_outputs));
-      batch_dy_->assign(by_outputs, clip_ ? clip_->clips() : std::span<const float>());
+      const Eigen::Map<const fp32_matrix> by_channel(dy.data(), channels, dy.size() / channels);
+      if (clip_) clip_->observe(view_of(by_channel));
+      batch_dy_->assign(by_channel, clip_ ? clip_->clips() : std::span<const float>());
     } else {
       dy_->assign(dy);
     }
   });
-  const block_matrix gradients = batch_dy_ ? batch_dy_->view() : of_height(outputs, dy_->view());
-  const block_matrix samples = (batch_x_ ? batch_x_ : x_)->view();
-  const multiplier product(recipe_.output);
+  x_->advance();
+  dy_->advance();
+  return {(batch_x_ ? batch_x_ : x_)->view(),
+          batch_dy_ ? batch_dy_->view() : of_height(channels, dy_->view())};
+}
+
+const block_operand& layer_operands::assign_dy(const fp32_matrix& dy) {
+  if (batch_dy_) timed(work::conversions, [&] { dy_->assign(dy); });
+  return *dy_;
+}
+
+void layer_operands::save(std::ostream& out) const {
+  for (const auto* operand : {&x_, &dy_, &batch_x_, &batch_dy_})
+    if (*operand) (*operand)->save_scaling(out);
+  if (clip_) out << *clip_;
+}
+
+void layer_operands::load(std::istream& in) {
+  for (auto* operand : {&x_, &dy_, &batch_x_, &batch_dy_})
+    if (*operand) (*operand)->load_scaling(in);
+  if (clip_) in >> *clip_;
+}
+
+layer_operands::scale_counts layer_operands::scales() const {
+  const auto count = [](const auto& operand, const auto& otherwise) {
+    return (operand ? operand : otherwise)->scale_count();
+  };
+  return {x_->scale_count(), dy_->scale_count(), count(batch_x_, x_), count(batch_dy_, dy_)};
+}
+
+block_products::block_products(const recipe& how, const std::optional<window_grid>& grid,
+                               const std::shared_ptr<const layer_format>& layer)
+    : output_(how.output), grid_(grid), operands_(how, layer) {
+  if (grid || how.backward == recipe::backward_products::fp32)
+    backward_weights_ = make_operand(for_backward(how.weights, how), how.weight_scales, layer);
+}
+
+void block_products::forward(const block_operand& weights, const fp32_matrix& x, fp32_matrix& sums) {
+  const multiplier product(output_);
+  const block_matrix samples = operands_.assign_x(x).view();
   if (grid_)
-    multiply_by_windows(product, *grid_, gradients, samples, gradient);
+    multiply_windows(product, *grid_, weights.view(), samples, sums);
   else
-    multiply(product, gradients, transposed(samples), gradient);
-  for (const auto* operand : {&x_, &dy_}) (*operand)->advance();
+    multiply(product, weights.view(), samples, sums);
+}
+
+void block_products::weight_gradient(const fp32_matrix& dy, const fp32_matrix& x, fp32_matrix& gradient) {
+  const multiplier product(output_);
+  const auto batch = operands_.assign_batch(x, dy, grid_ ? dy.rows() / grid_->count() : dy.rows());
+  if (grid_)
+    multiply_by_windows(product, *grid_, batch.dy, batch.x, gradient);
+  else
+    multiply(product, batch.dy, transposed(batch.x), gradient);
 }
 
 void block_products::input_gradient(const block_operand& weights, const fp32_matrix& dy, fp32_matrix& dx) {
-  if (batch_dy_) timed(work::conversions, [&] { dy_->assign(dy); });
-  const block_matrix w = backward_weights(weights);
-  const multiplier product(recipe_.output);
-  if (!grid_) return multiply(product, transposed(w), dy_->view(), dx);
+  const multiplier product(output_);
+  const block_matrix gradients = operands_.assign_dy(dy).view(), w = backward_weights(weights);
+  if (!grid_) return multiply(product, transposed(w), gradients, dx);
   const int outputs = static_cast<int>(dy.rows()) / grid_->count();
-  multiply_windows(product, grid_->transposed(outputs), w, dy_->view(), dx);
+  multiply_windows(product, grid_->transposed(outputs), w, gradients, dx);
 }
 
 /// Those of a convolution turned.
@@ -224,25 +261,6 @@ block_matrix block_products::backward_weights(const block_operand& weights) {
     backward_weights_->assign(grid_ ? turned_ : values_, std::span(&largest, one_scale ? 1 : 0));
   });
   return backward_weights_->view();
-}
-
-void block_products::save(std::ostream& out) const {
-  for (const auto* operand : {&x_, &dy_, &batch_x_, &batch_dy_})
-    if (*operand) (*operand)->save_scaling(out);
-  if (clip_) out << *clip_;
-}
-
-void block_products::load(std::istream& in) {
-  for (auto* operand : {&x_, &dy_, &batch_x_, &batch_dy_})
-    if (*operand) (*operand)->load_scaling(in);
-  if (clip_) in >> *clip_;
-}
-
-block_products::scale_counts block_products::scales() const {
-  const auto count = [](const auto& operand, const auto& otherwise) {
-    return (operand ? operand : otherwise)->scale_count();
-  };
-  return {x_->scale_count(), dy_->scale_count(), count(batch_x_, x_), count(batch_dy_, dy_)};
 }
 
 }  // namespace narrow_train

@@ -5,10 +5,12 @@
 
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <narrow/train/loss_scaler.hpp>
 #include <narrow/train/truncated_normal.hpp>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -65,15 +67,15 @@ template <class S> class mixed_precision {
         narrow::truncated_normal(initial, static_cast<double>(initial.cols()), random.bits());
       weights->store(initial);
       const bool copy = how.master == master_copy::kept && (weights->block || !std::is_same_v<S, float>);
-      weights_.push_back({"weights " + std::to_string(weights_.size() + 1),
+      weights_.push_back({name_of(*weights),
                           weights,
                           optimizer_->settings().weight_decay,
                           copy ? std::move(initial) : fp32_matrix(),
                           {},
                           {}});
     }
-    for (auto* bias : parameters.biases)
-      biases_.push_back({"biases " + std::to_string(biases_.size() + 1), bias, 0, {}, {}, {}});
+    for (auto* tensor : parameters.per_channel)
+      per_channel_.push_back({name_of(*tensor), tensor, 0, {}, {}, {}});
   }
 
   /// What the loss is to be multiplied by before the next back-propagation.
@@ -114,7 +116,7 @@ template <class S> class mixed_precision {
       const auto verdicts = switch_formats(loss);
       for (std::size_t i = 0; i < weights_.size(); ++i)
         if (verdicts.empty() || verdicts[i] == precision_policy::verdict::update) update(weights_[i]);
-      for (auto& p : biases_) update(p);
+      for (auto& p : per_channel_) update(p);
     }
     scaler_.update();
     return finite;
@@ -155,7 +157,7 @@ template <class S> class mixed_precision {
   [[nodiscard]] std::size_t weight_bytes() const {
     std::size_t total = 0;
     for (const auto& p : weights_) total += p.tensor->bytes();
-    for (const auto& p : biases_) total += p.tensor->bytes();
+    for (const auto& p : per_channel_) total += p.tensor->bytes();
     return total;
   }
   [[nodiscard]] std::size_t master_bytes() const {
@@ -204,6 +206,10 @@ template <class S> class mixed_precision {
     }
   };
 
+  template <class T> std::string name_of(const parameter<T>& tensor) {
+    return std::string(tensor.kind) + ' ' + std::to_string(++count_[tensor.kind]);
+  }
+
   template <class T> static bool all_finite(const matrix<T>& m) {
     return m.template cast<float>().allFinite();
   }
@@ -231,7 +237,7 @@ template <class S> class mixed_precision {
     std::vector<switched_layer> layers;
     for (auto& p : weights_)
       layers.push_back({p.name, p.master, p.gradient, *p.tensor->format, p.tensor->operations});
-    for (auto& p : biases_) policy_->prepare_unswitched(p.gradient);
+    for (auto& p : per_channel_) policy_->prepare_unswitched(p.gradient);
     return policy_->before_update(layers, double{loss});
   }
 
@@ -246,13 +252,14 @@ template <class S> class mixed_precision {
 
   template <class F> void for_each(F&& f) {
     for (auto& p : weights_) f(p);
-    for (auto& p : biases_) f(p);
+    for (auto& p : per_channel_) f(p);
   }
 
   fp32_matrix copy_;     // scratch: weights of which there is no other in fp32, gradients of one batch
   int accumulated_ = 0;  // batches whose gradients are summed up
   std::vector<trained<S>> weights_;
-  std::vector<trained<float>> biases_;
+  std::vector<trained<float>> per_channel_;
+  std::map<std::string_view, int> count_;  // of parameters, by kind
   std::unique_ptr<optimizer> optimizer_;
   narrow::loss_scaler scaler_;
   std::unique_ptr<precision_policy> policy_;

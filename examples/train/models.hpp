@@ -6,6 +6,8 @@
 #include <variant>
 #include <vector>
 
+#include "layers/layer.hpp"
+
 namespace narrow_train {
 
 struct dense_spec {
@@ -16,13 +18,33 @@ struct convolution_spec {
   int kernel;
   int padding;
   int stride = 1;
+  bias_term bias = bias_term::present;
 };
+struct depthwise_convolution_spec {
+  int kernel;
+  int padding;
+  int stride = 1;
+};
+struct batch_norm_spec {};
 struct max_pool_spec {
   int window;
 };
+struct global_average_pool_spec {};
 struct relu_spec {};
 
-using layer_spec = std::variant<dense_spec, convolution_spec, max_pool_spec, relu_spec>;
+struct residual_spec;
+using layer_spec = std::variant<dense_spec, convolution_spec, depthwise_convolution_spec, batch_norm_spec,
+                                max_pool_spec, global_average_pool_spec, relu_spec, residual_spec>;
+
+/// The shortcut of a residual block whose output has another shape than its input, option A or B of He et
+/// al., Deep Residual Learning (2015), section 4.1: pixels left out, new channels zero; or a convolution of 1
+/// x 1 and batch normalisation. The stride is the one that leaves as many rows as the body does.
+enum class shortcut { subsample, projection };
+
+struct residual_spec {
+  std::vector<layer_spec> body;
+  shortcut where_shapes_differ = shortcut::subsample;
+};
 
 struct model {
   std::string_view name;
@@ -32,19 +54,12 @@ struct model {
 };
 
 /// Every model; the first is the default.
-inline std::span<const model> models() {
-  static const std::vector<model> all{
-      {"lenet",
-       "two convolutions and three dense layers, after LeNet-5 (LeCun et al. 1998)",
-       {convolution_spec{.channels = 6, .kernel = 5, .padding = 2}, relu_spec{}, max_pool_spec{.window = 2},
-        convolution_spec{.channels = 16, .kernel = 5, .padding = 0}, relu_spec{}, max_pool_spec{.window = 2},
-        dense_spec{.outputs = 120}, relu_spec{}, dense_spec{.outputs = 84}, relu_spec{}}},
-      {"mlp",
-       "three dense layers",
-       {dense_spec{.outputs = 256}, relu_spec{}, dense_spec{.outputs = 128}, relu_spec{}}},
-      {"linear", "softmax regression", {}},
-  };
-  return all;
-}
+std::span<const model> models();
+
+/// A residual network for small images, He et al. (2015), section 4.2: a convolution, and for each of
+/// `stages` so many channels and `blocks` residual blocks of two convolutions; stages but the first begin
+/// with stride 2. All convolutions are 3 x 3 and followed by batch normalisation.
+std::vector<layer_spec> residual_layers(std::span<const int> stages, int blocks,
+                                        shortcut where_shapes_differ);
 
 }  // namespace narrow_train

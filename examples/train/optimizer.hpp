@@ -15,7 +15,7 @@ struct optimizer_settings {
   float rate = 0;         // > 0
   float momentum = 0.9f;  // SGD and Nesterov: decay of the velocity
   float weight_decay =
-      0;  // added to the gradient of each weight (not bias), times the weight: L2 regularisation
+      0;  // added to the gradient of each weight (no bias, gamma, beta), times the weight: L2
 };
 
 /// What an optimiser remembers of one parameter tensor. Empty until its first step.

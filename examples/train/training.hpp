@@ -78,7 +78,7 @@ template <class S> double accuracy(network<S>& net, batches<S>& images) {
   std::size_t correct = 0, count = 0;
   for (std::size_t i = 0; i < images.count(); ++i) {
     images.select(i);
-    softmax_cross_entropy(net.forward(images.images), images.labels, 1, result);
+    softmax_cross_entropy(net.forward(images.images, phase::inference), images.labels, 1, result);
     correct += result.correct;
     count += images.labels.size();
   }

@@ -49,7 +49,7 @@ fp32_matrix set_weights(layer<float>& l, std::uint64_t seed) {
   auto& w = *parameters.weights.front();
   const fp32_matrix shape = w.weights();
   w.store(numbers(shape.rows(), shape.cols(), seed));
-  parameters.biases.front()->value = numbers(shape.rows(), 1, seed + 1);
+  parameters.per_channel.front()->value = numbers(shape.rows(), 1, seed + 1);
   return w.weights();
 }
 
@@ -188,7 +188,7 @@ TEST_CASE("what a mixed step leaves in the weights is in their format", "[train]
     const fp32_matrix before = w.weights();
     for (int step = 0; step < 3; ++step) {
       w.gradient = numbers(5, 12, 7 + static_cast<std::uint64_t>(step));
-      parameters.biases.front()->gradient = numbers(5, 1, 9);
+      parameters.per_channel.front()->gradient = numbers(5, 1, 9);
       CHECK(training.step());
       CHECK(quantized(recipe, recipe.weight_scales, w.weights()) == w.weights());
     }

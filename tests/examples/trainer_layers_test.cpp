@@ -47,7 +47,7 @@ std::size_t check_layer(layer<float>& l, fp32_matrix x, float h) {
   parameter_list<float> parameters;
   l.collect(parameters);
   for (auto* w : parameters.weights) w->value = spread(w->value.rows(), w->value.cols(), 0.01f, 11);
-  for (auto* b : parameters.biases) b->value = spread(b->value.rows(), b->value.cols(), 0.1f, 12);
+  for (auto* b : parameters.per_channel) b->value = spread(b->value.rows(), b->value.cols(), 0.1f, 12);
 
   const auto shape = l.forward(x);
   const fp32_matrix r = spread(shape.rows(), shape.cols(), 2 / static_cast<float>(shape.size()), 13);
@@ -55,12 +55,12 @@ std::size_t check_layer(layer<float>& l, fp32_matrix x, float h) {
   const fp32_matrix dx = l.backward(x, r, input_gradient::wanted);
   std::vector<fp32_matrix> gradients;
   for (const auto* w : parameters.weights) gradients.push_back(w->gradient);
-  for (const auto* b : parameters.biases) gradients.push_back(b->gradient);
+  for (const auto* b : parameters.per_channel) gradients.push_back(b->gradient);
 
   std::size_t compared = check_gradient("x", x, dx, h, loss);
   auto gradient = gradients.begin();
   for (auto* w : parameters.weights) compared += check_gradient("weights", w->value, *gradient++, h, loss);
-  for (auto* b : parameters.biases) compared += check_gradient("bias", b->value, *gradient++, h, loss);
+  for (auto* b : parameters.per_channel) compared += check_gradient("bias", b->value, *gradient++, h, loss);
   return compared;
 }
 
@@ -86,7 +86,7 @@ TEST_CASE("convolution: values, against the definition", "[train][layers]") {
   parameter_list<float> parameters;
   l.collect(parameters);
   auto& w = parameters.weights.front()->value = spread(channels, kernel * kernel * 2, 0.01f, 3);
-  auto& b = parameters.biases.front()->value = spread(channels, 1, 0.1f, 4);
+  auto& b = parameters.per_channel.front()->value = spread(channels, 1, 0.1f, 4);
   const fp32_matrix x = spread(image.size(), 2, 0.01f, 5);
   const fp32_matrix y = l.forward(x);
   float worst = 0;
@@ -169,7 +169,7 @@ TEST_CASE("a whole network: gradients of the loss by every weight", "[train][lay
   std::uint64_t seed = 20;
   random_stream random(21, purpose::weights);
   for (auto* w : parameters.weights) w->value = he_normal(w->value.rows(), w->value.cols(), random);
-  for (auto* b : parameters.biases) b->value = spread(b->value.rows(), 1, 0.05f, seed++);
+  for (auto* b : parameters.per_channel) b->value = spread(b->value.rows(), 1, 0.05f, seed++);
   const fp32_matrix x = spread(36, 5, 0.01f, seed);
   const std::vector<std::uint8_t> labels{0, 3, 1, 2, 2};
   classification<float> out;

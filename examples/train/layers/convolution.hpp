@@ -8,9 +8,11 @@ namespace narrow_train {
 template <class S> class convolution final : public layer<S> {
  public:
   /// Weights and biases start at zero.
-  convolution(const window_grid& grid, int channels, const product_settings& settings)
+  convolution(const window_grid& grid, int channels, const product_settings& settings,
+              bias_term bias = bias_term::present)
       : grid_(grid), products_(channels, grid.window_size(), settings, grid) {
-    bias_.value = fp32_matrix::Zero(channels, 1);
+    if (bias == bias_term::present) bias_.value = fp32_matrix::Zero(channels, 1);
+    bias_.kind = "biases";
   }
 
   [[nodiscard]] image_shape output_shape() const {
@@ -20,15 +22,17 @@ template <class S> class convolution final : public layer<S> {
   const matrix<S>& forward(const matrix<S>& x) override {
     fp32_matrix& sums = stored_as_float(y_, sums_);
     products_.forward(x, sums);
-    Eigen::Map<fp32_matrix> by_outputs(sums.data(), products_.outputs(), sums.size() / products_.outputs());
-    by_outputs.colwise() += bias_.value.col(0);
+    if (has_bias()) {
+      Eigen::Map<fp32_matrix> by_outputs(sums.data(), products_.outputs(), sums.size() / products_.outputs());
+      by_outputs.colwise() += bias_.value.col(0);
+    }
     store(sums, y_);
     return y_;
   }
 
   const matrix<S>& backward(const matrix<S>& x, const matrix<S>& dy, input_gradient wanted) override {
     products_.backward(x, dy);
-    sum_of_columns(products_.by_outputs(dy), bias_.gradient);
+    if (has_bias()) sum_of_columns(products_.by_outputs(dy), bias_.gradient);
     if (wanted == input_gradient::wanted) {
       fp32_matrix& sums = stored_as_float(dx_, sums_);
       products_.input_gradient(dy, sums);
@@ -39,12 +43,13 @@ template <class S> class convolution final : public layer<S> {
 
   void collect(parameter_list<S>& all) override {
     products_.collect(all);
-    all.biases.push_back(&bias_);
+    if (has_bias()) all.per_channel.push_back(&bias_);
   }
 
   [[nodiscard]] std::size_t activation_bytes() const override { return bytes_of(y_); }
 
  private:
+  [[nodiscard]] bool has_bias() const { return bias_.value.size() > 0; }
   /// Where the sums of a product go that is to be stored: there at once where that is float.
   static fp32_matrix& stored_as_float(matrix<S>& stored, fp32_matrix& sums) {
     if constexpr (std::is_same_v<S, float>)
@@ -59,7 +64,7 @@ template <class S> class convolution final : public layer<S> {
 
   window_grid grid_;
   weight_products<S> products_;  // weights (channels x window size)
-  parameter<float> bias_;        // (channels x 1)
+  parameter<float> bias_;        // (channels x 1), or empty
   fp32_matrix sums_;             // scratch: a product before it is rounded, if it is
   matrix<S> y_;                  // (output size x batch)
   matrix<S> dx_;                 // (image size x batch)

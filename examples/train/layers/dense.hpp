@@ -10,6 +10,7 @@ template <class S> class dense final : public layer<S> {
   /// Weights and biases start at zero.
   dense(int inputs, int outputs, const product_settings& settings) : products_(outputs, inputs, settings) {
     bias_.value = fp32_matrix::Zero(outputs, 1);
+    bias_.kind = "biases";
   }
 
   const matrix<S>& forward(const matrix<S>& x) override {
@@ -33,7 +34,7 @@ template <class S> class dense final : public layer<S> {
 
   void collect(parameter_list<S>& all) override {
     products_.collect(all);
-    all.biases.push_back(&bias_);
+    all.per_channel.push_back(&bias_);
   }
 
   [[nodiscard]] std::size_t activation_bytes() const override { return bytes_of(y_); }

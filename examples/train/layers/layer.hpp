@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "../block_products.hpp"
@@ -18,7 +19,8 @@ template <class T> struct parameter {
   std::unique_ptr<block_operand> block = nullptr;
   std::unique_ptr<block_operand> stored = nullptr;  // the wider copy that updates go to, if there is one
   std::shared_ptr<layer_format> format = nullptr;   // of `block`, where it changes
-  double operations = 0;  // multiplications and additions with them for each sample forward
+  double operations = 0;              // multiplications and additions with them for each sample forward
+  std::string_view kind = "weights";  // for reports
 
   void read(fp32_matrix& weights) const {
     timed(work::conversions, [&] {
@@ -49,20 +51,38 @@ template <class T> struct parameter {
   }
 };
 
+/// Makes weights quantised as the recipe says.
+inline void make_quantised(parameter<float>& weights, const recipe& how) {
+  weights.format = std::make_shared<layer_format>();
+  weights.block = make_operand(how.weights, how.weight_scales, weights.format);
+  if (!how.stored_mantissa) return;
+  operand_format wider = how.weights;
+  wider.mantissa = *how.stored_mantissa;
+  weights.stored = make_operand(wider, how.weight_scales, weights.format);
+}
+
 /// How the products of a layer are computed.
 struct product_settings {
   accumulation sums = accumulation::wide;
   std::optional<recipe> quantised;  // with fp32 tensors only
 };
 
-/// All trained tensors of a network, in the order of its layers. Weights are stored in S, biases in fp32.
-/// And what else a checkpoint keeps of the layers.
+/// Whether a layer adds a bias to each output; batch normalisation after it would take the bias off again.
+enum class bias_term { present, absent };
+
+/// All tensors of a network that are kept from step to step, in the order of its layers.
 template <class S> struct parameter_list {
   std::vector<parameter<S>*> weights;
-  std::vector<parameter<float>*> biases;
-  std::vector<fp32_matrix*> buffers = {};  // not trained: running statistics
+  /// One fp32 value for each output, without weight decay: biases, gamma and beta of batch normalisation.
+  std::vector<parameter<float>*> per_channel;
+  /// Saved with a model, but not trained: running averages of batch normalisation.
+  std::vector<fp32_matrix*> buffers = {};
+  /// What the next steps depend on besides.
   std::vector<saved_state*> states = {};
 };
+
+/// What a network is used for: in inference batch normalisation takes the statistics of training.
+enum class phase { training, inference };
 
 /// The first layer of a network spares itself the gradient by its input, which nobody reads.
 enum class input_gradient { wanted, unwanted };
@@ -78,11 +98,14 @@ template <class S> class layer {
   /// Output for the batch x. The reference holds until the next call; so does all that `backward` will need.
   virtual const matrix<S>& forward(const matrix<S>& x) = 0;
 
+  /// Output in inference, where that is another; no `backward` may follow.
+  virtual const matrix<S>& infer(const matrix<S>& x) { return forward(x); }
+
   /// From dy = dLoss/dOutput: sets the gradients of the parameters and returns dLoss/dx (empty where
   /// unwanted). x is the batch of the last `forward`.
   virtual const matrix<S>& backward(const matrix<S>& x, const matrix<S>& dy, input_gradient wanted) = 0;
 
-  /// Appends the layer's parameters, if any.
+  /// Appends the layer's tensors, if any.
   virtual void collect(parameter_list<S>&) {}
 
   /// Bytes that stay allocated from `forward` to `backward`.

@@ -21,15 +21,8 @@ template <class S> class weight_products {
       : outputs_(outputs), mode_(settings.sums), grid_(grid) {
     if (settings.quantised) {
       if (!std::is_same_v<S, float>) throw std::invalid_argument("quantised operands have fp32 tensors");
-      const recipe& how = *settings.quantised;
-      weights_.format = std::make_shared<layer_format>();
-      weights_.block = make_operand(how.weights, how.weight_scales, weights_.format);
-      if (how.stored_mantissa) {
-        operand_format wider = how.weights;
-        wider.mantissa = *how.stored_mantissa;
-        weights_.stored = make_operand(wider, how.weight_scales, weights_.format);
-      }
-      quantised_.emplace(how, grid, weights_.format);
+      if constexpr (std::is_same_v<S, float>) make_quantised(weights_, *settings.quantised);
+      quantised_.emplace(*settings.quantised, grid, weights_.format);
     }
     weights_.operations = 2.0 * static_cast<double>(outputs * inputs) * (grid ? grid->count() : 1);
     weights_.store(fp32_matrix::Zero(outputs, inputs));
@@ -38,7 +31,7 @@ template <class S> class weight_products {
   [[nodiscard]] Eigen::Index outputs() const { return outputs_; }
   void collect(parameter_list<S>& all) {
     all.weights.push_back(&weights_);
-    if (quantised_) all.states.push_back(&*quantised_);
+    if (quantised_) all.states.push_back(&quantised_->operands());
   }
 
   /// sums = W X, as (outputs of a sample x batch).

@@ -16,14 +16,14 @@ namespace narrow_train {
 /// transposition.
 struct window_grid {
   image_shape image;
-  int kernel;       // windows are kernel x kernel
-  int padding;      // rows and columns of zeros on each side; less than kernel
-  int stride = 1;   // rows and columns from one window to the next
-  int spacing = 1;  // from one pixel to the next, with zeros between
-  int rest = 0;     // rows and columns of zeros at the bottom and on the right, beside the padding
+  int kernel;          // windows are kernel x kernel
+  int padding;         // rows and columns of zeros on each side; less than kernel
+  int stride = 1;      // rows and columns from one window to the next
+  int spacing = 1;     // from one pixel to the next, with zeros between
+  image_shape rest{};  // rows and columns of zeros at the bottom and on the right, beside the padding
 
-  [[nodiscard]] int padded_height() const { return padded(image.height); }
-  [[nodiscard]] int padded_width() const { return padded(image.width); }
+  [[nodiscard]] int padded_height() const { return padded(image.height, rest.height); }
+  [[nodiscard]] int padded_width() const { return padded(image.width, rest.width); }
   [[nodiscard]] int rows() const { return windows(padded_height()); }
   [[nodiscard]] int columns() const { return windows(padded_width()); }
   [[nodiscard]] int count() const { return rows() * columns(); }
@@ -31,19 +31,24 @@ struct window_grid {
 
   /// Whether each window is one pixel, in the order of the pixels.
   [[nodiscard]] bool pixel_by_pixel() const {
-    return kernel == 1 && padding == 0 && stride == 1 && spacing == 1 && rest == 0;
+    return kernel == 1 && padding == 0 && stride == 1 && spacing == 1 && rest == image_shape{};
   }
 
   /// The windows of the outputs, `channels` for each window of this grid, that each pixel of the image takes part
   /// in, turned by half a turn: what the input gradient is a convolution over.
   [[nodiscard]] window_grid transposed(int channels) const {
-    window_grid result{{rows(), columns(), channels}, kernel, kernel - 1 - padding, 1, stride, 0};
-    result.rest = (image.height + 2 * padding - kernel) % stride;
-    return result;
+    return {{rows(), columns(), channels},
+            kernel,
+            kernel - 1 - padding,
+            1,
+            stride,
+            {(padded_height() - kernel) % stride, (padded_width() - kernel) % stride, 0}};
   }
 
  private:
-  [[nodiscard]] int padded(int pixels) const { return (pixels - 1) * spacing + 1 + 2 * padding + rest; }
+  [[nodiscard]] int padded(int pixels, int more) const {
+    return (pixels - 1) * spacing + 1 + 2 * padding + more;
+  }
   [[nodiscard]] int windows(int pixels) const { return pixels < kernel ? 0 : (pixels - kernel) / stride + 1; }
 };
 

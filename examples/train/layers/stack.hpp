@@ -1,0 +1,55 @@
+// Layers one after another, as one layer.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "layer.hpp"
+
+namespace narrow_train {
+
+/// Without layers, the identity.
+template <class S> class stack final : public layer<S> {
+ public:
+  void add(std::unique_ptr<layer<S>> last) { layers_.push_back(std::move(last)); }
+
+  const matrix<S>& forward(const matrix<S>& x) override {
+    inputs_.clear();
+    const matrix<S>* signal = &x;
+    for (const auto& l : layers_) {
+      inputs_.push_back(signal);
+      signal = &l->forward(*signal);
+    }
+    return *signal;
+  }
+
+  const matrix<S>& infer(const matrix<S>& x) override {
+    const matrix<S>* signal = &x;
+    for (const auto& l : layers_) signal = &l->infer(*signal);
+    return *signal;
+  }
+
+  const matrix<S>& backward(const matrix<S>&, const matrix<S>& dy, input_gradient wanted) override {
+    const matrix<S>* signal = &dy;
+    for (std::size_t i = layers_.size(); i-- > 0;)
+      signal = &layers_[i]->backward(*inputs_[i], *signal, i == 0 ? wanted : input_gradient::wanted);
+    return *signal;
+  }
+
+  void collect(parameter_list<S>& all) override {
+    for (const auto& l : layers_) l->collect(all);
+  }
+
+  [[nodiscard]] std::size_t activation_bytes() const override {
+    std::size_t total = 0;
+    for (const auto& l : layers_) total += l->activation_bytes();
+    return total;
+  }
+
+ private:
+  std::vector<std::unique_ptr<layer<S>>> layers_;
+  std::vector<const matrix<S>*> inputs_;  // of each layer, from the last `forward`
+};
+
+}  // namespace narrow_train
