@@ -69,6 +69,9 @@ class integer_operand : public block_operand {
         for (Eigen::Index i = 0; i < values.rows(); ++i)
           values(i, j) = static_cast<float>(mantissas[static_cast<std::size_t>(i + j * values.rows())] *
                                             loaded.scale(i, j));
+      for (const float scale : scales)
+        if (!(scale > 0 && scale <= std::numeric_limits<float>::max()))
+          throw std::runtime_error("has a scale of " + std::to_string(scale));
       std::vector<float> largest(scales);
       for (float& x : largest) x *= static_cast<float>(view.largest);
       assign(values, largest);

@@ -44,7 +44,7 @@ class fixed_operand final : public block_operand {
 
   void assign(const Eigen::Ref<const fp32_matrix>& values, std::span<const float> clips) override {
     const int wl = layer_->word_length;
-    const bool new_length = std::exchange(word_length_, wl) != wl;
+    word_length_ = wl;
     rows_ = values.rows();
     cols_ = values.cols();
     if (plain()) {
@@ -57,10 +57,12 @@ class fixed_operand final : public block_operand {
       integers_.format({wl, fraction_length_});
       round(values);
     } else {
-      if (!clips.empty())
+      if (!clips.empty()) {
         fraction_length_ = wl - 1 - std::ilogb(clips.front());
-      else if (kind_ == operand_kind::words || new_length)
+      } else if (kind_ == operand_kind::words || scaled_for_ != wl) {
         fraction_length_ = fraction_length_for(values, wl);
+        scaled_for_ = (values.array() == 0).all() ? 0 : wl;  // zeros say nothing of what follows them
+      }
       integers_.format({wl, 0});
       values_ = values * std::ldexp(1.0f, fraction_length_);
       round(values_);
@@ -128,14 +130,15 @@ class fixed_operand final : public block_operand {
   }
 
   void save_scaling(std::ostream& out) const override {
-    write_number(out, word_length_);
-    write_number(out, fraction_length_);
+    for (const int x : {word_length_, scaled_for_, fraction_length_}) write_number(out, x);
   }
   void load_scaling(std::istream& in) override {
-    const auto wl = read_number<int>(in), fl = read_number<int>(in);
-    if (wl != 0) static_cast<void>(narrow::fixed_format(wl, 0));  // throws
+    const auto wl = read_number<int>(in), scaled_for = read_number<int>(in), fl = read_number<int>(in);
+    for (const int length : {wl, scaled_for})
+      if (length != 0) static_cast<void>(narrow::fixed_format(length, 0));  // throws
     if (fl < -200 || fl > 200) throw std::runtime_error("has the fraction length " + std::to_string(fl));
     word_length_ = wl;
+    scaled_for_ = scaled_for;
     fraction_length_ = fl;
   }
 
@@ -161,6 +164,7 @@ class fixed_operand final : public block_operand {
   fp32_matrix values_;  // where they are fp32; else scratch
   Eigen::Index rows_ = 0, cols_ = 0;
   int word_length_ = 0, fraction_length_ = 0;  // of the last `assign`
+  int scaled_for_ = 0;  // held_words: the word length that the scale was chosen for, or 0
   float scale_ = 1;
 };
 

@@ -1,7 +1,10 @@
-// Block formats in the example trainer: products against their definition, who shares a scale, weights that
-// stay in the format, options.
+// Quantised operands in the example trainer: products of every recipe against their definition, who shares a scale,
+// weights that stay in the format.
 #include <cmath>
-#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "catch.hpp"
 #include "formats.hpp"
@@ -18,8 +21,9 @@ fp32_matrix numbers(Eigen::Index rows, Eigen::Index columns, std::uint64_t seed)
 }
 
 /// What is left of x in the format of an operand.
-fp32_matrix quantized(const recipe& how, sharing scales, const fp32_matrix& x) {
-  const auto operand = make_operand(recipe, rounding_choice::nearest, scales);
+fp32_matrix quantized(operand_format format, sharing scales, const fp32_matrix& x) {
+  format.rounding = rounding_choice::nearest;
+  const auto operand = make_operand(format, scales, std::make_shared<layer_format>());
   operand->assign(x);
   return operand->values();
 }
@@ -30,17 +34,22 @@ double distance(const fp32_matrix& a, const fp32_matrix& b) {
   return double{(a - b).norm()} / double{b.norm()};
 }
 
-constexpr recipe_choices nearest{.rounding = rounding_choice::nearest, .exponent = {}, .weight_scales = {}};
+recipe with_nearest(const recipe& how) {
+  recipe_choices choices;
+  choices.rounding = rounding_choice::nearest;
+  return choices.applied_to(how);
+}
 
-struct named_recipe {
-  const char* name;
-  recipe how;
-};
-const named_recipe recipes[]{{"hbfp4", recipe::hbfp(4)},
-                             {"hbfp8", recipe::hbfp(8)},
-                             {"hbfp12", recipe::hbfp(12)},
-                             {"hbfp16", recipe::hbfp(16)},
-                             {"int8", recipe::int8()}};
+/// The recipes of the command line.
+std::vector<std::pair<std::string, recipe>> recipes() {
+  std::vector<std::pair<std::string, recipe>> all;
+  for (const format& f : formats())
+    if (f.quantised) all.emplace_back(f.name, *f.quantised);
+  return all;
+}
+bool in_blocks(const recipe& how) {
+  return how.weights.kind == operand_kind::bfp || how.weights.kind == operand_kind::int8;
+}
 
 /// Sets the weights and biases of a layer, and returns what is left of the weights.
 fp32_matrix set_weights(layer<float>& l, std::uint64_t seed) {
@@ -62,28 +71,29 @@ const fp32_matrix& weight_gradient(layer<float>& l) {
 }  // namespace
 
 TEST_CASE("dense layer in blocks: products of what is left of the operands", "[train][blocks]") {
-  for (const auto& [name, recipe] : recipes) {
+  for (const auto& [name, how] : recipes()) {
     CAPTURE(name);
-    const narrow_train::recipe r = nearest.applied_to(recipe);
+    const recipe r = with_nearest(how);
     dense<float> l(40, 9, {accumulation::wide, r});
     const fp32_matrix w = set_weights(l, 1), x = numbers(40, 6, 3), dy = numbers(9, 6, 4);
     const fp32_matrix bias = numbers(9, 1, 2);
-    CHECK(w == quantized(r, sharing::tensor, numbers(9, 40, 1)));
-    fp32_matrix y = w * quantized(r, r.sample_scales, x);
+    CHECK(w == quantized(r.weights, sharing::tensor, numbers(9, 40, 1)));
+    fp32_matrix y = w * quantized(r.activations, r.sample_scales, x);
     y.colwise() += bias.col(0);
     CHECK(distance(l.forward(x), y) < 1e-6);
-    const fp32_matrix dx = w.transpose() * quantized(r, r.sample_scales, dy);
+    const fp32_matrix dx = w.transpose() * quantized(r.gradients, r.sample_scales, dy);
     CHECK(distance(l.backward(x, dy, input_gradient::wanted), dx) < 1e-6);
-    const fp32_matrix dw = quantized(r, sharing::tensor, dy) * quantized(r, sharing::tensor, x).transpose();
+    const fp32_matrix dw = quantized(r.gradients, sharing::tensor, dy) *
+                           quantized(r.activations, sharing::tensor, x).transpose();
     CHECK(distance(weight_gradient(l), dw) < 1e-6);
   }
 }
 
 TEST_CASE("convolution in blocks: products of what is left of the images", "[train][blocks]") {
   const window_grid grid{{5, 6, 2}, 3, 1};
-  for (const auto& [name, recipe] : recipes) {
+  for (const auto& [name, how] : recipes()) {
     CAPTURE(name);
-    const narrow_train::recipe r = nearest.applied_to(recipe);
+    const recipe r = with_nearest(how);
     convolution<float> in_blocks(grid, 4, {accumulation::wide, r}), plain(grid, 4, {});
     const fp32_matrix w = set_weights(in_blocks, 1), x = numbers(60, 3, 3), dy = numbers(30 * 4, 3, 4);
     set_weights(plain, 1);
@@ -91,13 +101,14 @@ TEST_CASE("convolution in blocks: products of what is left of the images", "[tra
     plain.collect(parameters);
     parameters.weights.front()->store(w);
 
-    CHECK(distance(in_blocks.forward(x), plain.forward(quantized(r, r.sample_scales, x))) < 1e-6);
-    const fp32_matrix dx = plain.backward(x, quantized(r, r.sample_scales, dy), input_gradient::wanted);
+    CHECK(distance(in_blocks.forward(x), plain.forward(quantized(r.activations, r.sample_scales, x))) < 1e-6);
+    const fp32_matrix dx =
+        plain.backward(x, quantized(r.gradients, r.sample_scales, dy), input_gradient::wanted);
     CHECK(distance(in_blocks.backward(x, dy, input_gradient::wanted), dx) < 1e-6);
 
-    const fp32_matrix left = quantized(r, sharing::tensor, x);
+    const fp32_matrix left = quantized(r.activations, sharing::tensor, x);
     plain.forward(left);
-    plain.backward(left, quantized(r, sharing::tensor, dy), input_gradient::unwanted);
+    plain.backward(left, quantized(r.gradients, sharing::tensor, dy), input_gradient::unwanted);
     CHECK(distance(weight_gradient(in_blocks), weight_gradient(plain)) < 1e-6);
   }
 }
@@ -105,7 +116,7 @@ TEST_CASE("convolution in blocks: products of what is left of the images", "[tra
 TEST_CASE("the more bits, the closer to fp32", "[train][blocks]") {
   double last = 4;
   for (const int mantissa : {4, 8, 12, 16}) {
-    dense<float> l(40, 9, {accumulation::wide, nearest.applied_to(recipe::hbfp(mantissa))});
+    dense<float> l(40, 9, {accumulation::wide, with_nearest(recipe::hbfp(mantissa))});
     dense<float> exact(40, 9, {});
     set_weights(l, 1);
     set_weights(exact, 1);
@@ -121,15 +132,15 @@ TEST_CASE("one scale for each training input forward, one for the batch in the w
           "[train][blocks]") {
   const window_grid grid{{4, 4, 1}, 3, 0};
   const auto count = [&](const recipe& how) {
-    block_products products(recipe, grid);
-    const auto weights = make_operand(recipe, recipe.weights, recipe.weight_scales);
+    block_products products(how, grid, nullptr);
+    const auto weights = make_operand(how.weights, how.weight_scales, nullptr);
     weights->assign(numbers(2, 9, 1));
     fp32_matrix out;
     const fp32_matrix x = numbers(16, 5, 2), dy = numbers(4 * 2, 5, 3);
     products.forward(*weights, x, out);
     products.weight_gradient(dy, x, out);
     products.input_gradient(*weights, dy, out);
-    return products.scales();
+    return products.operands().scales();
   };
   const auto hbfp = count(recipe::hbfp(8));
   CHECK(hbfp.x == 5);
@@ -144,10 +155,11 @@ TEST_CASE("one scale for each training input forward, one for the batch in the w
 TEST_CASE("tiles of weights", "[train][blocks]") {
   recipe_choices tiles;
   tiles.weight_scales = sharing::tile;
-  for (const auto& [name, recipe] : recipes) {
+  for (const auto& [name, how] : recipes()) {
+    if (!in_blocks(how)) continue;
     CAPTURE(name);
-    const narrow_train::recipe r = tiles.applied_to(recipe);
-    const auto weights = make_operand(r, r.weights, r.weight_scales);
+    const recipe r = tiles.applied_to(how);
+    const auto weights = make_operand(r.weights, r.weight_scales, nullptr);
     weights->assign(numbers(25, 50, 1));
     CHECK(weights->scale_count() == 2 * 3);
   }
@@ -162,35 +174,35 @@ TEST_CASE("weights stay in their format, without another copy", "[train][blocks]
   training_settings settings;
   settings.epochs = 1;
   for (const format& f : formats()) {
-    if (!f.blocks) continue;
+    if (!f.quantised || !in_blocks(*f.quantised)) continue;
     INFO(std::string(f.name));
     const auto result = f.train(settings, data, 1, watcher);
-    CHECK((result.master_bytes == 0) == !f.blocks->master_copy);
+    CHECK((result.master_bytes == 0) == !f.quantised->master_copy);
     settings.loss_scale = "none";
     const auto fp32 = formats().front().train(settings, data, 1, watcher);
     // A byte or two for each weight in place of four; the rest is biases, and a scale for each layer.
-    const std::size_t element = f.blocks->mantissa <= 8 ? 1 : 2;
+    const std::size_t element = f.quantised->weights.mantissa <= 8 ? 1 : 2;
     CHECK(result.weight_bytes < fp32.weight_bytes * element / 4 + 1200);
   }
 }
 
 TEST_CASE("what a mixed step leaves in the weights is in their format", "[train][blocks]") {
-  for (const auto& [name, recipe] : recipes) {
-    if (recipe.master_copy) continue;
+  for (const auto& [name, how] : recipes()) {
+    if (how.master_copy) continue;
     CAPTURE(name);
-    dense<float> l(12, 5, {accumulation::wide, recipe});
+    dense<float> l(12, 5, {accumulation::wide, how});
     parameter_list<float> parameters;
     l.collect(parameters);
     parameter<float>& w = *parameters.weights.front();
     narrow::seed(3);
     mixed_precision<float> training(parameters, 5, optimizers().front().make({.rate = 0.1f}),
-                                    make_scaler("none"), 0, master_copy::absent);
+                                    make_scaler("none"), nullptr, {.master = master_copy::absent});
     const fp32_matrix before = w.weights();
     for (int step = 0; step < 3; ++step) {
       w.gradient = numbers(5, 12, 7 + static_cast<std::uint64_t>(step));
       parameters.per_channel.front()->gradient = numbers(5, 1, 9);
-      CHECK(training.step());
-      CHECK(quantized(recipe, recipe.weight_scales, w.weights()) == w.weights());
+      CHECK(training.step(1));
+      CHECK(quantized(how.weights, how.weight_scales, w.weights()) == w.weights());
     }
     CHECK(w.weights() != before);
     CHECK(training.master_bytes() == 0);

@@ -1,5 +1,6 @@
 // Checkpoints of the example trainer: runs in two parts equal runs in one, and no damaged file is believed.
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <sstream>
 #include <string>
@@ -58,7 +59,8 @@ void check_same(const training_result& a, const training_result& b) {
     const curve_point &p = a.curve[i], &q = b.curve[i];
     CHECK(p.epoch == q.epoch);
     CHECK(p.step == q.step);
-    CHECK(p.loss == q.loss);
+    CHECK(std::bit_cast<std::uint32_t>(p.loss) ==
+          std::bit_cast<std::uint32_t>(q.loss));  // NaN where it diverged
     CHECK(p.accuracy == q.accuracy);
     CHECK(p.rate == q.rate);
     CHECK(p.scale == q.scale);
@@ -154,7 +156,9 @@ TEST_CASE("optimisers, schedules and ablations continue too", "[train][checkpoin
   });
   check_in_two_parts(named(formats(), "hbfp8"), data, [](const folder& f) {
     auto s = small(f);
-    s.recipes = {rounding_choice::stochastic, exponent_choice::avg, sharing::tile};
+    s.recipes.rounding = rounding_choice::stochastic;
+    s.recipes.exponent = exponent_choice::avg;
+    s.recipes.weight_scales = sharing::tile;
     return s;
   });
 }
@@ -386,27 +390,25 @@ TEST_CASE("matrices in block formats are saved to the bit", "[train][checkpoint]
     for (const auto exponent : {exponent_choice::max, exponent_choice::min, exponent_choice::avg})
       for (const auto rounding : {rounding_choice::nearest, rounding_choice::stochastic})
         for (const auto scales : {sharing::tensor, sharing::column, sharing::tile}) {
-          auto recipe = mantissa == 0 ? recipe::int8() : recipe::hbfp(mantissa);
-          recipe.exponent = exponent;
-          const auto a = make_operand(recipe, rounding, scales), b = make_operand(recipe, rounding, scales);
+          operand_format format = (mantissa == 0 ? recipe::int8() : recipe::hbfp(mantissa)).weights;
+          format.exponent = exponent;
+          format.rounding = rounding;
+          const auto a = make_operand(format, scales, nullptr), b = make_operand(format, scales, nullptr);
           for (const fp32_matrix& m : {values, fp32_matrix(fp32_matrix::Zero(50, 30))}) {
             a->assign(m);
             b->assign(fp32_matrix::Ones(50, 30));
             std::stringstream saved;
             a->save(saved);
-            const auto stream = narrow::thread_stream();
             b->load(saved);
-            CHECK(narrow::thread_stream() == stream);
             std::ostringstream again;
             b->save(again);
             CHECK(again.str() == saved.str());
             CHECK(b->values() == a->values());
           }
-          // Another shape, a scale that is none, a text that ends: the matrix stays.
-          std::ostringstream whole, now;
+          // A scale that is none, a text that ends, another shape.
+          std::ostringstream whole;
           a->assign(values);
           a->save(whole);
-          b->save(now);
           auto wrong = whole.str();
           std::fill(wrong.end() - 4, wrong.end(), '\xff');  // a NaN
           for (const auto& bytes : {wrong, whole.str().substr(0, wrong.size() - 1), std::string()}) {
@@ -414,11 +416,8 @@ TEST_CASE("matrices in block formats are saved to the bit", "[train][checkpoint]
             CHECK_THROWS(b->load(in));
           }
           std::istringstream in(whole.str());
-          const auto smaller = make_operand(recipe, rounding, scales);
+          const auto smaller = make_operand(format, scales, nullptr);
           smaller->assign(fp32_matrix::Ones(30, 50).topRows(29));
           CHECK_THROWS_AS(smaller->load(in), std::runtime_error);
-          std::ostringstream after;
-          b->save(after);
-          CHECK(after.str() == now.str());
         }
 }

@@ -305,14 +305,15 @@ TEST_CASE("depth-wise convolution: every addition rounded, in the ablation", "[t
 }
 
 TEST_CASE("depth-wise convolution in blocks: what is left of the operands", "[train][layers][blocks]") {
-  const auto left = [](const block_recipe& r, sharing scales, const fp32_matrix& m) {
-    const auto operand = make_operand(r, rounding_choice::nearest, scales);
+  const auto left = [](const operand_format& format, sharing scales, const fp32_matrix& m) {
+    const auto operand = make_operand(format, scales, nullptr);
     operand->assign(m);
     return operand->values();
   };
-  for (const block_recipe& recipe : {block_recipe::hbfp(8), block_recipe::int8()}) {
-    block_recipe r = recipe;
-    r.weights = r.activations = r.gradients = rounding_choice::nearest;
+  recipe_choices nearest;
+  nearest.rounding = rounding_choice::nearest;
+  for (const recipe& how : {recipe::hbfp(8), recipe::int8()}) {
+    const recipe r = nearest.applied_to(how);
     const window_grid grid{{5, 6, 3}, 3, 1, 2};
     depthwise_convolution<float> in_blocks(grid, {accumulation::wide, r}), plain(grid, {});
     parameter_list<float> a, b;
@@ -321,11 +322,12 @@ TEST_CASE("depth-wise convolution in blocks: what is left of the operands", "[tr
     const fp32_matrix w = numbers(3, 9, 1).cast<float>(), x = numbers(90, 4, 2).cast<float>();
     const fp32_matrix dy = numbers(27, 4, 3).cast<float>();
     a.weights.front()->store(w);
-    b.weights.front()->store(left(r, sharing::tensor, w));
-    CHECK(in_blocks.forward(x) == plain.forward(left(r, r.sample_scales, x)));
-    const fp32_matrix dx = plain.backward(x, left(r, r.sample_scales, dy), input_gradient::wanted);
+    b.weights.front()->store(left(r.weights, sharing::tensor, w));
+    CHECK(in_blocks.forward(x) == plain.forward(left(r.activations, r.sample_scales, x)));
+    const fp32_matrix dx = plain.backward(x, left(r.gradients, r.sample_scales, dy), input_gradient::wanted);
     CHECK(in_blocks.backward(x, dy, input_gradient::wanted) == dx);
-    plain.backward(left(r, sharing::tensor, x), left(r, sharing::tensor, dy), input_gradient::unwanted);
+    plain.backward(left(r.activations, sharing::tensor, x), left(r.gradients, sharing::tensor, dy),
+                   input_gradient::unwanted);
     CHECK(a.weights.front()->gradient == b.weights.front()->gradient);
   }
 }

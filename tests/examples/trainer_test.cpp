@@ -51,9 +51,13 @@ TEST_CASE("every format trains, and twice the same", "[train][run]") {
     INFO(std::string(f.name));
     silent watcher;
     const auto first = f.train(settings, data, 1, watcher);
+    if (f.name == "float_e2m16") {  // 4 is infinite: it cannot train, see Drumond et al. (2018), Table 1
+      CHECK_FALSE(first.diverged.empty());
+      continue;
+    }
+    REQUIRE(first.curve.size() == 4);
     CHECK(watcher.images_ == 2400);
     CHECK(watcher.epochs_ == 4);
-    REQUIRE(first.curve.size() == 4);
     CHECK(first.curve.back().step == 4 * 38);
     CHECK(first.curve.back().accuracy > 0.3);  // hbfp4: 0.41, a guess: 0.1
     CHECK(first.curve.back().loss < first.curve.front().loss);
@@ -134,13 +138,38 @@ TEST_CASE("options of block formats are read", "[train][options]") {
   const recipe_choices& choices = o->training.recipes;
   REQUIRE(o->formats[0]->quantised.has_value());
   const narrow_train::recipe r = choices.applied_to(*o->formats[0]->quantised);
-  CHECK(r.mantissa == 4);
-  CHECK(r.weights == rounding_choice::nearest);
-  CHECK(r.activations == rounding_choice::nearest);
-  CHECK(r.gradients == rounding_choice::nearest);
-  CHECK(r.exponent == exponent_choice::avg);
+  CHECK(r.weights.mantissa == 4);
+  for (const operand_format& f : {r.weights, r.activations, r.gradients}) {
+    CHECK(f.rounding == rounding_choice::nearest);
+    CHECK(f.exponent == exponent_choice::avg);
+  }
   CHECK(r.weight_scales == sharing::tile);
   CHECK(r.sample_scales == sharing::column);
+}
+
+TEST_CASE("options of recipes are read", "[train][options]") {
+  int exit_code = 0;
+  std::string complaint;
+  const auto o =
+      parse_line({"--formats", "hbfp8,int8,marvin", "--clip", "both", "--weight-bits", "12",
+                  "--saturate-output", "--push-up", "printed", "--buffer-bits", "8", "--lookback-weight",
+                  "0.5", "--l1", "0.25", "--init", "truncated", "--threads", "2"},
+                 exit_code, complaint);
+  REQUIRE(o.has_value());
+  const auto with_choices = [&](std::size_t i) {
+    return o->training.recipes.applied_to(*o->formats[i]->quantised);
+  };
+  CHECK(with_choices(0).stored_mantissa == 12);
+  CHECK_FALSE(with_choices(1).stored_mantissa.has_value());
+  CHECK(with_choices(1).clip == gradient_clip::both);
+  CHECK(with_choices(0).clip == gradient_clip::global);
+  CHECK(with_choices(2).output == recipe::product_output::saturating);
+  CHECK(o->training.switching.push_up == narrow::push_up_form::printed);
+  CHECK(o->training.switching.buffer_bits == 8);
+  CHECK(o->training.switching.gamma == 0.5);
+  CHECK(o->training.l1 == 0.25f);
+  CHECK(o->training.start_weights == initial_weights::truncated);
+  CHECK(o->threads == 2);
 }
 
 TEST_CASE("options that make no sense are refused in one line that names them", "[train][options]") {
@@ -199,9 +228,11 @@ TEST_CASE("options that make no sense are refused in one line that names them", 
 }
 
 TEST_CASE("options of formats that are not selected are refused", "[train][options]") {
-  const std::vector<std::vector<const char*>> wrong{{"--rounding", "nearest", "--formats", "fp32,fp16"},
-                                                    {"--tile", "24", "--formats", "bf16"},
-                                                    {"--exponent", "min", "--formats", "fp16,int8"}};
+  const std::vector<std::vector<const char*>> wrong{
+      {"--rounding", "nearest", "--formats", "fp32,fp16"}, {"--tile", "24", "--formats", "bf16"},
+      {"--exponent", "min", "--formats", "fp16,int8"},     {"--clip", "both", "--formats", "hbfp8"},
+      {"--weight-bits", "12", "--formats", "int8"},        {"--push-up", "printed", "--formats", "muppet"},
+      {"--buffer-bits", "8", "--formats", "fp32"}};
   for (const auto& line : wrong) {
     int exit_code = 0;
     std::string complaint;
@@ -371,7 +402,8 @@ TEST_CASE("the final table averages over seeds", "[train][report]") {
 TEST_CASE("the final table marks what diverged", "[train][report]") {
   const format& f = formats().front();
   std::vector<run> runs{{&f, 1, {}, true}, {&f, 2, {}, true}};
-  runs[0].result = {{{3, 10, 0.5f, 0.1, 0.1f, 1024, 0, 7, 2.0}}, 2000, 4000, 1500000, {}, "of a reason"};
+  runs[0].result = {{{3, 10, 0.5f, 0.1, 0.1f, 1024, 0, 7, 2.0}}, 2000, 4000, 1500000, {}};
+  runs[0].result.diverged = "of a reason";
   runs[1].result = {{{4, 10, 0.5f, 0.99, 0.1f, 1024, 0, 0, 4.0}}, 2000, 4000, 1500000, {}};
   std::ostringstream out;
   print_table(out, runs);

@@ -77,15 +77,15 @@ template <class S> struct single_layer {
 
   explicit single_layer(const std::string& loss_scale, optimizer_settings step = {.rate = 0.125f},
                         float clip_norm = 0, master_copy master = master_copy::kept)
-      : training({{&weights}, {&bias}}, 5, optimizers().front().make(step), make_scaler(loss_scale),
-                 clip_norm, master) {}
+      : training({{&weights}, {&bias}}, 5, optimizers().front().make(step), make_scaler(loss_scale), nullptr,
+                 {.clip_norm = clip_norm, .master = master}) {}
 
   /// A step with these (unscaled) gradients in every entry.
   bool step(float weight_gradient, float bias_gradient) {
     const float scale = training.loss_scale();
     weights.gradient.setConstant(static_cast<S>(scale * weight_gradient));
     bias.gradient.setConstant(scale * bias_gradient);
-    return training.step();
+    return training.step(1);
   }
 };
 
@@ -110,7 +110,7 @@ TEMPLATE_TEST_CASE("an overflowing step changes neither weights nor momentum nor
   with.weights.gradient.setOnes();
   with.weights.gradient(1, 2) = std::numeric_limits<TestType>::infinity();
   with.bias.gradient.setOnes();
-  CHECK_FALSE(with.training.step());
+  CHECK_FALSE(with.training.step(1));
   CHECK(same_bits(with.weights.value, before));
   CHECK(same_bits(with.bias.value, bias_before));
   CHECK(with.training.rule().time() == 1);
