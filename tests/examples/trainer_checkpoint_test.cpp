@@ -107,6 +107,10 @@ void check_in_two_parts(const format& f, const train_and_test& data,
 
   auto settings = make(parts);
   watcher first(2);
+  if (!once.diverged.empty()) {  // then there is no second part
+    CHECK(f.name == "float_e2m16");
+    return;
+  }
   CHECK_THROWS_AS(f.train(settings, data, 1, first), stopped);
   settings.start = run_start::checkpoint;
   const auto twice = f.train(settings, data, 1, resumed);
