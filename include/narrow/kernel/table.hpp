@@ -143,11 +143,13 @@ struct integer_rounding {
   std::int32_t lowest, highest;
   element_draws draws = {};
 };
-/// To mantissas of 8 and of 16 bits, held to their range.
+/// To mantissas of 8, of 16 and, if sums have 64 bits, of 32 bits, held to their range. Of sums of 32 bits 1 to
+/// 30 bits are dropped, of those of 64 bits 1 to 32.
 template <class Sum> struct rounding_kernels {
   using kernel = void (*)(const Sum* sums, const tile_shape&, const integer_rounding&, void* to);
   kernel to8 = nullptr, to16 = nullptr;  // to nearest even
   kernel to8_stochastic = nullptr, to16_stochastic = nullptr;
+  kernel to32 = nullptr, to32_stochastic = nullptr;
 };
 
 /// What becomes of tiles of sums.

@@ -1,7 +1,5 @@
 // Integers of more than 16 bits in lanes of double, included once in the namespace of each instruction set, inside its
-// target region, after panels.inl and codes.inl. No include guard, on purpose.
-
-using long_lanes [[gnu::vector_size(vector_bytes)]] = std::int64_t;
+// target region, after panels.inl and quantize.inl. No include guard, on purpose.
 
 /// x as it is.
 struct whole_number {
