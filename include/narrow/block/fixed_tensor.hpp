@@ -254,9 +254,8 @@ class fixed_tensor {
                 const auto value =
                     kernel::exact_combination(unpacked_sum(sums(i - row, j - col), left, right), alpha, beta,
                                               old, detail::sign_of_zero_sum(round));
-                to(i, j) = static_cast<element>(detail::mantissa_of(value, format_.wl, format_.fl,
-                                                                    at_element(round, order(i, j)),
-                                                                    overflow::saturate{}));
+                to(i, j) = static_cast<element>(detail::mantissa_of(
+                    value, format_.wl, format_.fl, at_element(round, order(i, j)), overflow::saturate{}));
               }
           });
         },
@@ -301,10 +300,12 @@ class fixed_tensor {
           view_ = m;
         } else {
           copy_.resize(static_cast<std::size_t>(m.rows * m.cols));
-          const matrix_view<T> to{copy_.data(), m.rows, m.cols, 1, m.rows};
-          for (std::ptrdiff_t j = 0; j < m.cols; ++j)
-            for (std::ptrdiff_t i = 0; i < m.rows; ++i) to(i, j) = static_cast<T>(m(i, j));
-          view_ = to;
+          const bool by_rows = detail::lies_by_rows(m);
+          const auto from = by_rows ? m.transposed() : m;
+          const matrix_view<T> to{copy_.data(), from.rows, from.cols, 1, from.rows};
+          for (std::ptrdiff_t j = 0; j < to.cols; ++j)
+            for (std::ptrdiff_t i = 0; i < to.rows; ++i) to(i, j) = static_cast<T>(from(i, j));
+          view_ = by_rows ? to.transposed() : to;
         }
       });
     }

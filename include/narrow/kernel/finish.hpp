@@ -107,8 +107,7 @@ bool round_sums(matrix_view<const Sum> sums, matrix_view<Element> c, integer_rou
                               : draws                ? &kernels::to8_stochastic
                                                      : &kernels::to8;
       const auto kernel = dispatch::instance().kernels().get<&kernel_table::tiles, of_sums, member>();
-      if (!kernel || excess > 0 ||
-          !portable::describe(how.draws, round, order.transposed(), c.cols, c.rows))
+      if (!kernel || excess > 0 || !portable::describe(how.draws, round, order.transposed(), c.cols, c.rows))
         return false;
       kernel(sums.data, {sums.rows, sums.cols, sums.row_stride, c.row_stride}, how, c.data);
       return true;

@@ -179,7 +179,7 @@ struct tile_kernels {
 
 /// Products of integers of more than 16 bits, in lanes of double, which hold sums to 2^53 exactly.
 struct wide_kernels {
-  panel_kernel<double> panels;
+  panel_kernel<double> panels, line;  // the latter of one row
   /// Integers as doubles: x, or one of the digits of x = 2^16 high + low, which are from -2^15 to 2^15. n is a
   /// multiple of 16.
   using widening = void (*)(const word* x, double* to, index n);

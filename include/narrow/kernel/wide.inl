@@ -36,5 +36,5 @@ template <class Op> NARROW_KERNEL void add_integers(const double* sums, int shif
 }
 
 template <class Op, int Rows, int Vectors> constexpr wide_kernels wide_products() {
-  return {panels<Op, Rows, Vectors>(), widen<whole_number>, widen<high_digit>, widen<low_digit>, add_integers<Op>};
+  return {panels<Op, Rows, Vectors>(), panels<Op, 1, 16 / Op::lanes>(), widen<whole_number>, widen<high_digit>, widen<low_digit>, add_integers<Op>};
 }
