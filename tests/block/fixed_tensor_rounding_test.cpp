@@ -77,3 +77,39 @@ TEST_CASE("Exact sums are rounded once, however many bits are dropped", "[block]
   run(rounding::toward_zero{});
   count.require(3 * 2 * (25 + 15 + 2) * 16 * 17 * 19);
 }
+
+TEST_CASE("What is far below a tie decides it", "[block][fixed]") {
+  // Rows: m 2^dropped + 2^(dropped - 1) + t, by terms 2^31 2^(31 - fl), 2^31 2^(30 - fl) and 1 t. Columns: so,
+  // and with the other sign.
+  constexpr place rows = 6, cols = 16;
+  tally count;
+  for (int fl = 0; fl <= 30; ++fl) {
+    std::vector<double> a(rows * 3), b(3 * cols);
+    for (place i = 0; i < rows; ++i) {
+      a[static_cast<std::size_t>(3 * i)] = i % 2 == 0 ? 0 : -1;
+      a[static_cast<std::size_t>(3 * i + 1)] = -1;
+      a[static_cast<std::size_t>(3 * i + 2)] = std::ldexp(static_cast<double>(i / 2 - 1), -31);
+    }
+    for (place j = 0; j < cols; ++j) {
+      const double sign = j % 2 == 0 ? 1 : -1;
+      b[static_cast<std::size_t>(j)] = -sign * std::ldexp(1.0, -fl - (sign < 0 && fl == 0 ? 1 : 0));
+      b[static_cast<std::size_t>(cols + j)] = -sign * std::ldexp(0.5, -fl);
+      b[static_cast<std::size_t>(2 * cols + j)] = sign * std::ldexp(1.0, -31);
+    }
+    fixed_tensor left(0, 0, {32, 31}), right(0, 0, {32, 31}), product(0, 0, {32, fl});
+    left.assign(row_major(a, rows, 3));
+    right.assign(row_major(b, 3, cols));
+    product.multiply(left.view(), right.view());
+    for (place i = 0; i < rows; ++i)
+      for (place j = 0; j < cols; ++j) {
+        if (fl == 0 && j % 2 != 0 && i % 2 != 0) continue;  // 1 has no mantissa
+        const place m = i % 2, t = i / 2 - 1;
+        const place magnitude = m + (t > 0 || (t == 0 && m % 2 != 0) ? 1 : 0);
+        count.expect(product.mantissa(i, j) == (j % 2 == 0 ? magnitude : -magnitude), [&] {
+          return "FL " + std::to_string(fl) + ", row " + std::to_string(i) + ", column " + std::to_string(j) +
+                 ": " + std::to_string(product.mantissa(i, j));
+        });
+      }
+  }
+  count.require(31 * rows * cols - rows / 2 * cols / 2);
+}
