@@ -113,3 +113,31 @@ TEST_CASE("What is far below a tie decides it", "[block][fixed]") {
   }
   count.require(31 * rows * cols - rows / 2 * cols / 2);
 }
+
+TEST_CASE("Stochastic rounding sees 32 bits of a magnitude", "[block][fixed]") {
+  // -(f 2^30 + 1) in units of 2^-62, with the f for which the draw does not carry yet, and the next one.
+  constexpr place rows = 256;
+  const rounding::stochastic round(5);
+  tally count;
+  std::vector<double> a(rows * 3);
+  const std::vector<double> b{-1, -0.5, std::ldexp(1.0, -31)};
+  const auto fraction = [&](place i) {
+    const auto at = static_cast<std::uint64_t>(i);
+    const std::uint32_t draw = detail::random_bits(detail::random_key(round.seed(), round.offset() + at),
+                                                   static_cast<std::uint32_t>(round.offset() + at));
+    return ~draw + (i % 2 == 0 || draw == 0 ? 0u : 1u);
+  };
+  for (place i = 0; i < rows; ++i) {
+    const std::uint32_t f = fraction(i);
+    a[static_cast<std::size_t>(3 * i)] = std::ldexp(static_cast<double>(f >> 1), -31);
+    a[static_cast<std::size_t>(3 * i + 1)] = std::ldexp(static_cast<double>(f & 1), -31);
+    a[static_cast<std::size_t>(3 * i + 2)] = -std::ldexp(1.0, -31);
+  }
+  fixed_tensor left(0, 0, {32, 31}), right(0, 0, {32, 31}), product(0, 0, {32, 0});
+  left.assign(row_major(a, rows, 3));
+  right.assign(row_major(b, 3, 1));
+  product.multiply(left.view(), right.view(), 1, 0, round);
+  for (place i = 0; i < rows; ++i)
+    count.expect(product.mantissa(i, 0) == (i % 2 == 0 ? 0 : -1), [&] { return std::to_string(i); });
+  count.require(rows);
+}

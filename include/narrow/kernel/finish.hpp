@@ -75,6 +75,8 @@ bool round_sums(matrix_view<const Sum> sums, matrix_view<Element> c, integer_rou
                 (sizeof(Sum) == 4 && sizeof(Element) == 4)) {
     return false;
   } else {
+    if (sums.cols == 1 && sums.rows > 1)
+      return round_sums(sums.transposed(), c.transposed(), how, round, order.transposed());
     if (sums.col_stride != 1 || c.col_stride != 1 || how.dropped_bits < 1) return false;
     const int excess = std::max(how.dropped_bits - most_dropped_bits<Sum>, 0);
     if constexpr (sizeof(Sum) > 4)
@@ -117,6 +119,7 @@ bool round_sums(matrix_view<const Sum> sums, matrix_view<Element> c, integer_rou
 
 /// c = unit sums for integer sums and a power of two, each rounded once.
 template <class Sum> void scale_sums(matrix_view<const Sum> sums, float unit, matrix_view<float> c) {
+  if (sums.cols == 1 && sums.rows > 1) return scale_sums(sums.transposed(), unit, c.transposed());
   constexpr index longest = 256;
   [[maybe_unused]] static constexpr auto ones = [] {
     std::array<float, longest> result{};
