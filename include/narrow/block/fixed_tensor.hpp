@@ -49,7 +49,8 @@ class dynamic_fixed : public detail::lone_number<double> {
 /// saturating, NaN gives 0.
 ///
 /// Memory    int8 for word lengths to 8, int16 to 16, int32 beyond.
-/// Products  see `multiply`: exact sums, one rounding to this tensor's format.
+/// Products  see `multiply`: exact sums, one rounding to this tensor's format. Of more than 16 bits they cost
+///           about as much as products of doubles; twice that where both word lengths are above about 26.
 /// Assigning another tensor converts its values to the format of this one.
 class fixed_tensor {
  public:
