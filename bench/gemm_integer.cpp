@@ -7,6 +7,7 @@ namespace narrow_bench {
 void register_integer_products(extent which) {
   const auto shapes = squares(which);
   for_each_type<fixed_formats>([&]<class T>() { register_products<T>(name_of<T>(), shapes); });
+  for_each_type<wide_fixed_formats>([&]<class T>() { register_products<T>(name_of<T>(), shapes); });
   for_each_type<block_formats>([&]<class T>() { register_products<T>(name_of<T>(), shapes); });
   register_products<narrow::int8>(name_of<narrow::int8>(), network_shapes());
 }

@@ -63,6 +63,24 @@ template <class T, int Lanes> void plain_loop(std::ptrdiff_t steps) {
   for (const __m256& sum : sums) asm volatile("" : : "x"(sum));
 }
 
+[[gnu::target("avx512f")]] void fma_doubles_512(std::ptrdiff_t steps) {
+  __m512d sums[many_chains] = {};
+  for (__m512d& sum : sums) asm("" : "+v"(sum));
+  const __m512d x = _mm512_set1_pd(1);
+  for (std::ptrdiff_t i = 0; i < steps; ++i)
+    for (__m512d& sum : sums) sum = _mm512_fmadd_pd(x, x, sum);
+  for (const __m512d& sum : sums) asm volatile("" : : "v"(sum));
+}
+
+[[gnu::target("avx2,fma")]] void fma_doubles_256(std::ptrdiff_t steps) {
+  __m256d sums[few_chains] = {};
+  for (__m256d& sum : sums) asm("" : "+x"(sum));
+  const __m256d x = _mm256_set1_pd(1);
+  for (std::ptrdiff_t i = 0; i < steps; ++i)
+    for (__m256d& sum : sums) sum = _mm256_fmadd_pd(x, x, sum);
+  for (const __m256d& sum : sums) asm volatile("" : : "x"(sum));
+}
+
 [[gnu::target("avx512f,avx512bf16")]] void dpbf16_512(std::ptrdiff_t steps) {
   __m512 sums[many_chains] = {};
   for (__m512& sum : sums) asm("" : "+v"(sum));
@@ -148,6 +166,11 @@ constexpr compute_loop compute_loops[] = {
     {arithmetic::fp32, "fp32 FMA 256", "avx2", has_avx2, fma_256, 16 * few_chains},
 #endif
     {arithmetic::fp32, "fp32, 4 lanes", "portable", always, plain_loop<float, 4>, 8 * few_chains},
+#if defined(__x86_64__)
+    {arithmetic::fp64, "fp64 FMA 512", "avx512", has_avx512, fma_doubles_512, 16 * many_chains},
+    {arithmetic::fp64, "fp64 FMA 256", "avx2", has_avx2, fma_doubles_256, 8 * few_chains},
+#endif
+    {arithmetic::fp64, "fp64, 2 lanes", "portable", always, plain_loop<double, 2>, 4 * few_chains},
 };
 
 /// Whether the library may use this instruction set: in ascending order, as it lists them.

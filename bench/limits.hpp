@@ -23,7 +23,7 @@ struct limit {
 };
 
 /// What the multipliers of a product take.
-enum class arithmetic { fp32, bf16, int16, int8 };
+enum class arithmetic { fp64, fp32, bf16, int16, int8 };
 
 /// Multiply-adds in registers, 2 FLOP each; where the instruction is not there, the next best, whose name
 /// says so.
@@ -44,7 +44,9 @@ template <class T> limit conversion_limit(std::size_t n, direction, const T&, co
 /// The arithmetic that the products of a format can be computed in.
 template <narrow::narrow_scalar T> constexpr arithmetic arithmetic_of() {
   if constexpr (narrow::narrow_fixed<T>) {
-    return T::word_length <= 8 ? arithmetic::int8 : arithmetic::int16;
+    return T::word_length <= 8    ? arithmetic::int8
+           : T::word_length <= 16 ? arithmetic::int16
+                                  : arithmetic::fp64;
   } else {
     using layout = typename T::layout;
     using multiplier = narrow::bf16::layout;

@@ -50,7 +50,8 @@ class dynamic_fixed : public detail::lone_number<double> {
 /// saturating, NaN gives 0.
 ///
 /// Memory    int8 for word lengths to 8, int16 to 16, int32 beyond.
-/// Products  see `multiply`: exact sums, one rounding to this tensor's format.
+/// Products  see `multiply`: exact sums, one rounding to this tensor's format. Of more than 16 bits they cost
+///           about as much as products of doubles; twice that where both word lengths are above about 26.
 /// Assigning another tensor converts its values to the format of this one.
 class fixed_tensor {
  public:
@@ -232,42 +233,49 @@ class fixed_tensor {
     result.order_ = order_;
     result.format_ = format_;
     result.resize(a.rows(), b.cols());
+    const bool down = order_ == storage_order::column_major;  // tiles are to lie as the result does
+    const view_type left = down ? b.transposed() : a, right = down ? a.transposed() : b;
+    const kernel::element_order by_rows{0, static_cast<std::uint64_t>(result.cols_), 1};
+    const auto order = down ? by_rows.transposed() : by_rows;
+    const int dropped = a.format().fl + b.format().fl - format_.fl;
+    const auto highest = static_cast<std::int32_t>((std::int64_t{1} << (format_.wl - 1)) - 1);
     std::visit(
         [&](auto& stored) {
-          const auto to = detail::stored_matrix(stored.data(), result.rows_, result.cols_, order_);
+          const auto c = detail::stored_matrix(stored.data(), result.rows_, result.cols_, order_);
+          const auto to = down ? c.transposed() : c;
           using element = std::remove_pointer_t<decltype(to.data)>;
-          for_each_sum(
-              a, b, [&](std::ptrdiff_t i, std::ptrdiff_t j, const detail::unpacked<detail::uint128>& sum) {
-                auto old = detail::widened<detail::uint128>(detail::unpack(beta != 0 ? mantissa(i, j) : 0));
+          for_tiles_of_sums(left, right, [&](std::ptrdiff_t row, std::ptrdiff_t col, const auto& sums) {
+            if (alpha == 1 && beta == 0 &&
+                kernel::round_sums(sums, to.block(row, col, sums.rows, sums.cols),
+                                   {dropped, -highest - 1, highest}, round, order.at(row, col)))
+              return;
+            for (std::ptrdiff_t i = row; i < row + sums.rows; ++i)
+              for (std::ptrdiff_t j = col; j < col + sums.cols; ++j) {
+                const std::int32_t before = beta == 0 ? 0 : down ? mantissa(j, i) : mantissa(i, j);
+                auto old = detail::widened<detail::uint128>(detail::unpack(before));
                 old.exponent = -format_.fl;
                 const auto value =
-                    kernel::exact_combination(sum, alpha, beta, old, detail::sign_of_zero_sum(round));
+                    kernel::exact_combination(unpacked_sum(sums(i - row, j - col), left, right), alpha, beta,
+                                              old, detail::sign_of_zero_sum(round));
                 to(i, j) = static_cast<element>(detail::mantissa_of(
-                    value, format_.wl, format_.fl, at_element(round, detail::element_index(i, j, to.cols)),
-                    overflow::saturate{}));
-              });
+                    value, format_.wl, format_.fl, at_element(round, order(i, j)), overflow::saturate{}));
+              }
+          });
         },
         result.mantissas_);
     swap(result);
   }
 
-  /// store(i, j, sum) with the exact sums of a b.
+  /// store(i, j, sums) with the exact sums of a b in tiles, integers in units of both formats' steps.
   template <class Store>
-  static void for_each_sum(const view_type& a, const view_type& b, const Store& store) {
-    const int scale = -(a.format().fl + b.format().fl);
-    const auto unpacked_sum = [&](std::ptrdiff_t i, std::ptrdiff_t j, const auto& sum) {
-      auto value = unpack(fixed_sum<detail::int128, 0>(sum));
-      value.exponent = scale;
-      store(i, j, value);
-    };
+  static void for_tiles_of_sums(const view_type& a, const view_type& b, const Store& store) {
     // Mantissas of different widths meet in the wider one: a copy is cheaper than a kernel for every pair.
     const std::size_t width = std::max(a.element_size(), b.element_size());
     const kernel::magnitudes largest{std::int64_t{1} << (a.format().wl - 1),
                                      std::int64_t{1} << (b.format().wl - 1)};
     const auto run = [&](auto element) {
       using T = decltype(element);
-      kernel::integer_product<T, T>(elements_of<T>(a).view(), elements_of<T>(b).view(), largest,
-                                    unpacked_sum);
+      kernel::integer_product<T, T>(elements_of<T>(a).view(), elements_of<T>(b).view(), largest, store);
     };
     if (width == 1)
       run(std::int8_t{});
@@ -275,6 +283,14 @@ class fixed_tensor {
       run(std::int16_t{});
     else
       run(std::int32_t{});
+  }
+  /// Such a sum as a number.
+  template <class Sum>
+  static detail::unpacked<detail::uint128> unpacked_sum(const Sum& sum, const view_type& a,
+                                                        const view_type& b) {
+    auto value = unpack(fixed_sum<detail::int128, 0>(sum));
+    value.exponent = -(a.format().fl + b.format().fl);
+    return value;
   }
 
  private:
@@ -287,10 +303,12 @@ class fixed_tensor {
           view_ = m;
         } else {
           copy_.resize(static_cast<std::size_t>(m.rows * m.cols));
-          const matrix_view<T> to{copy_.data(), m.rows, m.cols, 1, m.rows};
-          for (std::ptrdiff_t j = 0; j < m.cols; ++j)
-            for (std::ptrdiff_t i = 0; i < m.rows; ++i) to(i, j) = static_cast<T>(m(i, j));
-          view_ = to;
+          const bool by_rows = detail::lies_by_rows(m);
+          const auto from = by_rows ? m.transposed() : m;
+          const matrix_view<T> to{copy_.data(), from.rows, from.cols, 1, from.rows};
+          for (std::ptrdiff_t j = 0; j < to.cols; ++j)
+            for (std::ptrdiff_t i = 0; i < to.rows; ++i) to(i, j) = static_cast<T>(from(i, j));
+          view_ = by_rows ? to.transposed() : to;
         }
       });
     }
@@ -338,8 +356,19 @@ void gemm(const fixed_tensor::view_type& a, const fixed_tensor::view_type& b, ma
   detail::check_shapes(a.rows() == c.rows && b.cols() == c.cols, "narrow::gemm", "A B",
                        extents(a.rows(), b.cols()), "C", extents(c.rows, c.cols));
   const typename detail::policy_of<C>::type round{};
-  fixed_tensor::for_each_sum(a, b, [&](std::ptrdiff_t i, std::ptrdiff_t j, const auto& sum) {
-    kernel::finish_exact(sum, alpha, beta, c(i, j), at_element(round, detail::element_index(i, j, c.cols)));
+  const bool down = kernel::lies_down(c);  // so are tiles to lie
+  const auto left = down ? b.transposed() : a, right = down ? a.transposed() : b;
+  const auto to = down ? c.transposed() : c;
+  const auto order = down ? kernel::row_by_row(c).transposed() : kernel::row_by_row(c);
+  const float unit = detail::power_of_two(-(a.format().fl + b.format().fl));
+  fixed_tensor::for_tiles_of_sums(left, right, [&](std::ptrdiff_t row, std::ptrdiff_t col, const auto& sums) {
+    if constexpr (std::same_as<C, float>)
+      if (alpha == 1 && beta == 0)
+        return kernel::scale_sums(sums, unit, to.block(row, col, sums.rows, sums.cols));
+    for (std::ptrdiff_t i = row; i < row + sums.rows; ++i)
+      for (std::ptrdiff_t j = col; j < col + sums.cols; ++j)
+        kernel::finish_exact(fixed_tensor::unpacked_sum(sums(i - row, j - col), a, b), alpha, beta, to(i, j),
+                             at_element(round, order(i, j)));
   });
 }
 

@@ -44,6 +44,19 @@ template <class Word, int FractionLength> class fixed_sum {
 
 namespace detail {
 
+/// A sum of integers as the nearest float, ties to even; of 128 bits if it is less than 2^99, which no sum of
+/// products of 32 bits in memory reaches.
+template <class Sum> float nearest_float(const Sum& sum) { return static_cast<float>(sum); }
+inline float nearest_float(int128 sum) {
+  constexpr int below = 36;
+  const auto lower = static_cast<std::int64_t>(sum);
+  const bool fits = lower == sum;
+  // Rounded to odd: far more bits than a float has, and the last one is set if something is below it.
+  const bool inexact = (lower & ((std::int64_t{1} << below) - 1)) != 0;
+  const auto upper = static_cast<std::int64_t>(sum >> below) | (inexact ? 1 : 0);
+  return static_cast<float>(fits ? lower : upper) * (fits ? 1.0f : 0x1p36f);
+}
+
 /// The built-in type that holds every value of T.
 template <class T> struct carried { using type = T; };
 template <narrow_scalar T> struct carried<T> { using type = carrier_t<T>; };

@@ -92,11 +92,13 @@ inline double scale_product(double a, double b) {
 /// values[j] = float(sums[j]) * (row_scale * col_scales[j]), each operation rounded to float.
 template <class Meeting, class Sum>
 void scale_row(const Sum* sums, float row_scale, const float* col_scales, float* values, index n) {
-  if constexpr (std::same_as<Sum, std::int64_t> && std::integral<typename Meeting::result>)
+  using result = typename Meeting::result;
+  if constexpr (std::same_as<Sum, std::int64_t> &&
+                (std::integral<result> || std::same_as<result, detail::int128>))
     if (const auto kernel = dispatch::instance().kernels().get<&kernel_table::scale>())
       if (kernel(sums, row_scale, col_scales, values, n)) return;
   const auto scaled = [&](index j, double scale) {
-    return static_cast<float>(double{static_cast<float>(typename Meeting::result(sums[j]))} * scale);
+    return static_cast<float>(double{detail::nearest_float(result(sums[j]))} * scale);
   };
   bool plain = true;  // no product of scales beyond the normal floats
   for (index j = 0; j < n; ++j) {

@@ -1,6 +1,8 @@
 // From sums of products to the coefficients of a result.
 #pragma once
 
+#include <array>
+
 #include "blocks.hpp"
 #include "lines.hpp"
 #include "portable.hpp"
@@ -47,27 +49,93 @@ void combine_and_encode(kernel_set t, matrix_view<const float> sums, float alpha
     }
 }
 
-/// Integer sums that lose `Dropped` bits, by a kernel. False if the elements need more than one key.
-template <int Dropped, class Sum, class C, class Round>
-bool round_integers(kernel_set t, matrix_view<const Sum> sums, matrix_view<C> c, const Round& round,
-                    const element_order& order) {
-  constexpr std::int32_t highest = std::numeric_limits<C>::max().bits();
-  integer_rounding how{Dropped, -highest - 1, highest};
-  if (!portable::describe(how.draws, round, order.transposed(), c.cols, c.rows)) return false;
-  using kernels = rounding_kernels<Sum>;
-  constexpr auto of_sums = [] {
-    if constexpr (sizeof(Sum) == sizeof(std::int32_t))
-      return &tile_kernels::round;
-    else
-      return &tile_kernels::round_wide;
-  }();
+/// The most bits that the kernels drop from sums.
+template <class Sum> inline constexpr int most_dropped_bits = sizeof(Sum) == 4 ? 30 : 32;
+
+/// A sum as one of 64 bits that is rounded alike after `excess` bits fewer are dropped than are to be dropped
+/// from it, 32 where there is an excess. What 64 bits do not hold is beyond the range of a mantissa then.
+template <class Round, class Sum> std::int64_t shortened(Sum sum, int excess) {
+  using limits = std::numeric_limits<std::int64_t>;
+  if (excess > 0 && std::same_as<Round, rounding::stochastic>) {  // which sees 32 bits of a magnitude
+    sum = sum < 0 ? -(-sum >> excess) : sum >> excess;
+  } else if (excess > 0) {  // to odd: only whether there is something in the lower bits matters
+    const bool inexact = (sum & ((Sum{1} << excess) - 1)) != 0;
+    sum = (sum >> excess) | (inexact ? 1 : 0);
+  }
+  return static_cast<std::int64_t>(std::clamp<Sum>(sum, limits::min(), limits::max()));
+}
+
+/// Integer sums that lose as many bits as `how` says, and are held to its range, as elements; by a kernel.
+/// False if there is none, or the elements need more than one key; then c may be half written.
+template <class Sum, class Element, class Round>
+bool round_sums(matrix_view<const Sum> sums, matrix_view<Element> c, integer_rounding how, const Round& round,
+                const element_order& order) {
   constexpr bool draws = std::same_as<Round, rounding::stochastic>;
-  constexpr auto kernel = sizeof(C) == 1 ? draws ? &kernels::to8_stochastic : &kernels::to8
-                          : draws        ? &kernels::to16_stochastic
-                                         : &kernels::to16;
-  t.get<&kernel_table::tiles, of_sums, kernel>()(
-      sums.data, {sums.rows, sums.cols, sums.row_stride, c.row_stride}, how, c.data);
-  return true;
+  if constexpr ((!draws && !std::same_as<Round, rounding::nearest_even>) ||
+                (sizeof(Sum) == 4 && sizeof(Element) == 4)) {
+    return false;
+  } else {
+    if (sums.cols == 1 && sums.rows > 1)
+      return round_sums(sums.transposed(), c.transposed(), how, round, order.transposed());
+    if (sums.col_stride != 1 || c.col_stride != 1 || how.dropped_bits < 1) return false;
+    const int excess = std::max(how.dropped_bits - most_dropped_bits<Sum>, 0);
+    if constexpr (sizeof(Sum) > 4)
+      if (excess > 0 || sizeof(Sum) > 8) {
+        constexpr index longest = 256;
+        std::int64_t piece[longest];
+        how.dropped_bits -= excess;
+        for (index i = 0; i < sums.rows; ++i)
+          for (index j = 0, n; j < sums.cols; j += n) {
+            n = std::min(longest, sums.cols - j);
+            for (index l = 0; l < n; ++l) piece[l] = shortened<Round>(sums(i, j + l), excess);
+            if (!round_sums(matrix_view<const std::int64_t>{piece, 1, n, n, 1}, c.block(i, j, 1, n), how,
+                            round, order.at(i, j)))
+              return false;
+          }
+        return true;
+      }
+    if constexpr (sizeof(Sum) > 8) {
+      return false;
+    } else {
+      constexpr auto of_sums = [] {
+        if constexpr (sizeof(Sum) == 4)
+          return &tile_kernels::round;
+        else
+          return &tile_kernels::round_wide;
+      }();
+      using kernels = rounding_kernels<Sum>;
+      constexpr auto member = sizeof(Element) == 4   ? draws ? &kernels::to32_stochastic : &kernels::to32
+                              : sizeof(Element) == 2 ? draws ? &kernels::to16_stochastic : &kernels::to16
+                              : draws                ? &kernels::to8_stochastic
+                                                     : &kernels::to8;
+      const auto kernel = dispatch::instance().kernels().get<&kernel_table::tiles, of_sums, member>();
+      if (!kernel || excess > 0 || !portable::describe(how.draws, round, order.transposed(), c.cols, c.rows))
+        return false;
+      kernel(sums.data, {sums.rows, sums.cols, sums.row_stride, c.row_stride}, how, c.data);
+      return true;
+    }
+  }
+}
+
+/// c = unit sums for integer sums and a power of two, each rounded once.
+template <class Sum> void scale_sums(matrix_view<const Sum> sums, float unit, matrix_view<float> c) {
+  if (sums.cols == 1 && sums.rows > 1) return scale_sums(sums.transposed(), unit, c.transposed());
+  constexpr index longest = 256;
+  [[maybe_unused]] static constexpr auto ones = [] {
+    std::array<float, longest> result{};
+    for (float& x : result) x = 1;
+    return result;
+  }();
+  for (index i = 0; i < sums.rows; ++i)
+    for (index j = 0, n; j < sums.cols; j += n) {
+      n = std::min(longest, sums.cols - j);
+      if constexpr (std::same_as<Sum, std::int64_t>)
+        if (const auto kernel = dispatch::instance().kernels().get<&kernel_table::scale>();
+            kernel && sums.col_stride == 1 && c.col_stride == 1 &&
+            kernel(&sums(i, j), unit, ones.data(), &c(i, j), n))
+          continue;
+      for (index l = j; l < j + n; ++l) c(i, l) = detail::nearest_float(sums(i, l)) * unit;
+    }
 }
 
 /// c = alpha sums + beta c by the kernels for tiles, coefficients rounded under their indices in `order`.
@@ -75,11 +143,11 @@ bool round_integers(kernel_set t, matrix_view<const Sum> sums, matrix_view<C> c,
 template <class Meeting, class Sum, class C, class Round>
 bool try_finish(matrix_view<const Sum> sums, double alpha, double beta, matrix_view<C> c, const Round& round,
                 const element_order& order) {
-  constexpr bool nearest = std::same_as<Round, rounding::nearest_even>,
-                 draws = std::same_as<Round, rounding::stochastic>;
+  constexpr bool nearest = std::same_as<Round, rounding::nearest_even>;
   const kernel_set t = dispatch::instance().kernels();
   if (!t.tile<&tile_kernels::combine>() || c.col_stride != 1 || sums.col_stride != 1) return false;
   [[maybe_unused]] const bool plain = alpha == 1 && beta == 0;
+  constexpr bool exact = requires { Meeting::result::fraction_length; };
   if constexpr (std::same_as<Sum, float> && std::same_as<C, float>) {
     t.tile<&tile_kernels::combine>()(sums.data, {sums.rows, sums.cols, sums.row_stride, c.row_stride},
                                      static_cast<float>(alpha), static_cast<float>(beta), c.data);
@@ -89,12 +157,19 @@ bool try_finish(matrix_view<const Sum> sums, double alpha, double beta, matrix_v
       return encode_tile(t, sums.data, {sums.rows, sums.cols, sums.row_stride, c.row_stride}, c.data);
     combine_and_encode(t, sums, static_cast<float>(alpha), static_cast<float>(beta), c);
     return true;
-  } else if constexpr (narrow_fixed<C> && std::signed_integral<Sum> && sizeof(Sum) <= 8 &&
-                       (nearest || draws)) {
+  } else if constexpr (exact && std::same_as<C, float>) {
+    constexpr float unit = detail::power_of_two(-Meeting::result::fraction_length);
+    if (plain) scale_sums(sums, unit, c);
+    return plain;
+  } else if constexpr (exact && narrow_fixed<C>) {
     constexpr int dropped = Meeting::result::fraction_length - C::fraction_length;
-    if constexpr (0 < dropped && dropped < 31 && sizeof(C) <= 2 &&
-                  std::same_as<typename C::overflow_policy, overflow::saturate>)
-      return plain && round_integers<dropped>(t, sums, c, round, order);
+    constexpr std::int32_t highest = std::numeric_limits<C>::max().bits();
+    using element = typename C::bits_type;
+    if constexpr (std::same_as<typename C::overflow_policy, overflow::saturate>)
+      return plain && round_sums(sums,
+                                 matrix_view<element>{static_cast<element*>(static_cast<void*>(c.data)),
+                                                      c.rows, c.cols, c.row_stride, c.col_stride},
+                                 {dropped, -highest - 1, highest}, round, order);
   }
   return false;
 }

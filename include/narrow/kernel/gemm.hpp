@@ -5,6 +5,7 @@
 #include "dot.hpp"
 #include "finish.hpp"
 #include "gemv.hpp"
+#include "wide_product.hpp"
 
 NARROW_STRICT_BEGIN
 
@@ -18,7 +19,8 @@ void products(matrix_view<const A> a, matrix_view<const B> b, magnitudes largest
         dot_of_lines<Meeting>(a.data, a.col_stride, b.data, b.row_stride, a.cols, largest);
     store(0, 0, matrix_view{&sum, 1, 1, 1, 1});
   } else if (!try_panel_product<Meeting>(a, b, largest, store) &&
-             !try_vector_product<Meeting>(a, b, largest, store)) {
+             !try_vector_product<Meeting>(a, b, largest, store) &&
+             !try_wide_product<Meeting>(a, b, largest, store)) {
     portable::product<Meeting>(a, b, store);
   }
 }

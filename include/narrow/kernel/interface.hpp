@@ -105,14 +105,12 @@ void quantize_fixed(matrix_view<const T> x, matrix_view<Element> q, int fraction
   portable::quantize(x, q, scale, scale_kind::power_of_two, range, round, order);
 }
 
-/// The exact sums of products of integers A B of at most these magnitudes, handed to store(i, j, sum).
+/// The exact sums of products of integers A B of at most these magnitudes, handed to store(i, j, sums), a
+/// matrix_view of 32, 64 or 128 bits, in tiles.
 template <class A, class B, class Store>
 void integer_product(matrix_view<const A> a, matrix_view<const B> b, magnitudes largest, const Store& store) {
   const detail::float_environment guard;
-  products<detail::element_meeting<A, B>>(a, b, largest, [&](index i, index j, auto sums) {
-    for (index k = 0; k < sums.rows; ++k)
-      for (index l = 0; l < sums.cols; ++l) store(i + k, j + l, sums(k, l));
-  });
+  products<detail::element_meeting<A, B>>(a, b, largest, store);
 }
 
 /// x = q scale, rounded to float.

@@ -1,10 +1,10 @@
 // The inner loop of all products, included once in the namespace of each instruction set, inside its target region.
-// Op: a vector of 32-bit lanes, `load`, `store`, `fill`, which repeats a lane, and `step(acc, a, b)`, which multiplies
-// the word a with every word of b and adds to acc. No include guard, on purpose.
+// Op: a vector of lanes, `load`, `store`, `fill`, which repeats a lane, and `step(acc, a, b)`, which multiplies the word
+// or double a with every one of b and adds to acc. No include guard, on purpose.
 
 template <class Op, int Rows, int Vectors>
-NARROW_KERNEL void multiply_panels(const left_panel& a, const word* b, index groups, const typename Op::lane* start,
-                                   typename Op::lane* tile) {
+NARROW_KERNEL void multiply_panels(const left_panel& a, const factor_of_lane<typename Op::lane>* b, index groups,
+                                   const typename Op::lane* start, typename Op::lane* tile) {
   typename Op::vector acc[Rows][Vectors];
   NARROW_UNROLL for (int i = 0; i < Rows; ++i) NARROW_UNROLL for (int v = 0; v < Vectors; ++v) acc[i][v] =
       Op::fill(start[i]);
@@ -20,7 +20,7 @@ NARROW_KERNEL void multiply_panels(const left_panel& a, const word* b, index gro
     typename Op::vector x[Vectors];
     NARROW_UNROLL for (int v = 0; v < Vectors; ++v) x[v] = Op::load(b + v * Op::lanes);
     NARROW_UNROLL for (unsigned i = 0; i < Rows; ++i) {
-      word w;
+      factor_of_lane<typename Op::lane> w;
       std::memcpy(&w, reinterpret_cast<const void*>(base[i / 3] + i % 3 * step), sizeof w);
       NARROW_UNROLL for (int v = 0; v < Vectors; ++v) acc[i][v] = Op::step(acc[i][v], w, x[v]);
     }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 
 #include "../round/random.hpp"
 
@@ -23,11 +24,15 @@ struct left_panel {
   index next_panel = 0;  // bytes to the one that is wanted next, if it is far away
 };
 
+/// What a lane of a sum takes of either factor: a word, of as many elements as it holds, or one double.
+template <class Lane> using factor_of_lane = std::conditional_t<std::is_same_v<Lane, double>, double, word>;
+
 /// tile[i * cols + l] = start[i] + sum over p < groups of a(i, p) . b[p * cols + l], where . multiplies the
 /// elements of two words and adds the products; at least one group.
 template <class Lane> struct panel_kernel {
   int rows = 0, cols = 0;
-  void (*multiply)(const left_panel& a, const word* b, index groups, const Lane* start, Lane* tile) = nullptr;
+  void (*multiply)(const left_panel& a, const factor_of_lane<Lane>* b, index groups, const Lane* start,
+                   Lane* tile) = nullptr;
   constexpr explicit operator bool() const { return multiply != nullptr; }
 };
 
@@ -138,11 +143,13 @@ struct integer_rounding {
   std::int32_t lowest, highest;
   element_draws draws = {};
 };
-/// To mantissas of 8 and of 16 bits, held to their range.
+/// To mantissas of 8, of 16 and, if sums have 64 bits, of 32 bits, held to their range. Of sums of 32 bits 1 to
+/// 30 bits are dropped, of those of 64 bits 1 to 32.
 template <class Sum> struct rounding_kernels {
   using kernel = void (*)(const Sum* sums, const tile_shape&, const integer_rounding&, void* to);
   kernel to8 = nullptr, to16 = nullptr;  // to nearest even
   kernel to8_stochastic = nullptr, to16_stochastic = nullptr;
+  kernel to32 = nullptr, to32_stochastic = nullptr;
 };
 
 /// What becomes of tiles of sums.
@@ -168,6 +175,18 @@ struct tile_kernels {
   /// The same to fp16, overflow as IEEE has it; NaN too.
   void (*to_fp16)(const float* values, const tile_shape&, void* to) = nullptr;
   constexpr explicit operator bool() const { return combine != nullptr; }
+};
+
+/// Products of integers of more than 16 bits, in lanes of double, which hold sums to 2^53 exactly.
+struct wide_kernels {
+  panel_kernel<double> panels, line;  // the latter of one row
+  /// Integers as doubles: x, or one of the digits of x = 2^16 high + low, which are from -2^15 to 2^15. n is a
+  /// multiple of 16.
+  using widening = void (*)(const word* x, double* to, index n);
+  widening whole = nullptr, high = nullptr, low = nullptr;
+  /// total[i] += sums[i] 2^shift for integers of at most 2^53, n a multiple of 16.
+  void (*add)(const double* sums, int shift, std::int64_t* total, index n) = nullptr;
+  constexpr explicit operator bool() const { return add != nullptr; }
 };
 
 /// What one instruction set adds to those before it in the list; a kernel that it has not is null.
@@ -224,6 +243,8 @@ struct kernel_table {
   std::int64_t (*dot_wide_int16)(const void* a, const void* b, index n) = nullptr;  // n to 2^11
   /// The same as dot_bf16; false if a subnormal took part.
   bool (*dot_any_bf16)(const void* a, const void* b, index n, float* sum) = nullptr;
+
+  wide_kernels wide = {};
 
   // Sums of a[i] over lines, n to 2^15; the floating ones are the same whatever the format.
   float (*sum_fp32)(const void* a, index n) = nullptr;

@@ -92,7 +92,7 @@ NARROW_KERNEL void round_tile_stochastic(const Sum* sums, const tile_shape& s, c
     const words at = across + (static_cast<word>(i) * r.draws.line_step + static_cast<word>(j) * r.draws.step);
     // What of a draw is below the bits that are cut off cannot carry out of them.
     const words draw = draws(at) >> static_cast<word>(32 - r.dropped_bits);
-    const auto magnitude = lanes_as<magnitudes_in_lanes>((sum ^ negative) - negative);
+    const auto magnitude = lanes_as<magnitudes_in_lanes>(sum ^ negative) - lanes_as<magnitudes_in_lanes>(negative);
     auto x = lanes_as<sums_in_lanes>((magnitude + __builtin_convertvector(draw, magnitudes_in_lanes)) >>
                                      static_cast<std::make_unsigned_t<Sum>>(r.dropped_bits));
     const sums_in_lanes most = negative ? sums_in_lanes{} - Sum{r.lowest} : sums_in_lanes{} + Sum{r.highest};
@@ -103,8 +103,13 @@ NARROW_KERNEL void round_tile_stochastic(const Sum* sums, const tile_shape& s, c
 }
 
 template <class Sum> constexpr rounding_kernels<Sum> tile_roundings() {
-  return {round_tile<std::int8_t, Sum>, round_tile<std::int16_t, Sum>, round_tile_stochastic<std::int8_t, Sum>,
-          round_tile_stochastic<std::int16_t, Sum>};
+  rounding_kernels<Sum> result{round_tile<std::int8_t, Sum>, round_tile<std::int16_t, Sum>,
+                               round_tile_stochastic<std::int8_t, Sum>, round_tile_stochastic<std::int16_t, Sum>};
+  if constexpr (sizeof(Sum) == sizeof(std::int64_t)) {
+    result.to32 = round_tile<std::int32_t, Sum>;
+    result.to32_stochastic = round_tile_stochastic<std::int32_t, Sum>;
+  }
+  return result;
 }
 
 /// total[i] += sums[i] 2^shift for whole vectors.

@@ -64,6 +64,7 @@ template <int Size> inline uint32x4_t load_lower(const void* from) {
 #include "../quantize.inl"
 #include "../sum.inl"
 #include "../tile.inl"
+#include "../wide.inl"
 
 struct floats {
   using vector = float32x4_t;
@@ -75,6 +76,17 @@ struct floats {
   static void store(lane* to, vector x) { vst1q_f32(to, x); }
   static vector broadcast(word a) { return vreinterpretq_f32_u32(vdupq_n_u32(a)); }
   static vector step(vector acc, word a, vector b) { return vfmaq_f32(acc, b, broadcast(a)); }
+};
+
+struct doubles {
+  using vector = float64x2_t;
+  using lane = double;
+  static constexpr int lanes = 2;
+  static vector fill(lane x) { return vdupq_n_f64(x); }
+  static vector load(const lane* from) { return vld1q_f64(from); }
+  static void store(lane* to, vector x) { vst1q_f64(to, x); }
+  static vector step(vector acc, lane a, vector b) { return vfmaq_f64(acc, b, fill(a)); }
+  static long_lanes integers(vector x) { return lanes_as<long_lanes>(vcvtq_s64_f64(x)); }
 };
 
 struct fp32_line : floats {
@@ -247,6 +259,7 @@ inline constexpr kernel_table kernels = [] {
   kernel_table all = vector_kernels();
   all.fp32 = panels<floats, 6, 4>();
   all.int16 = panels<int16_pairs, 6, 4>();
+  all.wide = wide_products<doubles, 6, 4>();
   all.dot_int16 = dot_line<int16_dot>;
   all.look_up8 = look_up8;
   return all;

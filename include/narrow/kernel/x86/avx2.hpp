@@ -59,6 +59,7 @@ template <int Size> inline __m256i load_lower(const void* from) {
 #include "../quantize.inl"
 #include "../sum.inl"
 #include "../tile.inl"
+#include "../wide.inl"
 
 struct floats {
   using vector = __m256;
@@ -96,6 +97,24 @@ struct bf16_line : fp32_line {
   static vector load(const void* from) {
     const __m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128(static_cast<const __m128i*>(from)));
     return _mm256_castsi256_ps(_mm256_slli_epi32(wide, 16));
+  }
+};
+
+struct doubles {
+  using vector = __m256d;
+  using lane = double;
+  static constexpr int lanes = 4;
+  static vector fill(lane x) { return _mm256_set1_pd(x); }
+  static vector load(const lane* from) { return _mm256_loadu_pd(from); }
+  static void store(lane* to, vector x) { _mm256_storeu_pd(to, x); }
+  static vector step(vector acc, lane a, vector b) { return _mm256_fmadd_pd(fill(a), b, acc); }
+  /// In two steps, as there is no instruction for it: the multiple of 2^32, then the rest. Next to a large
+  /// number an integer is in the lower bits of the sum.
+  static long_lanes integers(vector x) {
+    const vector next_to_multiples = fill(0x1.8p84), next_to_rest = fill(0x1.8p52);
+    const vector multiple = x + next_to_multiples, rest = x - (multiple - next_to_multiples);
+    return (lanes_as<long_lanes>(multiple) << 32) + lanes_as<long_lanes>(rest + next_to_rest) -
+           lanes_as<long_lanes>(next_to_rest);
   }
 };
 
@@ -199,6 +218,7 @@ inline constexpr kernel_table kernels = [] {
   kernel_table all = vector_kernels();
   all.fp32 = panels<floats, 6, 2>();
   all.int16 = panels<int16_pairs, 6, 2>();
+  all.wide = wide_products<doubles, 6, 2>();
   return all;
 }();
 

@@ -47,6 +47,7 @@ template <int Size> inline __m512i load_lower(const void* from) {
 #include "../quantize.inl"
 #include "../sum.inl"
 #include "../tile.inl"
+#include "../wide.inl"
 
 struct floats {
   using vector = __m512;
@@ -95,6 +96,17 @@ struct integers {
   static vector load(const word* from) { return _mm512_loadu_si512(from); }
   static void store(lane* to, vector x) { _mm512_storeu_si512(to, x); }
   static vector broadcast(word a) { return _mm512_set1_epi32(static_cast<int>(a)); }
+};
+
+struct doubles {
+  using vector = __m512d;
+  using lane = double;
+  static constexpr int lanes = 8;
+  static vector fill(lane x) { return _mm512_set1_pd(x); }
+  static vector load(const lane* from) { return _mm512_loadu_pd(from); }
+  static void store(lane* to, vector x) { _mm512_storeu_pd(to, x); }
+  static vector step(vector acc, lane a, vector b) { return _mm512_fmadd_pd(fill(a), b, acc); }
+  static long_lanes integers(vector x) { return lanes_as<long_lanes>(_mm512_cvttpd_epi64(x)); }
 };
 
 struct int16_pairs : integers {
@@ -222,6 +234,7 @@ inline constexpr kernel_table kernels = [] {
   kernel_table all = vector_kernels();
   all.fp32 = panels<floats, 14, 2>();
   all.int16 = panels<int16_pairs, 12, 2>();
+  all.wide = wide_products<doubles, 14, 2>();
   all.decode8 = decode8;
   all.look_up8 = look_up8;
   return all;
