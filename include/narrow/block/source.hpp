@@ -100,14 +100,13 @@ void for_each_panel(const region& within, storage_order order, const value_sourc
     }
 }
 
-/// A source for `part` that does not depend on the tensor which is written: values in memory as they are,
-/// computed ones after they were computed, once, into `copy`.
+/// Makes a source for `part` one that does not depend on the tensor which is written: values in memory stay as
+/// they are, computed ones are computed, once, into `copy`.
 template <std::floating_point Value>
-value_source<Value> independent(const value_source<Value>& source, const region& part,
-                                std::vector<Value>& copy) {
-  if (source.in_place()) return source;
+void make_independent(value_source<Value>& source, const region& part, std::vector<Value>& copy) {
+  if (source.in_place()) return;
   copy.resize(static_cast<std::size_t>(part.rows * part.cols));
-  return {source.panel(part, copy.data()), nullptr, nullptr, part.row, part.col};
+  source = {source.panel(part, copy.data()), nullptr, nullptr, part.row, part.col};
 }
 
 /// Elements that follow one another, as a matrix.
