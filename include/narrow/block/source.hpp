@@ -79,12 +79,11 @@ value_source<std::remove_const_t<T>> source_of(const matrix_view<T>& values, std
   return {values, nullptr, nullptr, row, col};
 }
 
-/// visit(region, values) for all of `within`: at once where the values are in memory, and otherwise in panels
-/// small enough for the first-level cache.
+/// visit(region, values) for all of `within` in panels small enough for the first-level cache. Out of line: it
+/// is the rare case, and needs a large frame.
 template <std::floating_point Value, class Visit>
-void for_each_panel(const region& within, storage_order order, const value_source<Value>& source,
-                    const Visit& visit) {
-  if (source.in_place()) return visit(within, source.panel(within, nullptr));
+[[gnu::noinline]] void for_each_computed_panel(const region& within, storage_order order,
+                                               const value_source<Value>& source, const Visit& visit) {
   // Long enough for lines in memory, and not too thin for blocks that lie across them.
   constexpr std::ptrdiff_t elements = 4096, line = 128;
   Value buffer[elements];
@@ -98,6 +97,16 @@ void for_each_panel(const region& within, storage_order order, const value_sourc
                      std::min(cols, within.cols - j)};
       visit(r, source.panel(r, buffer));
     }
+}
+
+/// The same, but at once where the values are in memory.
+template <std::floating_point Value, class Visit>
+void for_each_panel(const region& within, storage_order order, const value_source<Value>& source,
+                    const Visit& visit) {
+  if (source.in_place())
+    visit(within, source.panel(within, nullptr));
+  else
+    for_each_computed_panel(within, order, source, visit);
 }
 
 /// Makes a source for `part` one that does not depend on the tensor which is written: values in memory stay as
