@@ -156,9 +156,10 @@ class fixed_tensor {
   template <class Values, rounding_policy Round = rounding::nearest_even>
   void write(const detail::region& part, const Values& values, const Round& round = Round{}) {
     detail::check_part("narrow::fixed_tensor", part, rows_, cols_);
-    const auto source = detail::source_of<double>(values, part.row, part.col);
+    auto source = detail::source_of<double>(values, part.row, part.col);
     std::vector<typename decltype(source)::value_type> copy;
-    round_into(part, detail::independent(source, part, copy), round);
+    detail::make_independent(source, part, copy);
+    round_into(part, source, round);
   }
 
   void swap(fixed_tensor& other) noexcept {

@@ -98,6 +98,18 @@ template <rounding_policy Round> struct farthest {
   static constexpr bool overflows_to_infinity(sign) { return false; }
 };
 
+/// The smallest exponent from `lowest` on at which a finite magnitude other than 0, rounded by Round, is an
+/// integer of at most `bits` bits. A function of its own: formats of all widths share it.
+template <class Round>
+NARROW_KERNEL constexpr int exponent_reaching(std::uint32_t magnitude, int bits, int lowest) {
+  const int exponent = std::max(leading_exponent(magnitude) - (bits - 1), lowest);
+  const auto x = unpack(std::bit_cast<float>(magnitude));
+  // Rounding makes an integer longer only if all of its bits are ones.
+  if (((x.significand >> (exponent - x.exponent)) + 1) >> bits == 0) return exponent;
+  const auto mantissa = round_to_multiple(x, exponent, farthest<Round>{});
+  return mantissa >> bits == 0 ? exponent : exponent + 1;
+}
+
 /// Powers of two: steps of an integer mantissa of at most `limit` = 2^MagnitudeBits - 1.
 template <int MagnitudeBits> struct power_of_two_step {
   static constexpr bool power_of_two = true;
@@ -113,10 +125,7 @@ template <int MagnitudeBits> struct power_of_two_step {
   /// The smallest step at which a magnitude, rounded, is at most the limit.
   template <class Round> static constexpr float reaching(std::uint32_t magnitude) {
     if (magnitude == 0) return smallest;
-    const int exponent = std::max(leading_exponent(magnitude) - (MagnitudeBits - 1), lowest);
-    const auto x = unpack(std::bit_cast<float>(magnitude));
-    const auto mantissa = round_to_multiple(x, exponent, farthest<Round>{});
-    return from_exponent(mantissa >> MagnitudeBits == 0 ? exponent : exponent + 1);
+    return from_exponent(exponent_reaching<Round>(magnitude, MagnitudeBits, lowest));
   }
 };
 

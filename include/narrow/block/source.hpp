@@ -79,12 +79,11 @@ value_source<std::remove_const_t<T>> source_of(const matrix_view<T>& values, std
   return {values, nullptr, nullptr, row, col};
 }
 
-/// visit(region, values) for all of `within`: at once where the values are in memory, and otherwise in panels
-/// small enough for the first-level cache.
+/// visit(region, values) for all of `within` in panels small enough for the first-level cache. Out of line: it
+/// is the rare case, and needs a large frame.
 template <std::floating_point Value, class Visit>
-void for_each_panel(const region& within, storage_order order, const value_source<Value>& source,
-                    const Visit& visit) {
-  if (source.in_place()) return visit(within, source.panel(within, nullptr));
+[[gnu::noinline]] void for_each_computed_panel(const region& within, storage_order order,
+                                               const value_source<Value>& source, const Visit& visit) {
   // Long enough for lines in memory, and not too thin for blocks that lie across them.
   constexpr std::ptrdiff_t elements = 4096, line = 128;
   Value buffer[elements];
@@ -100,14 +99,23 @@ void for_each_panel(const region& within, storage_order order, const value_sourc
     }
 }
 
-/// A source for `part` that does not depend on the tensor which is written: values in memory as they are,
-/// computed ones after they were computed, once, into `copy`.
+/// The same, but at once where the values are in memory.
+template <std::floating_point Value, class Visit>
+void for_each_panel(const region& within, storage_order order, const value_source<Value>& source,
+                    const Visit& visit) {
+  if (source.in_place())
+    visit(within, source.panel(within, nullptr));
+  else
+    for_each_computed_panel(within, order, source, visit);
+}
+
+/// Makes a source for `part` one that does not depend on the tensor which is written: values in memory stay as
+/// they are, computed ones are computed, once, into `copy`.
 template <std::floating_point Value>
-value_source<Value> independent(const value_source<Value>& source, const region& part,
-                                std::vector<Value>& copy) {
-  if (source.in_place()) return source;
+void make_independent(value_source<Value>& source, const region& part, std::vector<Value>& copy) {
+  if (source.in_place()) return;
   copy.resize(static_cast<std::size_t>(part.rows * part.cols));
-  return {source.panel(part, copy.data()), nullptr, nullptr, part.row, part.col};
+  source = {source.panel(part, copy.data()), nullptr, nullptr, part.row, part.col};
 }
 
 /// Elements that follow one another, as a matrix.

@@ -177,14 +177,18 @@ template <class Element, class Scale> class block_storage {
     mantissas_.assign(static_cast<std::size_t>(size()), Element{});
   }
 
+  /// The scales of blocks of which these are the statistics.
+  template <class Statistic>
+  using scale_rule = void (*)(std::span<const Statistic> statistics, std::span<Scale> scales);
+
   /// Takes the grid and all of the source, which may be computed from what is stored now.
   template <class Statistic, class Round>
   void assign(const block_grid& grid, const value_source<float>& source, const block_rules& rules,
-              float (*scale_of)(const Statistic&), const Round& round, std::span<const float> clips) {
+              scale_rule<Statistic> scales_of, const Round& round, std::span<const float> clips) {
     block_storage result(order());
     result.reshape(grid, rules.smallest);
     check_clips(clips, result.scales_.size());
-    result.choose_scales(source, rules, scale_of, clips);
+    result.choose_scales(source, rules, scales_of, clips);
     // No float lies among the elements, so that their memory can serve again where floats are read in place.
     if (source.in_place() && grid.rows == rows() && grid.cols == cols())
       result.mantissas_.swap(mantissas_);
@@ -232,13 +236,14 @@ template <class Element, class Scale> class block_storage {
 
   template <class Statistic>
   void choose_scales(const value_source<float>& source, const block_rules& rules,
-                     float (*scale_of)(const Statistic&), std::span<const float> clips) {
-    std::vector<Statistic> statistics(scales_.size());
-    nonfinite_ = survey_blocks<Statistic>(layout_, source, statistics);
+                     scale_rule<Statistic> scales_of, std::span<const float> clips) {
+    Statistic only;  // small matrices of one block are worth no allocation
+    std::vector<Statistic> many(scales_.size() == 1 ? 0 : scales_.size());
+    const std::span<Statistic> statistics = scales_.size() == 1 ? std::span(&only, 1) : std::span(many);
+    nonfinite_ = survey_blocks(layout_, source, statistics);
+    if (clips.empty()) return scales_of(statistics, scales_);
     for (std::size_t block = 0; block < scales_.size(); ++block)
-      scales_[block] =
-          Scale(clips.empty() ? scale_of(statistics[block])
-                              : rules.reaching(magnitude_bits(clips[clips.size() == 1 ? 0 : block])));
+      scales_[block] = Scale(rules.reaching(magnitude_bits(clips[clips.size() == 1 ? 0 : block])));
   }
 
   template <class Round>

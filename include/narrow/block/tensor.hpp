@@ -62,7 +62,7 @@ class block_tensor
               std::span<const float> clips = {}) {
     using statistic = typename Format::statistic;
     storage::template assign<statistic>(grid_of(rows, cols), detail::source_of<float>(values), rules<Round>,
-                                        &Format::template scale_of<Round>, round, clips);
+                                        scales_of<Round>, round, clips);
   }
 
   /// Writes `values` to the part of the matrix that begins at (row, col). Throws std::invalid_argument if
@@ -75,8 +75,9 @@ class block_tensor
   template <class Values, rounding_policy Round = typename Format::round_policy>
   void write(const detail::region& part, const Values& values, const Round& round = Round{}) {
     detail::check_part("narrow::block_tensor", part, this->rows(), this->cols());
+    auto source = detail::source_of<float>(values, part.row, part.col);
     std::vector<float> copy;
-    const auto source = detail::independent(detail::source_of<float>(values, part.row, part.col), part, copy);
+    detail::make_independent(source, part, copy);
     storage::template write<typename Format::write_statistic>(part, source, rules<Round>, round);
   }
 
@@ -87,6 +88,13 @@ class block_tensor
   static detail::block_grid grid_of(std::ptrdiff_t rows, std::ptrdiff_t cols) {
     detail::check_shape("narrow::block_tensor", rows, cols);
     return detail::grid_of<typename Format::block_type>(rows, cols);
+  }
+
+  template <class Round>
+  static void scales_of(std::span<const typename Format::statistic> statistics,
+                        std::span<scale_type> scales) {
+    for (std::size_t block = 0; block < scales.size(); ++block)
+      scales[block] = scale_type(Format::template scale_of<Round>(statistics[block]));
   }
 
   /// Of integer elements: what a product of them needs room for.

@@ -305,7 +305,7 @@ bool quantize_lines(matrix_view<const float> x, matrix_view<Element> q, double i
 
 /// The same for any policy, type of number and layout, one number at a time.
 template <class T, class Element, class Quotient, class Round>
-void quantize_elements(matrix_view<const T> x, matrix_view<Element> q, const Quotient& quotient,
+void quantize_elements(const matrix_view<const T>& x, const matrix_view<Element>& q, const Quotient& quotient,
                        const element_range& range, const Round& round, const element_order& order) {
   const bool contiguous = x.row_stride == 1 && q.row_stride == 1;
   for (index j = 0; j < q.cols; ++j) {
