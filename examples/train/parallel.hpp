@@ -8,6 +8,7 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <narrow/narrow.hpp>
+#include <type_traits>
 
 namespace narrow_train {
 
@@ -36,6 +37,15 @@ template <class F> void for_each_group(Eigen::Index images, F f) {
     const Eigen::Index count = images * (group + 1) / groups_of_images - first;
     if (count > 0) f(group, first, count);
   }
+}
+
+/// f(group, first, count) as for_each_group, for tensors of S: one group alone where it is not float, since what rounds
+/// to S may draw from the calling thread's stream.
+template <class S, class F> void for_each_share(Eigen::Index count, F f) {
+  if constexpr (std::is_same_v<S, float>)
+    for_each_group(count, f);
+  else
+    f(0, Eigen::Index{0}, count);
 }
 
 /// A sum of matrices for each group of images.

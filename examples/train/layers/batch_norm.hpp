@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <vector>
 
+#include "../parallel.hpp"
 #include "channel_sums.hpp"
 #include "layer.hpp"
 
@@ -29,13 +31,13 @@ template <class S> class batch_norm final : public layer<S> {
   }
 
   const matrix<S>& forward(const matrix<S>& x) override {
-    channel_sums sums(channels());
     Eigen::ArrayXf shift = Eigen::ArrayXf::Zero(channels());
     // Of differences to a value among them little is lost when the square of the mean is taken off.
     if (x.size() > 0) shift = x.reshaped().head(channels()).template cast<float>();
-    for_each_piece(x.size(), [&](Eigen::Index first, Eigen::Index size) {
-      add_moments(read(x, first, size, x_), size, shift, sums);
-    });
+    const channel_sums sums =
+        sum_of_pieces(x.size(), [&](Eigen::Index first, Eigen::Index size, channel_sums& some) {
+          add_moments(read(x, first, size, x_), size, shift, some);
+        });
     const double pixels = pixels_of(x);
     const Eigen::ArrayXd mean = sums.first / pixels;
     const Eigen::ArrayXd variance = (sums.second / pixels - mean.square()).max(0.0);
@@ -51,10 +53,10 @@ template <class S> class batch_norm final : public layer<S> {
   }
 
   const matrix<S>& backward(const matrix<S>& x, const matrix<S>& dy, input_gradient wanted) override {
-    channel_sums sums(channels());
-    for_each_piece(x.size(), [&](Eigen::Index first, Eigen::Index size) {
-      add_gradients(read(x, first, size, x_), read(dy, first, size, dy_), size, mean_, sums);
-    });
+    const channel_sums sums =
+        sum_of_pieces(x.size(), [&](Eigen::Index first, Eigen::Index size, channel_sums& some) {
+          add_gradients(read(x, first, size, x_), read(dy, first, size, dy_), size, mean_, some);
+        });
     const Eigen::ArrayXd inverse = inverse_deviation_.cast<double>();
     beta_.gradient = sums.first.cast<float>();
     gamma_.gradient = (sums.second * inverse).cast<float>();
@@ -67,7 +69,7 @@ template <class S> class batch_norm final : public layer<S> {
     const Eigen::ArrayXf offset = (-factor * sums.first / pixels).cast<float>();
     const Eigen::ArrayXf rounded_factor = factor.cast<float>();
     dx_.resize(x.rows(), x.cols());
-    for_each_piece(x.size(), [&](Eigen::Index first, Eigen::Index size) {
+    for_each_piece(x.size(), [&](int, Eigen::Index first, Eigen::Index size) {
       write(dx_, first, size, [&](float* out) {
         normalise_gradient(read(x, first, size, x_), read(dy, first, size, dy_), size, mean_, rounded_factor,
                            slope, offset, out);
@@ -93,10 +95,27 @@ template <class S> class batch_norm final : public layer<S> {
     return static_cast<double>(x.size()) / static_cast<double>(channels());
   }
 
-  /// f(first, size) for pieces of whole pixels that fit into a cache, and are worth a call.
+  /// f(group, first, size) for pieces of whole pixels that fit into a cache, and are worth a call.
   template <class F> void for_each_piece(Eigen::Index size, F f) const {
     const Eigen::Index piece = std::max<Eigen::Index>(4096 / channels(), 128) * channels();
-    for (Eigen::Index first = 0; first < size; first += piece) f(first, std::min(piece, size - first));
+    for_each_share<S>((size + piece - 1) / piece, [&](int group, Eigen::Index begin, Eigen::Index count) {
+      for (Eigen::Index first = begin * piece; first < std::min((begin + count) * piece, size);
+           first += piece)
+        f(group, first, std::min(piece, size - first));
+    });
+  }
+
+  /// The sums that f(first, size, sums) adds for each of them.
+  template <class F> channel_sums sum_of_pieces(Eigen::Index size, F f) const {
+    std::vector<channel_sums> groups(groups_of_images, channel_sums(channels()));
+    for_each_piece(size, [&](int group, Eigen::Index first, Eigen::Index length) {
+      f(first, length, groups[static_cast<std::size_t>(group)]);
+    });
+    for (std::size_t group = 1; group < groups.size(); ++group) {
+      groups[0].first += groups[group].first;
+      groups[0].second += groups[group].second;
+    }
+    return groups[0];
   }
 
   /// Elements of m as floats: in their place, or in `scratch`.
@@ -123,7 +142,7 @@ template <class S> class batch_norm final : public layer<S> {
                               const Eigen::ArrayXf& inverse_deviation) {
     const Eigen::ArrayXf factor = gamma_.value.array() * inverse_deviation, offset = beta_.value.array();
     y_.resize(x.rows(), x.cols());
-    for_each_piece(x.size(), [&](Eigen::Index first, Eigen::Index size) {
+    for_each_piece(x.size(), [&](int, Eigen::Index first, Eigen::Index size) {
       write(y_, first, size,
             [&](float* out) { normalise(read(x, first, size, x_), size, mean, factor, offset, out); });
     });

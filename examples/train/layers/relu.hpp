@@ -1,6 +1,7 @@
 // max(x, 0).
 #pragma once
 
+#include "../parallel.hpp"
 #include "layer.hpp"
 
 namespace narrow_train {
@@ -9,18 +10,27 @@ template <class S> class relu final : public layer<S> {
  public:
   const matrix<S>& forward(const matrix<S>& x) override {
     // A NaN stays one, so that overflow upstream remains visible.
-    if constexpr (std::is_same_v<S, float>)  // without the branches of Eigen's select
-      y_ = x.unaryExpr([](float value) { return value < 0 ? 0 : value; });
-    else
-      y_ = (x.array() < S(0)).select(S(0), x);
+    y_.resize(x.rows(), x.cols());
+    for_each_share<S>(x.cols(), [&](int, Eigen::Index first, Eigen::Index count) {
+      const auto some = x.middleCols(first, count);
+      if constexpr (std::is_same_v<S, float>)  // without the branches of Eigen's select
+        y_.middleCols(first, count) = some.unaryExpr([](float value) { return value < 0 ? 0 : value; });
+      else
+        y_.middleCols(first, count) = (some.array() < S(0)).select(S(0), some);
+    });
     return y_;
   }
 
   const matrix<S>& backward(const matrix<S>&, const matrix<S>& dy, input_gradient) override {
-    if constexpr (std::is_same_v<S, float>)
-      dx_ = y_.binaryExpr(dy, [](float value, float gradient) { return value > 0 ? gradient : 0; });
-    else
-      dx_ = (y_.array() > S(0)).select(dy, S(0));
+    dx_.resize(dy.rows(), dy.cols());
+    for_each_share<S>(dy.cols(), [&](int, Eigen::Index first, Eigen::Index count) {
+      const auto y = y_.middleCols(first, count), some = dy.middleCols(first, count);
+      auto dx = dx_.middleCols(first, count);
+      if constexpr (std::is_same_v<S, float>)
+        dx = y.binaryExpr(some, [](float value, float gradient) { return value > 0 ? gradient : 0; });
+      else
+        dx = (y.array() > S(0)).select(some, S(0));
+    });
     return dx_;
   }
 

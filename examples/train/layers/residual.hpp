@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "../data/dataset.hpp"
+#include "../parallel.hpp"
 #include "layer.hpp"
 
 namespace narrow_train {
@@ -68,19 +69,19 @@ template <class S> class residual final : public layer<S> {
       : body_(std::move(body)), shortcut_(std::move(shortcut)) {}
 
   const matrix<S>& forward(const matrix<S>& x) override {
-    y_ = body_->forward(x) + (shortcut_ ? shortcut_->forward(x) : x);
+    add(body_->forward(x), shortcut_ ? shortcut_->forward(x) : x, y_);
     return y_;
   }
 
   const matrix<S>& infer(const matrix<S>& x) override {
-    y_ = body_->infer(x) + (shortcut_ ? shortcut_->infer(x) : x);
+    add(body_->infer(x), shortcut_ ? shortcut_->infer(x) : x, y_);
     return y_;
   }
 
   const matrix<S>& backward(const matrix<S>& x, const matrix<S>& dy, input_gradient wanted) override {
     const matrix<S>& through_body = body_->backward(x, dy, wanted);
     const matrix<S>& beside_it = shortcut_ ? shortcut_->backward(x, dy, wanted) : dy;
-    if (wanted == input_gradient::wanted) dx_ = through_body + beside_it;
+    if (wanted == input_gradient::wanted) add(through_body, beside_it, dx_);
     return dx_;
   }
 
@@ -94,6 +95,13 @@ template <class S> class residual final : public layer<S> {
   }
 
  private:
+  static void add(const matrix<S>& a, const matrix<S>& b, matrix<S>& sum) {
+    sum.resize(a.rows(), a.cols());
+    for_each_share<S>(a.cols(), [&](int, Eigen::Index first, Eigen::Index count) {
+      sum.middleCols(first, count) = a.middleCols(first, count) + b.middleCols(first, count);
+    });
+  }
+
   std::unique_ptr<layer<S>> body_, shortcut_;
   matrix<S> y_;   // (output features x batch)
   matrix<S> dx_;  // (features x batch)
