@@ -45,6 +45,7 @@ void train_all(const options& asked, const train_and_test& data, std::vector<run
         r.result = std::move(result);
         r.complete = true;
         if (!asked.csv.empty()) write_csv(asked.csv, runs);
+        if (!asked.switches.empty()) write_switches(asked.switches, runs);
       } catch (...) {
         const std::lock_guard lock(mutex);
         if (!failure) failure = std::current_exception();
@@ -73,6 +74,7 @@ int main(int argc, char** argv) try {
     for (const auto seed : asked->seeds) runs.push_back({kind, seed, {}, false});
   // Checkpoints that cannot be used, places that cannot be written: better known now than after an hour.
   for (const run& r : runs) static_cast<void>(r.kind->resumable(asked->training, data, r.seed));
+  if (!asked->switches.empty()) write_switches(asked->switches, runs);
   if (!asked->csv.empty()) write_csv(asked->csv, runs);
 
   train_all(*asked, data, runs);

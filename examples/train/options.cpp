@@ -122,6 +122,9 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
                "Continue what is in --checkpoint; runs of which nothing is there start at the beginning");
   app.add_option("--csv", o.csv, "File for the curves: one line for each run and epoch")
       ->always_capture_default(false);
+  app.add_option("--switches-csv", o.switches,
+                 "File for the formats that layers switch to: one line for each run, layer and change")
+      ->always_capture_default(false);
 
   const std::string data_group = "Data";
   app.add_option("--dataset", dataset, "Images: " + choices(sources()))

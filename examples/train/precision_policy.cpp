@@ -21,7 +21,7 @@ class marvin final : public precision_policy {
  public:
   marvin(const narrow::precision_switch_options& options, const narrow::cost_model_options& model)
       : switch_(options) {
-    costs_ = narrow::cost_model(model);
+    costs_ = costs_in_fp32_ = narrow::cost_model(model);
   }
 
   std::vector<verdict> before_update(std::span<switched_layer> layers, double loss) override {
@@ -74,7 +74,9 @@ class marvin final : public precision_policy {
 /// Rajagopal et al., MuPPET (2020): one word length for all layers, from the gradients of each epoch's last batch.
 class muppet final : public precision_policy {
  public:
-  explicit muppet(const narrow::cost_model_options& model) { costs_ = narrow::cost_model(model); }
+  explicit muppet(const narrow::cost_model_options& model) {
+    costs_ = costs_in_fp32_ = narrow::cost_model(model);
+  }
 
   std::vector<verdict> before_update(std::span<switched_layer> layers, double loss) override {
     ++steps_;
@@ -116,18 +118,20 @@ class muppet final : public precision_policy {
 }  // namespace
 
 void precision_policy::count(std::span<const switched_layer> layers, std::span<const double> lookbacks) {
-  std::vector<narrow::layer_cost> step;
+  std::vector<narrow::layer_cost> step, in_fp32;
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const int wl = layers[i].format.word_length;
     step.push_back({layers[i].operations, wl, static_cast<double>(layers[i].master.size()), lookbacks[i]});
+    in_fp32.push_back({layers[i].operations, layer_format::full_precision, step.back().weights, 0});
     // MARViN's longest words are integers, MuPPET's stand for fp32, as do words without a lookback.
     ++(wl <= 8 ? words_.bytes : wl <= 16 ? words_.halves : lookbacks[i] > 0 ? words_.wide : words_.fp32);
   }
   costs_.step(step);
+  costs_in_fp32_.step(in_fp32);
 }
 
 void precision_policy::save_past(std::ostream& out) const {
-  out << costs_ << '\n';
+  out << costs_ << '\n' << costs_in_fp32_ << '\n';
   for (const auto count : {words_.bytes, words_.halves, words_.wide, words_.fp32}) write_number(out, count);
   write_number(out, static_cast<std::uint64_t>(changes_.size()));
   for (const format_change& c : changes_) {
@@ -142,8 +146,10 @@ void precision_policy::save_past(std::ostream& out) const {
 }
 
 void precision_policy::load_past(std::istream& in) {
-  in >> costs_;
-  skip_line_end(in);
+  for (auto* costs : {&costs_, &costs_in_fp32_}) {
+    in >> *costs;
+    skip_line_end(in);
+  }
   for (auto* count : {&words_.bytes, &words_.halves, &words_.wide, &words_.fp32})
     *count = read_number<std::uint64_t>(in);
   changes_.clear();

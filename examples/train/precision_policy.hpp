@@ -55,6 +55,8 @@ class precision_policy {
   [[nodiscard]] const std::vector<format_change>& changes() const { return changes_; }
   /// What the steps so far would cost on hardware whose time grows with word lengths.
   [[nodiscard]] const narrow::cost_model& costs() const { return costs_; }
+  /// The same steps in fp32.
+  [[nodiscard]] const narrow::cost_model& costs_in_fp32() const { return costs_in_fp32_; }
   /// Of the layers' forward passes so far, how many ran in words of at most 8 bits, of at most 16, of more, and in
   /// fp32.
   struct word_counts {
@@ -68,7 +70,7 @@ class precision_policy {
   void load_past(std::istream& in);
 
   std::vector<format_change> changes_;
-  narrow::cost_model costs_;
+  narrow::cost_model costs_, costs_in_fp32_;
   word_counts words_;
 };
 

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <fstream>
 #include <iomanip>
+#include <map>
 #include <sstream>
 #include <utility>
 
@@ -81,22 +82,16 @@ void progress::run_observer::epochs_left_out(int count) {
   all_.total_ -= images;
 }
 
-void write_csv(const std::filesystem::path& path, const std::vector<run>& runs) {
+namespace {
+
+/// A file that appears whole or not at all, as contents(stream) writes it.
+template <class Contents> void write_whole(const std::filesystem::path& path, Contents contents) {
   auto partial = path;
   partial += ".partial";
   {
     std::ofstream file(partial);
     file.precision(9);
-    file << "format,seed,epoch,step,loss,accuracy,learning_rate,scale,skipped,nonfinite,seconds,diverged\n";
-    for (const run& r : runs) {
-      if (!r.complete) continue;
-      for (const curve_point& p : r.result.curve) {
-        const bool diverged = !r.result.diverged.empty() && &p == &r.result.curve.back();
-        file << r.kind->name << ',' << r.seed << ',' << p.epoch << ',' << p.step << ',' << p.loss << ','
-             << p.accuracy << ',' << p.rate << ',' << p.scale << ',' << p.skipped << ',' << p.nonfinite << ','
-             << p.seconds << ',' << diverged << '\n';
-      }
-    }
+    contents(file);
     file.close();
     if (!file) throw data_error("cannot write " + partial.string());
   }
@@ -108,8 +103,68 @@ void write_csv(const std::filesystem::path& path, const std::vector<run>& runs) 
   }
 }
 
+}  // namespace
+
+void write_csv(const std::filesystem::path& path, const std::vector<run>& runs) {
+  write_whole(path, [&](std::ostream& file) {
+    file << "format,seed,epoch,step,loss,accuracy,learning_rate,scale,skipped,nonfinite,seconds,diverged\n";
+    for (const run& r : runs) {
+      if (!r.complete) continue;
+      for (const curve_point& p : r.result.curve) {
+        const bool diverged = !r.result.diverged.empty() && &p == &r.result.curve.back();
+        file << r.kind->name << ',' << r.seed << ',' << p.epoch << ',' << p.step << ',' << p.loss << ','
+             << p.accuracy << ',' << p.rate << ',' << p.scale << ',' << p.skipped << ',' << p.nonfinite << ','
+             << p.seconds << ',' << diverged << '\n';
+      }
+    }
+  });
+}
+
+void write_switches(const std::filesystem::path& path, const std::vector<run>& runs) {
+  write_whole(path, [&](std::ostream& file) {
+    file << "format,seed,step,layer,word_length,fraction_length,lookback,resolution,diversity,loss\n";
+    for (const run& r : runs) {
+      if (!r.complete) continue;
+      for (const format_change& c : r.result.formats)
+        file << r.kind->name << ',' << r.seed << ',' << c.step << ',' << c.layer << ','
+             << c.format.word_length << ',' << c.format.fraction_length << ',' << c.lookback << ','
+             << c.resolution << ',' << c.diversity << ',' << c.loss << '\n';
+    }
+  });
+}
+
+namespace {
+
+/// What became of the formats of a run that switches them.
+void describe_switches(std::ostream& out, const run& r) {
+  const auto& [bytes, halves, wide, fp32] = r.result.words;
+  const auto all = static_cast<double>(bytes + halves + wide + fp32);
+  if (all == 0) return;
+  std::map<std::string, int> last;  // word lengths, by layer
+  for (const format_change& c : r.result.formats) last[c.layer] = c.format.word_length;
+  double sum = 0;
+  int shortest = layer_format::full_precision, longest = 0;
+  for (const auto& [layer, wl] : last) {
+    sum += wl;
+    shortest = std::min(shortest, wl);
+    longest = std::max(longest, wl);
+  }
+  const auto percent = [all](std::uint64_t count) { return 100 * static_cast<double>(count) / all; };
+  char line[240];
+  std::snprintf(line, sizeof line,
+                "%s seed %llu ends with word lengths of %d..%d, mean %.1f; forward passes of layers: %.0f %% "
+                "in up to 8 "
+                "bits, %.0f %% in up to 16, %.0f %% in more, %.0f %% in fp32; modelled speed %.2f x fp32\n",
+                std::string(r.kind->name).c_str(), static_cast<unsigned long long>(r.seed), shortest, longest,
+                sum / static_cast<double>(last.size()), percent(bytes), percent(halves), percent(wide),
+                percent(fp32), r.result.costs.speed_up_over(r.result.costs_in_fp32));
+  out << line;
+}
+
+}  // namespace
+
 void print_table(std::ostream& out, const std::vector<run>& runs) {
-  out << "format   test accuracy   lowest..highest   s/epoch     weights   fp32 copy   activations   "
+  out << "format           test accuracy   lowest..highest   s/epoch     weights   fp32 copy   activations   "
          "skipped\n";
   std::ostringstream remarks;
   for (std::size_t i = 0; i < runs.size();) {
@@ -133,11 +188,12 @@ void print_table(std::ostream& out, const std::vector<run>& runs) {
         remarks << kind->name << " seed " << runs[i].seed << " diverged in epoch " << last.epoch << ": "
                 << reason << '\n';
       }
+      describe_switches(remarks, runs[i]);
       epochs += runs[i].result.curve.size();
       for (const auto& [tensor, count] : runs[i].result.overflows) where[tensor] += count;
     }
     char line[160];
-    std::snprintf(line, sizeof line, "%-8s %11.2f %%   %7.2f..%-7.2f %8.2f %11s %11s %13s %9lld",
+    std::snprintf(line, sizeof line, "%-16s %11.2f %%   %7.2f..%-7.2f %8.2f %11s %11s %13s %9lld",
                   std::string(kind->name).c_str(), 100 * sum / static_cast<double>(seeds), 100 * lowest,
                   100 * highest, seconds / static_cast<double>(epochs), human(sizes.weight_bytes).c_str(),
                   human(sizes.master_bytes).c_str(), human(sizes.activation_bytes).c_str(),

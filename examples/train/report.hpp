@@ -59,6 +59,9 @@ class progress {
 /// Writes the curves of the complete runs. The file appears whole or not at all; throws data_error naming it.
 void write_csv(const std::filesystem::path& path, const std::vector<run>& runs);
 
+/// The same for the formats that layers switched to, one line for each change.
+void write_switches(const std::filesystem::path& path, const std::vector<run>& runs);
+
 /// One line for each format, the mean over its seeds, marked where runs diverged; then which, where gradients
 /// overflowed, and how many losses were not finite.
 void print_table(std::ostream& out, const std::vector<run>& runs);

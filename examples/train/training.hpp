@@ -42,9 +42,10 @@ struct training_result {
   std::size_t master_bytes = 0;      // fp32 copy of the weights
   std::size_t activation_bytes = 0;  // kept from forward to backward, for a full batch
   overflow_counts overflows;         // steps in which a tensor's gradient overflowed, where there were any
-  std::vector<format_change> formats = {};  // of recipes that switch
+  // Of recipes that switch formats; see precision_policy.
+  std::vector<format_change> formats = {};
   precision_policy::word_counts words = {};
-  narrow::cost_model costs = {};
+  narrow::cost_model costs = {}, costs_in_fp32 = {};
   std::string diverged = {};  // why training ended before its last epoch; empty: it did not
 };
 
@@ -246,6 +247,7 @@ training_result train_network(const training_settings& settings, const train_and
     result.formats = policy->changes();
     result.words = policy->words();
     result.costs = policy->costs();
+    result.costs_in_fp32 = policy->costs_in_fp32();
   }
   result.weight_bytes = training.weight_bytes();
   result.master_bytes = training.master_bytes();

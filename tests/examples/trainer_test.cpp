@@ -386,6 +386,32 @@ TEST_CASE("the curves as a file", "[train][report]") {
   CHECK_FALSE(std::filesystem::exists(f.path() / "taken.partial"));
 }
 
+TEST_CASE("formats that layers switched to, as a file and in the table", "[train][report]") {
+  const folder f;
+  std::vector<run> runs{{&formats().front(), 7, {}, true}};
+  training_result& result = runs[0].result;
+  result.curve = {{1, 10, 0.5f, 0.75, 0.1f, 1024, 2, 0, 1.5}};
+  result.formats = {{1, "weights 1", {8, 4}, 25, 1.5, 50, 0.25},
+                    {9, "weights 1", {14, 10}, 30, 2, 51, 0.125},
+                    {1, "weights 2", {8, 4}, 25, 1, 50, 0.5}};
+  result.words = {3, 1, 0, 0};
+  const auto step = [](int wl) { return std::vector<narrow::layer_cost>{{100, wl, 10, 0}}; };
+  result.costs.step(step(8));
+  result.costs_in_fp32.step(step(32));
+  write_switches(f.path() / "switches.csv", runs);
+  CHECK(f.read("switches.csv") ==
+        "format,seed,step,layer,word_length,fraction_length,lookback,resolution,diversity,loss\n"
+        "fp32,7,1,weights 1,8,4,25,50,1.5,0.25\n"
+        "fp32,7,9,weights 1,14,10,30,51,2,0.125\n"
+        "fp32,7,1,weights 2,8,4,25,50,1,0.5\n");
+  std::ostringstream out;
+  print_table(out, runs);
+  CHECK(out.str().find(
+            "fp32 seed 7 ends with word lengths of 8..14, mean 11.0; forward passes of layers: 75 % in up "
+            "to 8 bits, 25 % in up to 16, 0 % in more, 0 % in fp32; modelled speed 1.60 x fp32\n") !=
+        std::string::npos);
+}
+
 TEST_CASE("the final table averages over seeds", "[train][report]") {
   std::vector<run> runs{{&formats().front(), 1, {}, true}, {&formats().front(), 2, {}, true}};
   runs[0].result = {{{1, 10, 0.5f, 0.97, 0.1f, 1024, 0, 0, 2.0}}, 2000, 4000, 1500000, {}};
