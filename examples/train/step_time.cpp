@@ -3,6 +3,7 @@
 #include <exception>
 #include <iostream>
 
+#include "parallel.hpp"
 #include "step_times.hpp"
 
 int main(int argc, char** argv) try {
@@ -13,7 +14,7 @@ int main(int argc, char** argv) try {
   std::vector<int> widths{1024, 1024, 1024};
   training_settings settings;
   settings.batch = 256;
-  int rounds = 15;
+  int rounds = 15, threads = 1;
 
   CLI::App app("Times training steps of a network of dense layers in several formats, in turn with fp32.");
   app.option_defaults()->always_capture_default();
@@ -27,7 +28,9 @@ int main(int argc, char** argv) try {
   app.add_option("--batch", settings.batch, "Images a step")->check(CLI::Range(1, 65536));
   app.add_option("--rounds", rounds, "Steps of each format, of which the median counts")
       ->check(CLI::Range(1, 1000000));
+  app.add_option("--threads", threads, "Threads of both")->check(CLI::Range(1, 256));
   CLI11_PARSE(app, argc, argv);
+  use_threads(threads);
 
   const model network = dense_layers(widths);
   settings.network = &network;
