@@ -113,7 +113,9 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
       ->delimiter(',');
   app.add_option("--jobs", o.jobs, "Runs at a time, each in a thread of its own; results do not depend on it")
       ->check(between(1, 256));
-  app.add_option("--threads", o.threads, "Threads of each run; results do not depend on it")
+  app.add_option(
+         "--threads", o.threads,
+         "Threads of each run; fp32 products of dense layers, which are Eigen's, may then round differently")
       ->check(between(1, 256));
   app.add_option("--checkpoint", t.checkpoints,
                  "Folder for the state of each run after each epoch: MODEL-FORMAT-SEED.checkpoint")
@@ -275,11 +277,7 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
              "global | gvq | mcs | both: gradients of int8 for the weight gradient, one scale or one for "
              "each channel "
              "(gvq, both), at the maximum or by their distribution (mcs, both)",
-             names_of<gradient_clip>{{"global", gradient_clip::global},
-                                     {"gvq", gradient_clip::gvq},
-                                     {"mcs", gradient_clip::mcs},
-                                     {"both", gradient_clip::both}},
-             is(int8), "int8");
+             names_of<gradient_clip>(std::begin(gradient_clips), std::end(gradient_clips)), is(int8), "int8");
   add_choice("--push-up", t.switching.push_up, "adapt | printed: which form of PushUp marvin has",
              names_of<narrow::push_up_form>{{"adapt", narrow::push_up_form::adapt},
                                             {"printed", narrow::push_up_form::printed}},

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace narrow_train {
 
@@ -50,10 +51,12 @@ enum class gradient_clip {
   both     // there by narrow::adaptive_clip of each channel
 };
 
-constexpr std::string_view name_of(gradient_clip c) {
-  constexpr std::string_view names[]{"global", "gvq", "mcs", "both"};
-  return names[static_cast<std::size_t>(c)];
-}
+/// Their names on the command line.
+inline constexpr std::pair<std::string_view, gradient_clip> gradient_clips[]{
+    {"global", gradient_clip::global},
+    {"gvq", gradient_clip::gvq},
+    {"mcs", gradient_clip::mcs},
+    {"both", gradient_clip::both}};
 
 /// Hybrid block floating point (Drumond et al., 2018): all operands in BFP; forward and for the input gradient one
 /// exponent for each training input, for the weight gradient one for the batch. Weights are in BFP throughout: there

@@ -81,7 +81,8 @@ std::vector<setting> description(const training_settings& t, const train_and_tes
     if (chosen.exponent) all.push_back({"--exponent", text(*chosen.exponent)});
     if (chosen.weight_scales)
       all.push_back({"--tile", *chosen.weight_scales == sharing::tensor ? "tensor" : text(tile_size)});
-    if (chosen.clip) all.push_back({"--clip", std::string(name_of(*chosen.clip))});
+    for (const auto& [name, clip] : gradient_clips)
+      if (chosen.clip == clip) all.push_back({"--clip", std::string(name)});
     if (chosen.stored_mantissa) all.push_back({"--weight-bits", text(*chosen.stored_mantissa)});
     if (chosen.output) all.push_back({"--saturate-output", "yes"});
   }

@@ -20,6 +20,20 @@ template <class S> [[nodiscard]] std::size_t bytes_of(const matrix<S>& m) {
   return static_cast<std::size_t>(m.size()) * sizeof(S);
 }
 
+/// Where sums go that are to be stored in S: there at once where that is fp32, else to `sums`.
+template <class S> fp32_matrix& place_for_sums(matrix<S>& stored, fp32_matrix& sums) {
+  if constexpr (std::is_same_v<S, float>)
+    return stored;
+  else
+    return sums;
+}
+
+/// Rounds to S the sums that place_for_sums had a place for.
+template <class S> void store_sums(const fp32_matrix& sums, matrix<S>& stored) {
+  if constexpr (!std::is_same_v<S, float>)
+    timed(work::conversions, [&] { stored = sums.template cast<S>(); });
+}
+
 /// How products add up. `wide` is mixed precision training: products are summed in fp32 and rounded to S
 /// once, when they are stored. `narrow` is the ablation: every single addition is rounded to S.
 enum class accumulation { wide, narrow };

@@ -20,13 +20,13 @@ template <class S> class convolution final : public layer<S> {
   }
 
   const matrix<S>& forward(const matrix<S>& x) override {
-    fp32_matrix& sums = stored_as_float(y_, sums_);
+    fp32_matrix& sums = place_for_sums(y_, sums_);
     products_.forward(x, sums);
     if (has_bias()) {
       Eigen::Map<fp32_matrix> by_outputs(sums.data(), products_.outputs(), sums.size() / products_.outputs());
       by_outputs.colwise() += bias_.value.col(0);
     }
-    store(sums, y_);
+    store_sums(sums, y_);
     return y_;
   }
 
@@ -34,9 +34,9 @@ template <class S> class convolution final : public layer<S> {
     products_.backward(x, dy);
     if (has_bias()) sum_of_columns(products_.by_outputs(dy), bias_.gradient);
     if (wanted == input_gradient::wanted) {
-      fp32_matrix& sums = stored_as_float(dx_, sums_);
+      fp32_matrix& sums = place_for_sums(dx_, sums_);
       products_.input_gradient(dy, sums);
-      store(sums, dx_);
+      store_sums(sums, dx_);
     }
     return dx_;
   }
@@ -50,17 +50,6 @@ template <class S> class convolution final : public layer<S> {
 
  private:
   [[nodiscard]] bool has_bias() const { return bias_.value.size() > 0; }
-  /// Where the sums of a product go that is to be stored: there at once where that is float.
-  static fp32_matrix& stored_as_float(matrix<S>& stored, fp32_matrix& sums) {
-    if constexpr (std::is_same_v<S, float>)
-      return stored;
-    else
-      return sums;
-  }
-  static void store(const fp32_matrix& sums, matrix<S>& stored) {
-    if constexpr (!std::is_same_v<S, float>)
-      timed(work::conversions, [&] { stored = sums.template cast<S>(); });
-  }
 
   window_grid grid_;
   weight_products<S> products_;  // weights (channels x window size)

@@ -38,7 +38,7 @@ template <class S> class depthwise_convolution final : public layer<S> {
   const matrix<S>& forward(const matrix<S>& x) override {
     weights_.read(w_);
     const fp32_matrix& values = in_fp32(x, x_values_, [&](fp32_matrix& left) { read_x(x, left); });
-    fp32_matrix& sums = place_for(y_);
+    fp32_matrix& sums = place_for_sums(y_, sums_);
     sums.setZero(output_shape().size(), x.cols());
     timed(work::products, [&] {
       for (Eigen::Index n = 0; n < x.cols(); ++n)
@@ -46,7 +46,7 @@ template <class S> class depthwise_convolution final : public layer<S> {
           add(pixel(sums, out, n), w_.col(tap).array() * pixel(values, in, n));
         });
     });
-    store(sums, y_);
+    store_sums(sums, y_);
     return y_;
   }
 
@@ -68,7 +68,7 @@ template <class S> class depthwise_convolution final : public layer<S> {
     }
     if (wanted == input_gradient::wanted) {
       const fp32_matrix& gradient = in_fp32(dy, dy_values_, [&](fp32_matrix& left) { read_dy(dy, left); });
-      fp32_matrix& sums = place_for(dx_);
+      fp32_matrix& sums = place_for_sums(dx_, sums_);
       sums.setZero(x.rows(), x.cols());
       timed(work::products, [&] {
         for (Eigen::Index n = 0; n < x.cols(); ++n)
@@ -76,7 +76,7 @@ template <class S> class depthwise_convolution final : public layer<S> {
             add(pixel(sums, in, n), w_.col(tap).array() * pixel(gradient, out, n));
           });
       });
-      store(sums, dx_);
+      store_sums(sums, dx_);
     }
     return dx_;
   }
@@ -136,18 +136,6 @@ template <class S> class depthwise_convolution final : public layer<S> {
       timed(work::conversions, [&] { scratch = m.template cast<float>(); });
     }
     return scratch;
-  }
-
-  /// Where sums go that are to be stored: there at once where that is in fp32.
-  fp32_matrix& place_for(matrix<S>& stored) {
-    if constexpr (std::is_same_v<S, float>)
-      return stored;
-    else
-      return sums_;
-  }
-  static void store(const fp32_matrix& sums, matrix<S>& stored) {
-    if constexpr (!std::is_same_v<S, float>)
-      timed(work::conversions, [&] { stored = sums.template cast<S>(); });
   }
 
   void set_weight_gradient(const fp32_matrix& x, const fp32_matrix& dy) {
