@@ -173,7 +173,7 @@ layer_operands::of_batch layer_operands::assign_batch(const fp32_matrix& x, cons
     if (batch_dy_) {
       const Eigen::Map<const fp32_matrix> by_channel(dy.data(), channels, dy.size() / channels);
       if (clip_) clip_->observe(view_of(by_channel));
-      batch_dy_->assign(by_channel, clip_ ? clip_->clips() : std::span<const float>());
+      batch_dy_->assign(by_channel, clips());
     } else {
       dy_->assign(dy);
     }

@@ -27,6 +27,11 @@ class layer_operands : public saved_state {
   /// For the input gradient: dy as in the last `assign_batch`.
   const block_operand& assign_dy(const fp32_matrix& dy);
 
+  /// What the last `assign_batch` clipped dy by, for the layer or for each channel, if `clip` is adaptive.
+  [[nodiscard]] std::span<const float> clips() const {
+    return clip_ ? clip_->clips() : std::span<const float>();
+  }
+
   void save(std::ostream& out) const override;
   void load(std::istream& in) override;
 

@@ -27,7 +27,14 @@ void prepare_folder(const std::filesystem::path& folder) {
     throw data_error("--checkpoint: cannot write to " + folder.string() + ": " + failure.message());
 }
 
-/// Runs everything that is asked for, --jobs at a time, and keeps the CSV file up to date.
+/// Writes the files that are asked for, of the runs that are complete.
+void write_files(const options& asked, const std::vector<run>& runs) {
+  if (!asked.csv.empty()) write_csv(asked.csv, runs);
+  if (!asked.switches.empty()) write_switches(asked.switches, runs);
+  if (!asked.statistics.empty()) write_statistics(asked.statistics, runs);
+}
+
+/// Runs everything that is asked for, --jobs at a time, and keeps the CSV files up to date.
 void train_all(const options& asked, const train_and_test& data, std::vector<run>& runs) {
   const auto epochs = static_cast<std::size_t>(asked.training.epochs);
   progress shown(runs.size() * epochs * data.train.count());
@@ -44,8 +51,7 @@ void train_all(const options& asked, const train_and_test& data, std::vector<run
         const std::lock_guard lock(mutex);
         r.result = std::move(result);
         r.complete = true;
-        if (!asked.csv.empty()) write_csv(asked.csv, runs);
-        if (!asked.switches.empty()) write_switches(asked.switches, runs);
+        write_files(asked, runs);
       } catch (...) {
         const std::lock_guard lock(mutex);
         if (!failure) failure = std::current_exception();
@@ -74,8 +80,7 @@ int main(int argc, char** argv) try {
     for (const auto seed : asked->seeds) runs.push_back({kind, seed, {}, false});
   // Checkpoints that cannot be used, places that cannot be written: better known now than after an hour.
   for (const run& r : runs) static_cast<void>(r.kind->resumable(asked->training, data, r.seed));
-  if (!asked->switches.empty()) write_switches(asked->switches, runs);
-  if (!asked->csv.empty()) write_csv(asked->csv, runs);
+  write_files(*asked, runs);
 
   train_all(*asked, data, runs);
   print_table(std::cout, runs);

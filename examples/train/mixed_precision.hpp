@@ -51,6 +51,7 @@ template <class S> class mixed_precision {
     float l1 = 0;
     master_copy master = master_copy::kept;
     initial_weights start = initial_weights::he;
+    std::shared_ptr<tensor_watch> watch = nullptr;  // null: nobody looks at the tensors
   };
 
   /// Draws the weights in fp32, from the seed alone, so that every format starts from the same ones. `policy`, if
@@ -67,27 +68,27 @@ template <class S> class mixed_precision {
         narrow::truncated_normal(initial, static_cast<double>(initial.cols()), random.bits());
       weights->store(initial);
       const bool copy = how.master == master_copy::kept && (weights->block || !std::is_same_v<S, float>);
-      weights_.push_back({name_of(*weights),
-                          weights,
-                          optimizer_->settings().weight_decay,
-                          copy ? std::move(initial) : fp32_matrix(),
-                          {},
-                          {}});
+      name(*weights);
+      weights_.push_back(
+          {weights, optimizer_->settings().weight_decay, copy ? std::move(initial) : fp32_matrix(), {}, {}});
     }
-    for (auto* tensor : parameters.per_channel)
-      per_channel_.push_back({name_of(*tensor), tensor, 0, {}, {}, {}});
+    for (auto* tensor : parameters.per_channel) {
+      name(*tensor);
+      per_channel_.push_back({tensor, 0, {}, {}, {}});
+    }
   }
 
   /// What the loss is to be multiplied by before the next back-propagation.
   [[nodiscard]] float loss_scale() const { return scaler_.scale(); }
+  void set_loss_scale(float scale) { scaler_.set_scale(scale); }
 
   /// Adds the gradients of one of the batches of a step, all but the last, to theirs: in fp32, unscaled.
   void accumulate() {
     for_each([&](auto& p) {
       if (accumulated_ == 0) {
-        scaler_.unscale(p.tensor->gradient, p.gradient, p.name);
+        scaler_.unscale(p.tensor->gradient, p.gradient, p.tensor->name);
       } else {
-        scaler_.unscale(p.tensor->gradient, copy_, p.name);
+        scaler_.unscale(p.tensor->gradient, copy_, p.tensor->name);
         p.gradient += copy_;
       }
     });
@@ -102,6 +103,8 @@ template <class S> class mixed_precision {
     accumulate();
     const auto batches = static_cast<float>(std::exchange(accumulated_, 0));
     const bool finite = !scaler_.overflowed();
+    if (how_.watch && how_.watch->looks_at() == tensor_watch::look::everything)
+      for (auto& p : weights_) how_.watch->weights(p.tensor->name, p.tensor->weights(), p.gradient / batches);
     if (finite) {
       double square_sum = 0;
       for_each([&](auto& p) {
@@ -141,7 +144,7 @@ template <class S> class mixed_precision {
     std::vector<saved_part> all;
     for_each([&](auto& p) {
       all.push_back(
-          {p.name, [&p](std::ostream& out) { p.save(out); }, [&p](std::istream& in) { p.load(in); }});
+          {p.tensor->name, [&p](std::ostream& out) { p.save(out); }, [&p](std::istream& in) { p.load(in); }});
     });
     all.push_back({"optimizer", [this](std::ostream& out) { write_number(out, optimizer_->time()); },
                    [this](std::istream& in) { optimizer_->set_time(read_number<std::int64_t>(in)); }});
@@ -169,7 +172,6 @@ template <class S> class mixed_precision {
  private:
   /// A parameter and what training keeps beside it.
   template <class T> struct trained {
-    std::string name;  // for the overflow report: "weights 2" are those of the second layer that has any
     parameter<T>* tensor;
     float decay;
     fp32_matrix master;    // empty where updates go to tensor->value
@@ -206,8 +208,8 @@ template <class S> class mixed_precision {
     }
   };
 
-  template <class T> std::string name_of(const parameter<T>& tensor) {
-    return std::string(tensor.kind) + ' ' + std::to_string(++count_[tensor.kind]);
+  template <class T> void name(parameter<T>& tensor) {
+    tensor.name = std::string(tensor.kind) + ' ' + std::to_string(++count_[tensor.kind]);
   }
 
   template <class T> static bool all_finite(const matrix<T>& m) {
@@ -236,7 +238,7 @@ template <class S> class mixed_precision {
     if (!policy_) return {};
     std::vector<switched_layer> layers;
     for (auto& p : weights_)
-      layers.push_back({p.name, p.master, p.gradient, *p.tensor->format, p.tensor->operations});
+      layers.push_back({p.tensor->name, p.master, p.gradient, *p.tensor->format, p.tensor->operations});
     for (auto& p : per_channel_) policy_->prepare_unswitched(p.gradient);
     return policy_->before_update(layers, double{loss});
   }

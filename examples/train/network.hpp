@@ -24,7 +24,11 @@ namespace narrow_train {
 template <class S> class layer_builder {
  public:
   layer_builder(std::string_view model, const image_shape& input, const product_settings& products)
-      : model_(model), input_(input), products_(products), shape_(input) {}
+      : model_(model),
+        input_(input),
+        products_(products),
+        shape_(input),
+        layers_(std::make_unique<stack<S>>(products.watch)) {}
 
   /// Throws std::invalid_argument where images are too small, or a shortcut does not fit around its body.
   void append(const layer_spec& spec) {
@@ -104,7 +108,7 @@ template <class S> class layer_builder {
   image_shape input_;  // of the network
   product_settings products_;
   image_shape shape_;
-  std::unique_ptr<stack<S>> layers_ = std::make_unique<stack<S>>();
+  std::unique_ptr<stack<S>> layers_;
 };
 
 template <class S> class network {

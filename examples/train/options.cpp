@@ -65,6 +65,21 @@ const CLI::Validator scale_choice(
     },
     "");
 
+/// Makes a number of "2^-24".
+const CLI::Validator power_of_two(
+    [](std::string& text) -> std::string {
+      int exponent = 0;
+      if (!text.starts_with("2^")) return {};
+      if (!CLI::detail::lexical_cast(text.substr(2), exponent) || exponent < -149 || exponent > 127)
+        return text + " is not from 2^-149 to 2^127";
+      std::ostringstream number;
+      number.precision(9);
+      number << std::ldexp(1.0, exponent);
+      text = number.str();
+      return {};
+    },
+    "");
+
 bool strictly_ascending(const std::vector<double>& numbers) {
   return std::ranges::adjacent_find(numbers, std::greater_equal{}) == numbers.end();
 }
@@ -127,6 +142,16 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
   app.add_option("--switches-csv", o.switches,
                  "File for the formats that layers switch to: one line for each run, layer and change")
       ->always_capture_default(false);
+
+  app.add_option(
+         "--statistics-csv", o.statistics,
+         "File for histograms of weights, activations and gradients, and what else there is to know of "
+         "them: one line for each run, step that is looked at, layer, tensor and number")
+      ->always_capture_default(false);
+  auto* every = app.add_option("--statistics-every", t.look.every,
+                               "Steps from one look at the tensors to the next, for --statistics-csv and "
+                               "--loss-scale auto")
+                    ->check(between(1, unlimited));
 
   const std::string data_group = "Data";
   app.add_option("--dataset", dataset, "Images: " + choices(sources()))
@@ -206,12 +231,19 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
       ->group(training_group);
 
   const std::string precision_group = "Mixed precision and what happens without it";
-  app.add_option("--loss-scale", t.loss_scale, "none | dynamic | a number, the constant scale")
+  app.add_option("--loss-scale", t.loss_scale,
+                 "none | dynamic | auto: by the largest gradients at times | a number, the constant scale")
       ->check(scale_choice)
       ->group(precision_group);
   app.add_option("--loss-weight", t.loss_weight,
                  "Factor on the loss itself, and so on all gradients; divide --lr by it for the same steps")
       ->check(between(0, unlimited, lower_end::excluded))
+      ->group(precision_group);
+  app.add_option(
+         "--flush-below", t.flush_below,
+         "Activation gradients of smaller magnitude, without the loss scale, become zero; 2^-T or a number")
+      ->transform(power_of_two)
+      ->check(between(0, unlimited))
       ->group(precision_group);
   app.add_flag("--no-master", no_master, "No fp32 copy: updates go to the weights as stored")
       ->group(precision_group);
@@ -321,6 +353,10 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
       throw CLI::ValidationError("--seed", "with --checkpoint every seed must be another");
     if (!t.checkpoints.empty() && has_repeated(format_names))
       throw CLI::ValidationError("--formats", "with --checkpoint every format must be another");
+    if (!every->empty() && o.statistics.empty() && t.loss_scale != automatic_scale)
+      throw CLI::ValidationError("--statistics-every", every->results().front() +
+                                                           " is of no use without --statistics-csv or "
+                                                           "--loss-scale auto");
     const auto selected = [&](auto has) {
       return std::ranges::any_of(format_names, [&](const std::string& name) {
         const auto& quantised = find(formats(), name)->quantised;
@@ -351,6 +387,7 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
   t.augment = augment.empty()     ? o.data->usual_augmentation
               : augment == "none" ? augmentation::none
                                   : augmentation::crop_and_flip;
+  t.look.statistics = !o.statistics.empty();
   t.start = resume ? run_start::checkpoint : run_start::beginning;
   t.start_weights = start == "he" ? initial_weights::he : initial_weights::truncated;
   t.master = no_master ? master_copy::absent : master_copy::kept;

@@ -133,6 +133,22 @@ void write_switches(const std::filesystem::path& path, const std::vector<run>& r
   });
 }
 
+void write_statistics(const std::filesystem::path& path, const std::vector<run>& runs) {
+  write_whole(path, [&](std::ostream& file) {
+    file << "format,seed,epoch,step,layer,tensor,statistic,first_bin,values\n";
+    for (const run& r : runs) {
+      if (!r.complete) continue;
+      for (const statistic& s : r.result.statistics) {
+        file << r.kind->name << ',' << r.seed << ',' << s.epoch << ',' << s.step << ',' << s.layer << ','
+             << s.tensor << ',' << s.name << ',' << s.first_bin << ',';
+        for (const char* separator = ""; const double x : s.values)
+          file << std::exchange(separator, " ") << x;
+        file << '\n';
+      }
+    }
+  });
+}
+
 namespace {
 
 /// What became of the formats of a run that switches them.

@@ -62,6 +62,10 @@ void write_csv(const std::filesystem::path& path, const std::vector<run>& runs);
 /// The same for the formats that layers switched to, one line for each change.
 void write_switches(const std::filesystem::path& path, const std::vector<run>& runs);
 
+/// The same for what was found in the tensors: one line for each statistic, the numbers of a histogram separated by
+/// spaces.
+void write_statistics(const std::filesystem::path& path, const std::vector<run>& runs);
+
 /// One line for each format, the mean over its seeds, marked where runs diverged; then which, where gradients
 /// overflowed, and how many losses were not finite.
 void print_table(std::ostream& out, const std::vector<run>& runs);

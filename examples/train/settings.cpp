@@ -38,11 +38,13 @@ std::string text(exponent_choice e) {
 
 narrow::loss_scaler make_scaler(const std::string& loss_scale) {
   if (loss_scale == "dynamic") return {};
+  if (loss_scale == automatic_scale)
+    return narrow::loss_scaler({.init_scale = 1});  // the largest gradient is seen
   if (loss_scale == "none") return narrow::static_scale(1);
   std::istringstream text(loss_scale);
   float scale = 0;
   if (!(text >> scale) || !text.eof() || !(scale > 0) || scale > std::numeric_limits<float>::max())
-    throw std::invalid_argument(loss_scale + " is not none, dynamic or a positive number");
+    throw std::invalid_argument(loss_scale + " is not none, dynamic, auto or a positive number");
   return narrow::static_scale(scale);
 }
 
@@ -70,6 +72,8 @@ std::vector<setting> description(const training_settings& t, const train_and_tes
       {"--schedule", std::string(t.schedule.kind->name)},
       {"--warmup", text(t.schedule.warmup)},
   };
+  if (t.loss_scale == automatic_scale) all.push_back({"--statistics-every", text(t.look.every)});
+  if (t.flush_below > 0) all.push_back({"--flush-below", text(t.flush_below)});
   const schedule_uses& uses = t.schedule.kind->uses;
   if (uses.decay) all.push_back({"--lr-decay", text(t.schedule.decay)});
   if (uses.milestones) all.push_back({"--milestones", text(t.schedule.milestones)});

@@ -19,6 +19,15 @@ namespace narrow_train {
 /// Where a run begins: anew, or where its checkpoint is, if there is one.
 enum class run_start { beginning, checkpoint };
 
+/// What the value of --loss-scale is that lets the gradients' magnitudes choose.
+inline constexpr std::string_view automatic_scale = "auto";
+
+/// When the tensors are looked at, and whether for more than --loss-scale auto.
+struct look_settings {
+  int every = 100;  // steps
+  bool statistics = false;
+};
+
 struct training_settings {
   std::string_view format;  // its name; set by format::adapted
   const model* network = &models().front();
@@ -34,6 +43,8 @@ struct training_settings {
   float clip_norm = 0;  // 0: no clipping
   std::string loss_scale = "dynamic";  // as make_scaler takes it
   float loss_weight = 1;               // the loss that is minimised is the cross-entropy times this
+  float flush_below = 0;  // activation gradients of smaller magnitude, without the loss scale, become zero
+  look_settings look;
   product_settings products;
   recipe_choices recipes;                      // for the formats that are recipes
   narrow::precision_switch_options switching;  // of MARViN
@@ -42,7 +53,7 @@ struct training_settings {
   run_start start = run_start::beginning;
 };
 
-/// "none", "dynamic" or a positive number, the constant scale. Throws std::invalid_argument for anything
+/// "none", "dynamic", "auto", as dynamic, but from 1 on, or a positive number, the constant scale. Throws std::invalid_argument for anything
 /// else.
 narrow::loss_scaler make_scaler(const std::string& loss_scale);
 

@@ -46,7 +46,8 @@ struct training_result {
   std::vector<format_change> formats = {};
   precision_policy::word_counts words = {};
   narrow::cost_model costs = {}, costs_in_fp32 = {};
-  std::string diverged = {};  // why training ended before its last epoch; empty: it did not
+  std::vector<statistic> statistics = {};  // of the steps that were looked at
+  std::string diverged = {};               // why training ended before its last epoch; empty: it did not
 };
 
 /// Where the checkpoint of a run lies.
@@ -87,8 +88,9 @@ template <class S> double accuracy(network<S>& net, batches<S>& images) {
 }
 
 /// Fixed-point gradients saturate, which no scaler can see: they take a constant scale, 1 if none is given.
-template <class S> narrow::loss_scaler scaler_for(const std::string& loss_scale) {
-  return make_scaler(narrow::narrow_fixed<S> && loss_scale == "dynamic" ? "none" : loss_scale);
+template <class S> std::string scale_choice_for(const std::string& loss_scale) {
+  const bool constant = narrow::narrow_fixed<S> && (loss_scale == "dynamic" || loss_scale == automatic_scale);
+  return constant ? "none" : loss_scale;
 }
 
 /// What switches formats, for recipes that do.
@@ -101,23 +103,36 @@ inline std::unique_ptr<precision_policy> policy_for(const training_settings& set
 template <class S> class trainee {
  public:
   trainee(const training_settings& settings, const dataset& images, std::uint64_t seed)
-      : net_(*settings.network, images.shape, images.classes, settings.products),
+      : watch_(std::make_shared<tensor_watch>()),
+        net_(*settings.network, images.shape, images.classes, watched(settings.products, watch_)),
         parameters_(net_.parameters()),
         training_(parameters_, seed, settings.optimizer->make(settings.step),
-                  scaler_for<S>(settings.loss_scale), policy_for(settings),
-                  {settings.clip_norm, settings.l1, settings.master, settings.start_weights}),
-        loss_weight_(settings.loss_weight) {}
+                  make_scaler(scale_choice_for<S>(settings.loss_scale)), policy_for(settings),
+                  {settings.clip_norm, settings.l1, settings.master, settings.start_weights, watch_}),
+        loss_weight_(settings.loss_weight),
+        flush_below_(settings.flush_below),
+        adapt_scale_(scale_choice_for<S>(settings.loss_scale) == automatic_scale),
+        looks_(settings.look) {}
+
+  /// Where training is: in which epoch, counted from 1, and after how many steps.
+  struct position {
+    int epoch = 0;
+    std::uint64_t step = 0;
+  };
 
   /// Forward, backward and then an update, or only the sum of the gradients; returns the loss.
   enum class then { update, accumulate };
-  float step(const batches<S>& batch, then next = then::update) {
+  float step(const batches<S>& batch, const position& at = {}, then next = then::update) {
+    look(at, next);
     const auto& logits = net_.forward(batch.images);
     softmax_cross_entropy(logits, batch.labels, loss_weight_ * training_.loss_scale(), outcome_);
     net_.backward(outcome_.gradient);
-    if (next == then::update)
-      training_.step(outcome_.loss);
-    else
+    if (next == then::accumulate) {
       training_.accumulate();
+      return outcome_.loss;
+    }
+    training_.step(outcome_.loss);
+    if (adapt_scale_ && watch_->looks_at() != tensor_watch::look::none) adapt_scale();
     return outcome_.loss;
   }
 
@@ -132,6 +147,7 @@ template <class S> class trainee {
     count = 0;
     for (saved_state* state : parameters_.states)
       all.push_back(part_of("state " + std::to_string(++count), *state));
+    all.push_back(part_of("statistics", *watch_));
     return all;
   }
 
@@ -144,12 +160,44 @@ template <class S> class trainee {
 
   [[nodiscard]] network<S>& net() { return net_; }
   [[nodiscard]] mixed_precision<S>& training() { return training_; }
+  [[nodiscard]] const tensor_watch& watch() const { return *watch_; }
 
  private:
+  static product_settings watched(product_settings products, const std::shared_ptr<tensor_watch>& watch) {
+    products.watch = watch;
+    return products;
+  }
+
+  /// Looks at the tensors if it is time, at those of the last batch of a step.
+  void look(const position& at, then next) {
+    using enum tensor_watch::look;
+    const bool due = next == then::update && at.step % static_cast<std::uint64_t>(looks_.every) == 0;
+    watch_->begin(!due                ? none
+                  : looks_.statistics ? everything
+                  : adapt_scale_      ? gradients
+                                      : none,
+                  at.epoch, at.step, training_.loss_scale(), flush_below_);
+  }
+
+  /// Sets the loss scale by the magnitudes of the gradients of the last step, if that was not skipped. Those of the
+  /// steps until the next look may be larger, by as much as the headroom.
+  void adapt_scale() {
+    constexpr float headroom = 4;
+    const narrow::exponent_histogram& scaled = watch_->scaled_gradients();
+    if (scaled.nonfinite() > 0 || scaled.max_abs() == 0) return;
+    const double scale = double{watch_->loss_scale()} * narrow::suggest_scale(scaled) / headroom;
+    const narrow::loss_scaler_options& bounds = training_.scaler().options();
+    training_.set_loss_scale(
+        static_cast<float>(std::clamp<double>(scale, bounds.min_scale, bounds.max_scale)));
+  }
+
+  std::shared_ptr<tensor_watch> watch_;
   network<S> net_;
   parameter_list<S> parameters_;
   mixed_precision<S> training_;
-  float loss_weight_;
+  float loss_weight_, flush_below_;
+  bool adapt_scale_;
+  look_settings looks_;
   classification<S> outcome_;
 };
 
@@ -218,10 +266,11 @@ training_result train_network(const training_settings& settings, const train_and
       const bool complete = (i + 1) % together == 0 || i + 1 == train.count();
       train.select(i);
       if (complete) {
-        at.rate = rates->rate(at.step++);
+        at.rate = rates->rate(at.step);
         training.rule().set_rate(at.rate);
       }
-      const float loss = trained.step(train, complete ? then::update : then::accumulate);
+      const float loss = trained.step(train, {at.epoch, at.step}, complete ? then::update : then::accumulate);
+      at.step += complete;
       losses.add(loss, train.labels.size());
       if (i == 0) result.activation_bytes = net.activation_bytes();
       watcher.batch_done(train.labels.size(), loss, training.loss_scale(), training.scaler().skipped());
@@ -249,6 +298,7 @@ training_result train_network(const training_settings& settings, const train_and
     result.costs = policy->costs();
     result.costs_in_fp32 = policy->costs_in_fp32();
   }
+  result.statistics = trained.watch().statistics();
   result.weight_bytes = training.weight_bytes();
   result.master_bytes = training.master_bytes();
   result.overflows = training.scaler().overflows_by_layer();

@@ -371,6 +371,33 @@ TEST_CASE("a step is skipped if any array of it overflowed") {
   CHECK(scaler.steps() == 1);
 }
 
+TEST_CASE("a scale that is set counts clean steps anew") {
+  const std::vector<float> clean{1.0f};
+  std::vector<float> out;
+  loss_scaler scaler({.init_scale = 8, .growth_interval = 3, .min_scale = 2, .max_scale = 1024});
+  const auto step = [&] {
+    scaler.unscale(clean, out);
+    CHECK(out[0] == 1 / scaler.scale());
+    scaler.update();
+    return scaler.scale();
+  };
+  CHECK(step() == 8);
+  CHECK(step() == 8);
+  scaler.set_scale(64);
+  CHECK(scaler.scale() == 64);
+  CHECK(step() == 64);
+  CHECK(step() == 64);
+  CHECK(step() == 128);
+  CHECK(scaler.steps() == 5);
+
+  for (const float wrong : {1.0f, 2048.0f, 0.0f, -4.0f, std::numeric_limits<float>::quiet_NaN()})
+    CHECK_THROWS_WITH(scaler.set_scale(wrong), Catch::Matchers::Contains("scale"));
+  CHECK(scaler.scale() == 128);
+  scaler.unscale(clean, out);
+  CHECK_THROWS_AS(scaler.set_scale(4), std::logic_error);
+  CHECK(scaler.scale() == 128);
+}
+
 TEST_CASE("update without gradients is an error and changes nothing") {
   loss_scaler scaler;
   CHECK_THROWS_AS(scaler.update(), std::logic_error);

@@ -21,7 +21,7 @@ template <class S> class depthwise_convolution final : public layer<S> {
  public:
   /// Weights (channels x kernel^2) start at zero.
   depthwise_convolution(const window_grid& grid, const product_settings& settings)
-      : grid_(grid), mode_(settings.sums) {
+      : grid_(grid), mode_(settings.sums), watch_(settings.watch) {
     if (settings.quantised) {
       if (!std::is_same_v<S, float>) throw std::invalid_argument("quantised operands have fp32 tensors");
       if constexpr (std::is_same_v<S, float>) make_quantised(weights_, *settings.quantised);
@@ -66,6 +66,9 @@ template <class S> class depthwise_convolution final : public layer<S> {
       const auto none = [](fp32_matrix&) {};
       set_weight_gradient(in_fp32(x, x_values_, none), in_fp32(dy, dy_values_, none));
     }
+    if (watch_)
+      watch_->gradients(weights_.name, x, dy, channels(), weights_.gradient,
+                        operands_ ? operands_->clips() : std::span<const float>());
     if (wanted == input_gradient::wanted) {
       const fp32_matrix& gradient = in_fp32(dy, dy_values_, [&](fp32_matrix& left) { read_dy(dy, left); });
       fp32_matrix& sums = place_for_sums(dx_, sums_);
@@ -157,6 +160,7 @@ template <class S> class depthwise_convolution final : public layer<S> {
 
   window_grid grid_;
   accumulation mode_;
+  std::shared_ptr<tensor_watch> watch_;
   parameter<S> weights_;
   std::optional<layer_operands> operands_;
   fp32_matrix w_;                            // (channels x kernel^2), of the last `forward`

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "../block_products.hpp"
+#include "../tensor_watch.hpp"
 
 namespace narrow_train {
 
@@ -21,6 +22,7 @@ template <class T> struct parameter {
   std::shared_ptr<layer_format> format = nullptr;   // of `block`, where it changes
   double operations = 0;              // multiplications and additions with them for each sample forward
   std::string_view kind = "weights";  // for reports
+  std::string name = {};              // for reports: "weights 2" are those of the second layer that has any
 
   void read(fp32_matrix& weights) const {
     timed(work::conversions, [&] {
@@ -64,7 +66,8 @@ inline void make_quantised(parameter<float>& weights, const recipe& how) {
 /// How the products of a layer are computed.
 struct product_settings {
   accumulation sums = accumulation::wide;
-  std::optional<recipe> quantised;  // with fp32 tensors only
+  std::optional<recipe> quantised;                // with fp32 tensors only
+  std::shared_ptr<tensor_watch> watch = nullptr;  // null: nobody looks at the tensors
 };
 
 /// Whether a layer adds a bias to each output; batch normalisation after it would take the bias off again.

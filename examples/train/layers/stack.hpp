@@ -9,9 +9,11 @@
 
 namespace narrow_train {
 
-/// Without layers, the identity.
+/// Without layers, the identity. `watch`, where there is one, may take small gradients away.
 template <class S> class stack final : public layer<S> {
  public:
+  explicit stack(std::shared_ptr<const tensor_watch> watch = nullptr) : watch_(std::move(watch)) {}
+
   void add(std::unique_ptr<layer<S>> last) { layers_.push_back(std::move(last)); }
 
   const matrix<S>& forward(const matrix<S>& x) override {
@@ -32,8 +34,10 @@ template <class S> class stack final : public layer<S> {
 
   const matrix<S>& backward(const matrix<S>&, const matrix<S>& dy, input_gradient wanted) override {
     const matrix<S>* signal = &dy;
-    for (std::size_t i = layers_.size(); i-- > 0;)
+    for (std::size_t i = layers_.size(); i-- > 0;) {
+      if (watch_) signal = &watch_->flushed(*signal, flushed_);
       signal = &layers_[i]->backward(*inputs_[i], *signal, i == 0 ? wanted : input_gradient::wanted);
+    }
     return *signal;
   }
 
@@ -50,6 +54,8 @@ template <class S> class stack final : public layer<S> {
  private:
   std::vector<std::unique_ptr<layer<S>>> layers_;
   std::vector<const matrix<S>*> inputs_;  // of each layer, from the last `forward`
+  std::shared_ptr<const tensor_watch> watch_;
+  matrix<S> flushed_;  // scratch: a gradient that was taken something of
 };
 
 }  // namespace narrow_train

@@ -18,7 +18,7 @@ template <class S> class weight_products {
   /// Weights (outputs x inputs) start at zero. `grid`: the windows of a convolution, or nothing.
   weight_products(Eigen::Index outputs, Eigen::Index inputs, const product_settings& settings,
                   const std::optional<window_grid>& grid = {})
-      : outputs_(outputs), mode_(settings.sums), grid_(grid) {
+      : outputs_(outputs), mode_(settings.sums), grid_(grid), watch_(settings.watch) {
     if (settings.quantised) {
       if (!std::is_same_v<S, float>) throw std::invalid_argument("quantised operands have fp32 tensors");
       if constexpr (std::is_same_v<S, float>) make_quantised(weights_, *settings.quantised);
@@ -46,6 +46,31 @@ template <class S> class weight_products {
 
   /// Sets the weights' gradient, dY X^T; x as in the last `forward`, dy the output's gradient.
   void backward(const matrix<S>& x, const matrix<S>& dy) {
+    set_gradient(x, dy);
+    if (watch_)
+      watch_->gradients(weights_.name, x, dy, outputs_, weights_.gradient,
+                        quantised_ ? quantised_->operands().clips() : std::span<const float>());
+  }
+
+  /// dx = W^T dY, as x; of a convolution in fp32.
+  template <class Out> void input_gradient(const matrix<S>& dy, Out& dx) {
+    if constexpr (std::is_same_v<S, float>)
+      if (quantised_) return quantised_->input_gradient(*weights_.block, dy, dx);
+    if constexpr (std::is_same_v<Out, fp32_matrix>)
+      if (grid_) {
+        turn_weights(*grid_, weights_.value, turned_);
+        return multiply_windows(grid_->transposed(static_cast<int>(outputs_)), turned_, dy, dx);
+      }
+    multiply(mode_, dx, weights_.value.transpose(), dy);
+  }
+
+  /// A gradient as (outputs x columns of X).
+  [[nodiscard]] auto by_outputs(const matrix<S>& dy) const {
+    return Eigen::Map<const matrix<S>>(dy.data(), outputs_, dy.size() / outputs_);
+  }
+
+ private:
+  void set_gradient(const matrix<S>& x, const matrix<S>& dy) {
     if constexpr (std::is_same_v<S, float>)
       if (quantised_) return quantised_->weight_gradient(dy, x, weights_.gradient);
     if (!grid_) return multiply(mode_, weights_.gradient, dy, x.transpose());
@@ -67,24 +92,6 @@ template <class S> class weight_products {
     });
   }
 
-  /// dx = W^T dY, as x; of a convolution in fp32.
-  template <class Out> void input_gradient(const matrix<S>& dy, Out& dx) {
-    if constexpr (std::is_same_v<S, float>)
-      if (quantised_) return quantised_->input_gradient(*weights_.block, dy, dx);
-    if constexpr (std::is_same_v<Out, fp32_matrix>)
-      if (grid_) {
-        turn_weights(*grid_, weights_.value, turned_);
-        return multiply_windows(grid_->transposed(static_cast<int>(outputs_)), turned_, dy, dx);
-      }
-    multiply(mode_, dx, weights_.value.transpose(), dy);
-  }
-
-  /// A gradient as (outputs x columns of X).
-  [[nodiscard]] auto by_outputs(const matrix<S>& dy) const {
-    return Eigen::Map<const matrix<S>>(dy.data(), outputs_, dy.size() / outputs_);
-  }
-
- private:
   /// Whether every addition is rounded to S, those of different images too.
   [[nodiscard]] bool one_sum() const { return mode_ == accumulation::narrow && !std::is_same_v<S, float>; }
 
@@ -112,6 +119,7 @@ template <class S> class weight_products {
   Eigen::Index outputs_;
   accumulation mode_;
   std::optional<window_grid> grid_;
+  std::shared_ptr<tensor_watch> watch_;
   parameter<S> weights_;
   matrix<S> turned_;  // scratch: weights for the input gradient of a convolution
   std::optional<block_products> quantised_;

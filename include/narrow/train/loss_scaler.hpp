@@ -101,6 +101,19 @@ class loss_scaler : detail::streamable<loss_scaler> {
   float scale() const { return scale_; }
   const loss_scaler_options& options() const { return options_; }
 
+  /// Sets the scale, as found from an `exponent_histogram`, say; a new growth interval starts. What was counted stays.
+  /// Throws std::invalid_argument unless it is in [min_scale, max_scale], std::logic_error within a step: between
+  /// `unscale` and `update`.
+  void set_scale(float scale) {
+    if (unscaled_ != 0)
+      throw std::logic_error(
+          "narrow::loss_scaler::set_scale: gradients of this step were unscaled by another");
+    detail::check_parameter("narrow::loss_scaler::set_scale", "scale", double{scale},
+                            double{options_.min_scale}, double{options_.max_scale});
+    scale_ = scale;
+    growth_tracker_ = 0;
+  }
+
   /// out[i] = float(grads[i]) * float(1 / scale()), and whether all of `grads` was finite (in float).
   ///
   /// To be called once or more in each step, under the name of a layer where the overflow report is to tell
