@@ -95,6 +95,7 @@ class fixed_tensor {
   template <rounding_policy Round = rounding::nearest_even>
   void format(const fixed_format& f, const Round& round = Round{}) {
     f.check();
+    if (f == format_) return;
     fixed_tensor converted;
     converted.order_ = order_;
     converted.format_ = f;
