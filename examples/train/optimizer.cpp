@@ -2,6 +2,9 @@
 
 #include <array>
 #include <cmath>
+#include <tuple>
+
+#include "parallel.hpp"
 
 namespace narrow_train {
 namespace {
@@ -12,14 +15,25 @@ fp32_matrix& remember(fp32_matrix& memory, const fp32_matrix& like) {
   return memory;
 }
 
+/// update(part of m...) for shares of their columns, several threads at a time.
+template <class Update, class... Matrices> void for_columns(Update update, Matrices&... m) {
+  const Eigen::Index columns = std::get<0>(std::tie(m...)).cols();
+  for_each_share<float>(
+      columns, [&](int, Eigen::Index first, Eigen::Index count) { update(m.middleCols(first, count)...); });
+}
+
 /// v = momentum v + g,  step = rate v.  Polyak (1964), in the form that keeps the rate out of the velocity.
 class sgd final : public optimizer {
  public:
   using optimizer::optimizer;
   void gradient_to_step(moments& state, fp32_matrix& gradient) const override {
     fp32_matrix& velocity = remember(state.first, gradient);
-    velocity = settings().momentum * velocity + gradient;
-    gradient = settings().rate * velocity;
+    for_columns(
+        [this](auto v, auto g) {
+          v = settings().momentum * v + g;
+          g = settings().rate * v;
+        },
+        velocity, gradient);
   }
 };
 
@@ -29,8 +43,12 @@ class nesterov final : public optimizer {
   using optimizer::optimizer;
   void gradient_to_step(moments& state, fp32_matrix& gradient) const override {
     fp32_matrix& velocity = remember(state.first, gradient);
-    velocity = settings().momentum * velocity + gradient;
-    gradient = settings().rate * (gradient + settings().momentum * velocity);
+    for_columns(
+        [this](auto v, auto g) {
+          v = settings().momentum * v + g;
+          g = settings().rate * (g + settings().momentum * v);
+        },
+        velocity, gradient);
   }
 };
 
@@ -44,14 +62,17 @@ class adam final : public optimizer {
     constexpr float epsilon = 1e-8f;
     fp32_matrix& mean = remember(state.first, gradient);
     fp32_matrix& square = remember(state.second, gradient);
-    mean = beta1 * mean + (1 - beta1) * gradient;
-    square = beta2 * square + (1 - beta2) * gradient.cwiseAbs2();
     const auto t = static_cast<double>(time());
     const auto mean_bias = static_cast<float>(1 - std::pow(double{beta1}, t));
     const auto square_bias = static_cast<float>(1 - std::pow(double{beta2}, t));
-    gradient =
-        settings().rate *
-        (mean / mean_bias).cwiseQuotient(((square / square_bias).cwiseSqrt().array() + epsilon).matrix());
+    for_columns(
+        [&](auto m, auto s, auto g) {
+          m = beta1 * m + (1 - beta1) * g;
+          s = beta2 * s + (1 - beta2) * g.cwiseAbs2();
+          g = settings().rate *
+              (m / mean_bias).cwiseQuotient(((s / square_bias).cwiseSqrt().array() + epsilon).matrix());
+        },
+        mean, square, gradient);
   }
 };
 
