@@ -1,0 +1,206 @@
+"""What the tables of the pages consist of: the papers' figures, each once, and the runs that stand beside them.
+
+A run is the name of its experiment and of its format.
+"""
+from typing import NamedTuple, Optional
+
+
+class Run(NamedTuple):
+    experiment: str
+    format: str
+
+
+class Paper(NamedTuple):
+    """Figures of a paper, in %, of which `higher` or `lower` is better; or a word where there is none."""
+    source: str
+    better: str
+    baseline: Optional[float]  # its fp32
+    figures: dict
+
+
+class Row(NamedTuple):
+    label: str
+    run: Run
+    figure: str = ""  # of the table's paper
+
+
+class Table(NamedTuple):
+    baseline: Run
+    rows: tuple
+    paper: str = ""
+
+
+class Claim(NamedTuple):
+    """What the index says of a paper, with how `tables` judges it: the name of a function, and its arguments by data
+    set."""
+    text: str
+    paper: str
+    page: str
+    judge: str
+    runs: dict
+
+
+PAPERS = {
+    "hbfp": Paper("Drumond et al. (2018), Table 2: ResNet-20, CIFAR-10, 250 epochs, test error in %", "lower", 8.41, {
+        "hbfp4": 13.39, "hbfp8": 8.25, "hbfp12": 8.41, "hbfp16": 8.43, "hbfp8 nearest": 9.50,
+        "hbfp4 nearest": "diverges", "hbfp8 avg": "does not train", "hbfp8 min": "does not train"}),
+    "floats": Paper("Drumond et al. (2018), Table 1: ResNet-20, CIFAR-10, test error in %", "lower", 8.41, {
+        "m1": "fails", "m2": 9.77, "m4": 8.22, "m8": 8.05, "m16": 7.97, "e2": "diverges", "e6": 14.67}),
+    "int8": Paper("Zhao et al. (2021): ResNet-20, CIFAR-10, test accuracy in %", "higher", 92.35, {"both": 92.76}),
+    "int8 ablation": Paper("Zhao et al. (2021), ablation: ResNet-18, ImageNet, top-1 in %", "higher", 70.22, {
+        "global": 69.68, "gvq": 69.98, "mcs": 70.01, "both": 70.21}),
+    "marvin": Paper("Kummer et al. (2021): ResNet-20, CIFAR-10, test accuracy in %", "higher", 89.0, {"marvin": 90.4}),
+    "muppet": Paper("Kummer et al. (2021), of MuPPET: ResNet-20, CIFAR-10, test accuracy in %", "higher", 90.1,
+                    {"muppet": 90.9}),
+}
+
+# More of what the papers report, which nothing here stands beside: source, head, lines.
+PAPER_TABLES = {
+    "mixed": ("Micikevicius et al. (2018), Table 1: ImageNet, top-1 in %", ("network", "fp32", "mixed"), (
+        ("AlexNet", "56.77", "56.93"), ("VGG-D", "65.40", "65.43"), ("GoogLeNet", "68.33", "68.43"),
+        ("Inception v2", "70.03", "70.02"), ("Inception v3", "73.85", "74.13"), ("ResNet-50", "75.92", "76.04"))),
+    "mixed detection": ("Micikevicius et al. (2018), Table 2: detection, mean average precision in %",
+                        ("network", "fp32", "mixed, no loss scale", "mixed, loss scale"), (
+        ("Faster R-CNN", "69.1", "68.6", "69.7"), ("SSD", "76.9", "diverges", "77.1"))),
+    "hbfp": ("Drumond et al. (2018): test error in %", ("network", "fp32", "M = 8", "M = 12"), (
+        ("ResNet-20, CIFAR-10", "8.41", "8.25", "8.41"), ("ResNet-50, CIFAR-100", "33.02", "29.60", "32.40"),
+        ("SVHN", "4.56", "4.34", "4.50"), ("WideResNet-28-10", "27.69", "27.69", "27.93"))),
+    "int8": ("Zhao et al. (2021): accuracy in %", ("network", "fp32", "int8"), (
+        ("ResNet-18, ImageNet", "70.22", "70.21"), ("ResNet-50, ImageNet", "76.50", "76.59"),
+        ("MobileNetV2, ImageNet", "72.44", "71.92"), ("ResNet-20, CIFAR-10", "92.35", "92.76"),
+        ("MobileNetV2, CIFAR-10", "94.73", "94.37"), ("InceptionV3, CIFAR-10", "95.00", "95.21"))),
+    "int8 times": ("Zhao et al. (2021): training iteration of ResNet-50, ms", ("pass", "fp32", "fp16", "int8"), (
+        ("forward", "71.1", "38.3", "33.7"), ("backward", "151.3", "87.4", "72.6"), ("all", "237.8", "136.4", "115.6"))),
+    "marvin": ("Kummer et al. (2021): accuracy in %", ("network", "fp32", "MARViN", "fp32 of MuPPET", "MuPPET"), (
+        ("AlexNet, CIFAR-10", "76.3", "75.8", "75.5", "74.5"), ("ResNet-20, CIFAR-10", "89.0", "90.4", "90.1", "90.9"),
+        ("AlexNet, CIFAR-100", "44.2", "45.0", "38.2", "38.2"),
+        ("ResNet-20, CIFAR-100", "65.7", "65.4", "64.6", "65.8"))),
+}
+
+MNIST, CIFAR, SHORT = Run("mnist-mixed", "fp32"), Run("cifar-fp32", "fp32"), Run("cifar-short", "fp32")
+
+
+def _rows(*rows):
+    return tuple(Row(label, Run(experiment, kind), *figure) for label, experiment, kind, *figure in rows)
+
+
+_FLOATS = (("m1", "e8m1"), ("m2", "e8m2"), ("m4", "e8m4"), ("m8", "e8m8"), ("m16", "e8m16"), ("e2", "e2m16"),
+           ("e6", "e6m16"))
+
+ACCURACY = {
+    "mnist-mixed": Table(MNIST, _rows(
+        ("fp16, master copy, dynamic scale", "mnist-mixed", "fp16"), ("bf16, the same", "mnist-mixed", "bf16"),
+        ("fp8", "mnist-mixed", "fp8"))),
+    "cifar-mixed": Table(CIFAR, _rows(
+        ("fp16, master copy, dynamic scale", "cifar-mixed", "fp16"), ("bf16, the same", "cifar-mixed", "bf16"),
+        ("fp8", "cifar-mixed", "fp8"))),
+    "mnist-master": Table(Run("mnist-master", "fp32"), _rows(
+        ("fp16, master copy", "mnist-master", "fp16"), ("fp16, no master copy", "mnist-no-master", "fp16"))),
+    "mnist-scale": Table(Run("mnist-small-loss", "fp32"), _rows(
+        ("fp16, dynamic scale", "mnist-small-loss", "fp16"), ("fp16, no scale", "mnist-no-scale", "fp16"))),
+
+    "mnist-hbfp": Table(MNIST, _rows(
+        *((f"hbfp{m}", "mnist-hbfp", f"hbfp{m}", f"hbfp{m}") for m in (4, 8, 12, 16))), "hbfp"),
+    "cifar-hbfp": Table(CIFAR, _rows(
+        *((f"hbfp{m}", "cifar-hbfp", f"hbfp{m}", f"hbfp{m}") for m in (8, 12))), "hbfp"),
+    "mnist-hbfp-ablation": Table(MNIST, _rows(
+        ("hbfp8, stochastic, max", "mnist-hbfp", "hbfp8", "hbfp8"),
+        ("hbfp8, nearest", "mnist-hbfp-nearest", "hbfp8", "hbfp8 nearest"),
+        ("hbfp4, nearest", "mnist-hbfp-nearest", "hbfp4", "hbfp4 nearest"),
+        ("hbfp8, avg", "mnist-hbfp-avg", "hbfp8", "hbfp8 avg"), ("hbfp8, min", "mnist-hbfp-min", "hbfp8", "hbfp8 min"),
+        *((f"hbfp{m}, weights of 16 bits", "mnist-hbfp-wide", f"hbfp{m}") for m in (2, 3, 4, 8))), "hbfp"),
+    "mnist-hbfp4-mlp": Table(Run("mnist-mlp", "fp32"), _rows(
+        ("hbfp4, stochastic", "mnist-hbfp4-mlp", "hbfp4", "hbfp4"),
+        ("hbfp4, nearest", "mnist-hbfp4-nearest", "hbfp4", "hbfp4 nearest")), "hbfp"),
+    "cifar-hbfp-ablation": Table(SHORT, _rows(
+        ("hbfp8, stochastic, max", "cifar-short", "hbfp8", "hbfp8"),
+        ("hbfp8, nearest", "cifar-hbfp-nearest", "hbfp8", "hbfp8 nearest"),
+        ("hbfp4, nearest", "cifar-hbfp-nearest", "hbfp4", "hbfp4 nearest"),
+        ("hbfp8, avg", "cifar-hbfp-avg", "hbfp8", "hbfp8 avg"),
+        ("hbfp8, min", "cifar-hbfp-min", "hbfp8", "hbfp8 min")), "hbfp"),
+    "mnist-floats": Table(MNIST, _rows(
+        *((f"float_{kind}", "mnist-floats", f"float_{kind}", figure) for figure, kind in _FLOATS)), "floats"),
+    "cifar-floats": Table(SHORT, _rows(
+        *((f"float_{kind}", "cifar-floats", f"float_{kind}", figure) for figure, kind in _FLOATS)), "floats"),
+
+    "mnist-int8": Table(MNIST, _rows(
+        *((f"int8, `--clip {clip}`", f"mnist-int8-{clip}", "int8", clip) for clip in ("global", "gvq", "mcs", "both"))),
+        "int8 ablation"),
+    "cifar-int8": Table(CIFAR, _rows(
+        ("int8, `--clip global`", "cifar-int8-global", "int8"), ("int8, `--clip both`", "cifar-int8-both", "int8", "both")),
+        "int8"),
+    "cifar-int8-ablation": Table(SHORT, _rows(
+        ("int8, `--clip global`", "cifar-short-global", "int8", "global"),
+        ("int8, `--clip gvq`", "cifar-int8-gvq", "int8", "gvq"),
+        ("int8, `--clip mcs`", "cifar-int8-mcs", "int8", "mcs"),
+        ("int8, `--clip both`", "cifar-short-both", "int8", "both")), "int8 ablation"),
+
+    "mnist-marvin": Table(MNIST, _rows(
+        ("marvin", "mnist-marvin", "marvin", "marvin"),
+        ("marvin_extension", "mnist-marvin", "marvin_extension")), "marvin"),
+    "cifar-marvin": Table(CIFAR, _rows(
+        ("marvin", "cifar-marvin", "marvin", "marvin"),
+        ("marvin_extension", "cifar-marvin", "marvin_extension")), "marvin"),
+    "mnist-muppet": Table(MNIST, _rows(("muppet", "mnist-muppet", "muppet", "muppet")), "muppet"),
+    "cifar-muppet": Table(CIFAR, _rows(("muppet", "cifar-muppet", "muppet", "muppet")), "muppet"),
+}
+
+# Final word lengths, by label.
+WORD_LENGTHS = {
+    "word-lengths": {
+        "marvin, MNIST": Run("mnist-marvin", "marvin"), "marvin_extension, MNIST": Run("mnist-marvin", "marvin_extension"),
+        "muppet, MNIST": Run("mnist-muppet", "muppet"), "marvin, CIFAR-10": Run("cifar-marvin", "marvin"),
+        "marvin_extension, CIFAR-10": Run("cifar-marvin", "marvin_extension"),
+        "muppet, CIFAR-10": Run("cifar-muppet", "muppet")},
+}
+
+# Statistics of one run.
+SMALL_VALUES = {
+    "mnist-small-values": Run("mnist-statistics", "fp32"),
+    "mnist-small-loss-values": Run("mnist-small-statistics", "fp32"),
+    "cifar-small-values": Run("cifar-statistics", "fp32"),
+}
+QUANTIZATION_ERRORS = {
+    "mnist-quantization-errors": Run("mnist-statistics", "int8"),
+    "cifar-quantization-errors": Run("cifar-statistics", "int8"),
+}
+DISTRIBUTION_DISTANCES = {
+    "mnist-distances": Run("mnist-statistics", "int8"),
+    "cifar-distances": Run("cifar-statistics", "int8"),
+}
+
+
+def _at_most(points, mnist, cifar):
+    return {"MNIST": (mnist, MNIST, points), "CIFAR-10": (cifar, CIFAR, points)}
+
+
+CLAIMS = (
+    Claim("fp16 at most 0.5 points below fp32", "-0.01 to +0.28, ImageNet", "mixed-precision.md", "not_far_below",
+          _at_most(0.5, Run("mnist-mixed", "fp16"), Run("cifar-mixed", "fp16"))),
+    Claim("bf16 at most 0.5 points below fp32", "", "mixed-precision.md", "not_far_below",
+          _at_most(0.5, Run("mnist-mixed", "bf16"), Run("cifar-mixed", "bf16"))),
+    Claim("fp16 without the master copy below fp16 with it", "80 % of the accuracy lost, speech", "mixed-precision.md",
+          "below", {"MNIST": (Run("mnist-no-master", "fp16"), Run("mnist-master", "fp16"))}),
+    Claim("fp16 without a loss scale below fp16 with it", "SSD diverges", "mixed-precision.md",
+          "below", {"MNIST": (Run("mnist-no-scale", "fp16"), Run("mnist-small-loss", "fp16"))}),
+    Claim("hbfp8 at most 1 point below fp32", "+0.16, CIFAR-10", "hybrid-block-floating-point.md", "not_far_below",
+          _at_most(1, Run("mnist-hbfp", "hbfp8"), Run("cifar-hbfp", "hbfp8"))),
+    Claim("hbfp12 at most 1 point below fp32", "0.00, CIFAR-10", "hybrid-block-floating-point.md", "not_far_below",
+          _at_most(1, Run("mnist-hbfp", "hbfp12"), Run("cifar-hbfp", "hbfp12"))),
+    Claim("hbfp8 with nearest rounding below stochastic", "-1.25, CIFAR-10", "hybrid-block-floating-point.md", "below",
+          {"MNIST": (Run("mnist-hbfp-nearest", "hbfp8"), Run("mnist-hbfp", "hbfp8")),
+           "CIFAR-10": (Run("cifar-hbfp-nearest", "hbfp8"), Run("cifar-short", "hbfp8"))}),
+    Claim("int8 `both` at most 1 point below fp32", "+0.41, CIFAR-10", "distribution-adaptive-int8.md", "not_far_below",
+          _at_most(1, Run("mnist-int8-both", "int8"), Run("cifar-int8-both", "int8"))),
+    Claim("int8 `global` not above `both` by more than the seeds spread", "-0.53, ImageNet",
+          "distribution-adaptive-int8.md", "not_above",
+          {"MNIST": (Run("mnist-int8-global", "int8"), Run("mnist-int8-both", "int8")),
+           "CIFAR-10": (Run("cifar-int8-global", "int8"), Run("cifar-int8-both", "int8"))}),
+    Claim("quantisation error of gvq below that of global", "throughout, Figure 3a", "distribution-adaptive-int8.md",
+          "smaller_error", {"MNIST": (QUANTIZATION_ERRORS["mnist-quantization-errors"],),
+                            "CIFAR-10": (QUANTIZATION_ERRORS["cifar-quantization-errors"],)}),
+    Claim("marvin at most 1 point below fp32", "+1.4, CIFAR-10", "marvin.md", "not_far_below",
+          _at_most(1, Run("mnist-marvin", "marvin"), Run("cifar-marvin", "marvin"))),
+    Claim("marvin's final word lengths", "14 to 23 bits", "marvin.md", "word_lengths",
+          {"MNIST": (Run("mnist-marvin", "marvin"),), "CIFAR-10": (Run("cifar-marvin", "marvin"),)}),
+)
