@@ -49,7 +49,8 @@ PAPERS = {
     "int8": Paper("Zhao et al. (2021): ResNet-20, CIFAR-10, test accuracy in %", "higher", 92.35, {"both": 92.76}),
     "int8 ablation": Paper("Zhao et al. (2021), ablation: ResNet-18, ImageNet, top-1 in %", "higher", 70.22, {
         "global": 69.68, "gvq": 69.98, "mcs": 70.01, "both": 70.21}),
-    "marvin": Paper("Kummer et al. (2021): ResNet-20, CIFAR-10, test accuracy in %", "higher", 89.0, {"marvin": 90.4}),
+    "marvin": Paper("Kummer et al. (2021): ResNet-20, CIFAR-10, test accuracy in %", "higher", 89.0,
+                    {"marvin": 90.4}),
     "muppet": Paper("Kummer et al. (2021), of MuPPET: ResNet-20, CIFAR-10, test accuracy in %", "higher", 90.1,
                     {"muppet": 90.9}),
 }
@@ -70,7 +71,8 @@ PAPER_TABLES = {
         ("MobileNetV2, ImageNet", "72.44", "71.92"), ("ResNet-20, CIFAR-10", "92.35", "92.76"),
         ("MobileNetV2, CIFAR-10", "94.73", "94.37"), ("InceptionV3, CIFAR-10", "95.00", "95.21"))),
     "int8 times": ("Zhao et al. (2021): training iteration of ResNet-50, ms", ("pass", "fp32", "fp16", "int8"), (
-        ("forward", "71.1", "38.3", "33.7"), ("backward", "151.3", "87.4", "72.6"), ("all", "237.8", "136.4", "115.6"))),
+        ("forward", "71.1", "38.3", "33.7"), ("backward", "151.3", "87.4", "72.6"),
+        ("all", "237.8", "136.4", "115.6"))),
     "marvin": ("Kummer et al. (2021): accuracy in %", ("network", "fp32", "MARViN", "fp32 of MuPPET", "MuPPET"), (
         ("AlexNet, CIFAR-10", "76.3", "75.8", "75.5", "74.5"), ("ResNet-20, CIFAR-10", "89.0", "90.4", "90.1", "90.9"),
         ("AlexNet, CIFAR-100", "44.2", "45.0", "38.2", "38.2"),
@@ -119,7 +121,8 @@ ACCURACY = {
         ("hbfp8, avg", "cifar-hbfp-avg", "hbfp8", "hbfp8 avg"),
         ("hbfp8, min", "cifar-hbfp-min", "hbfp8", "hbfp8 min")), "hbfp"),
     "mnist-floats": Table(MNIST, _rows(
-        *((f"float_{kind}", "mnist-floats", f"float_{kind}", figure) for figure, kind in _FLOATS)), "floats"),
+        *((f"float_{kind}", "mnist-floats", f"float_{kind}", figure) for figure, kind in _FLOATS),
+        ("float_e4m16", "mnist-floats", "float_e4m16")), "floats"),
     "cifar-floats": Table(SHORT, _rows(
         *((f"float_{kind}", "cifar-floats", f"float_{kind}", figure) for figure, kind in _FLOATS)), "floats"),
 
@@ -127,7 +130,8 @@ ACCURACY = {
         *((f"int8, `--clip {clip}`", f"mnist-int8-{clip}", "int8", clip) for clip in ("global", "gvq", "mcs", "both"))),
         "int8 ablation"),
     "cifar-int8": Table(CIFAR, _rows(
-        ("int8, `--clip global`", "cifar-int8-global", "int8"), ("int8, `--clip both`", "cifar-int8-both", "int8", "both")),
+        ("int8, `--clip global`", "cifar-int8-global", "int8"),
+        ("int8, `--clip both`", "cifar-int8-both", "int8", "both")),
         "int8"),
     "cifar-int8-ablation": Table(SHORT, _rows(
         ("int8, `--clip global`", "cifar-short-global", "int8", "global"),
@@ -148,7 +152,8 @@ ACCURACY = {
 # Final word lengths, by label.
 WORD_LENGTHS = {
     "word-lengths": {
-        "marvin, MNIST": Run("mnist-marvin", "marvin"), "marvin_extension, MNIST": Run("mnist-marvin", "marvin_extension"),
+        "marvin, MNIST": Run("mnist-marvin", "marvin"),
+        "marvin_extension, MNIST": Run("mnist-marvin", "marvin_extension"),
         "muppet, MNIST": Run("mnist-muppet", "muppet"), "marvin, CIFAR-10": Run("cifar-marvin", "marvin"),
         "marvin_extension, CIFAR-10": Run("cifar-marvin", "marvin_extension"),
         "muppet, CIFAR-10": Run("cifar-muppet", "muppet")},

@@ -24,6 +24,7 @@ def _one(run):
     return {run.format: run}
 
 
+ERROR, DISTANCE = "Error of quantising a layer's gradient to int8", "Kolmogorov-Smirnov distance of a layer's gradient"
 LENET, RESNET, RESNET_SHORT = "LeNet on MNIST", "ResNet-20 on CIFAR-10", "ResNet-20 on CIFAR-10, 4 epochs"
 
 FIGURES = (
@@ -56,16 +57,16 @@ FIGURES = (
     Figure("cifar-exponents", "exponent_histograms", f"Exponents, {RESNET}, fp32",
            _one(SMALL_VALUES["cifar-small-values"])),
 
-    Figure("mnist-quantization-errors", "quantization_errors", f"Error of quantising a layer's gradient to int8, {LENET}",
+    Figure("mnist-quantization-errors", "quantization_errors", f"{ERROR}, {LENET}",
            _one(QUANTIZATION_ERRORS["mnist-quantization-errors"])),
-    Figure("cifar-quantization-errors", "quantization_errors", f"Error of quantising a layer's gradient to int8, {RESNET}",
+    Figure("cifar-quantization-errors", "quantization_errors", f"{ERROR}, {RESNET}",
            _one(QUANTIZATION_ERRORS["cifar-quantization-errors"])),
-    Figure("mnist-distances", "distribution_distances", f"Kolmogorov-Smirnov distance of a layer's gradient, {LENET}",
+    Figure("mnist-distances", "distribution_distances", f"{DISTANCE}, {LENET}",
            _one(DISTRIBUTION_DISTANCES["mnist-distances"])),
-    Figure("cifar-distances", "distribution_distances", f"Kolmogorov-Smirnov distance of a layer's gradient, {RESNET}",
+    Figure("cifar-distances", "distribution_distances", f"{DISTANCE}, {RESNET}",
            _one(DISTRIBUTION_DISTANCES["cifar-distances"])),
-    Figure("mnist-gradients", "gradient_distributions", f"Gradient of the output, {LENET}",
+    Figure("mnist-gradients", "gradient_distributions", f"Gradient of the output of weights 2, {LENET}",
            _one(DISTRIBUTION_DISTANCES["mnist-distances"]), "weights 2"),
-    Figure("cifar-gradients", "gradient_distributions", f"Gradient of the output, {RESNET}",
+    Figure("cifar-gradients", "gradient_distributions", f"Gradient of the output of weights 10, {RESNET}",
            _one(DISTRIBUTION_DISTANCES["cifar-distances"]), "weights 10"),
 )
