@@ -52,7 +52,7 @@ class Statistic(NamedTuple):
     tensor: str
     statistic: str
     first_bin: int
-    values: tuple
+    values: tuple  # of exponents none, if all are zero
 
 
 class ExponentCounts(NamedTuple):
@@ -88,14 +88,7 @@ def _flag(text):
 
 
 def _numbers(text):
-    values = tuple(float(word) for word in text.split())
-    if not values:
-        raise ValueError("no number")
-    return values
-
-
-def _count_or_nothing(text):
-    return int(text) if text else 0
+    return tuple(float(word) for word in text.split())
 
 
 _CURVE = {"format": str, "seed": int, "epoch": int, "step": int, "loss": float, "accuracy": _accuracy,
@@ -103,7 +96,7 @@ _CURVE = {"format": str, "seed": int, "epoch": int, "step": int, "loss": float, 
 _SWITCHES = {"format": str, "seed": int, "step": int, "layer": str, "word_length": int, "fraction_length": int,
              "lookback": _finite, "loss": float}
 _STATISTICS = {"format": str, "seed": int, "epoch": int, "step": int, "layer": str, "tensor": str, "statistic": str,
-               "first_bin": _count_or_nothing, "values": _numbers}
+               "first_bin": int, "values": _numbers}
 
 
 def _read(path, record, columns, key):
@@ -188,6 +181,18 @@ def exponents(row):
     return ExponentCounts(row.first_bin, row.values)
 
 
+def few(items, count):
+    """So many at most of a sequence: the first, the last, and some at equal distances between them."""
+    if len(items) <= count:
+        return list(items)
+    return [items[round(i * (len(items) - 1) / (count - 1))] for i in range(count)]
+
+
+def shown_steps(steps):
+    """Those of which exponents are shown."""
+    return few(sorted(steps), 3)
+
+
 def layers(records):
     """The names of the layers, in the order of the network: weights 2 before weights 10."""
     def place(name):
@@ -199,3 +204,8 @@ def layers(records):
 def final_word_lengths(changes):
     """The word length of each layer after the last of its changes, which are in order."""
     return {c.layer: c.word_length for c in changes}
+
+
+def percent(share):
+    """Of a part of 1. What is not 0 does not look like it."""
+    return "-" if math.isnan(share) else "< 0.01" if 0 < share < 5e-5 else f"{100 * share:.2f}"
