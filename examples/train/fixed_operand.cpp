@@ -171,7 +171,7 @@ class fixed_operand final : public block_operand {
     word_length_ = f.bits;
     if (plain()) throw std::runtime_error("has words of " + std::to_string(word_length_) + " bits");
     take(word_length_, [&](auto i, auto j) {
-      return double{signed_number(numbers.codes[static_cast<std::size_t>(i + j * rows_)], word_length_)};
+      return signed_number(numbers.codes[static_cast<std::size_t>(i + j * rows_)], word_length_);
     });
   }
 

@@ -135,7 +135,8 @@ std::uint64_t write_model(const std::filesystem::path& path, const model_descrip
 }
 
 model_file read_model(const std::filesystem::path& path) {
-  model_file file{{}, nullptr, read_sections(path, kind_of_file)};
+  model_file file;
+  file.contents = read_sections(path, kind_of_file);
   naming(path, [&] { describe(file); });
   return file;
 }

@@ -158,7 +158,10 @@ std::uint64_t write_sections(const std::filesystem::path& path, const file_kind&
 section_file read_sections(const std::filesystem::path& path, const file_kind& kind) {
   return naming(path, [&] {
     const std::string bytes = bytes_of_file(path, kind);
-    section_file file{path, kind.first_line.size() + bytes.size(), {}, sections_of(bytes)};
+    section_file file;
+    file.path = path;
+    file.size = kind.first_line.size() + bytes.size();
+    file.sections = sections_of(bytes);
     file.settings = settings_of(file.sections.front().contents);
     file.sections.erase(file.sections.begin());
     return file;
