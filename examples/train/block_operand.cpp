@@ -60,27 +60,61 @@ class integer_operand : public block_operand {
       std::vector<float> scales(scales_of(view).size());
       read_numbers(in, std::span(mantissas));
       read_numbers(in, std::span(scales));
-      // A tensor takes values, not mantissas. Each is a mantissa times its scale, exact in fp32, and a scale is
-      // what the largest mantissa times it asks for.
-      auto loaded = view;
-      loaded.scales.data = scales.data();
-      fp32_matrix values(view.rows(), view.cols());
-      for (Eigen::Index j = 0; j < values.cols(); ++j)
-        for (Eigen::Index i = 0; i < values.rows(); ++i)
-          values(i, j) = static_cast<float>(mantissas[static_cast<std::size_t>(i + j * values.rows())] *
-                                            loaded.scale(i, j));
-      for (const float scale : scales)
-        if (!(scale > 0 && scale <= std::numeric_limits<float>::max()))
-          throw std::runtime_error("has a scale of " + std::to_string(scale));
-      std::vector<float> largest(scales);
-      for (float& x : largest) x *= static_cast<float>(view.largest);
-      assign(values, largest);
-      with_view([&](const auto& now) {
-        bool same = std::ranges::equal(scales_of(now), scales);
-        if constexpr (std::same_as<decltype(now), decltype(view)>)
-          same = same && std::ranges::equal(elements_of(now), mantissas);
-        if (!same) throw std::runtime_error("has numbers that its format has not");
-      });
+      take(view, mantissas, scales);
+    });
+  }
+
+  coded_matrix coded() const override {
+    return with_view([](const auto& view) {
+      coded_matrix result{format_of(view), view.rows(), view.cols(), {}, {}};
+      for (const auto mantissa : elements_of(view))
+        result.codes.push_back(low_bits(mantissa, result.format.bits));
+      const auto scales = scales_of(view);
+      result.scales.assign(scales.begin(), scales.end());
+      return result;
+    });
+  }
+
+  void restore(const coded_matrix& numbers) override {
+    with_view([&](const auto& view) {
+      using element = typename std::remove_cvref_t<decltype(view)>::element_type;
+      numbers.expect(format_of(view), view.rows(), view.cols(), scales_of(view).size());
+      std::vector<element> mantissas;
+      for (const auto code : numbers.codes)
+        mantissas.push_back(static_cast<element>(signed_number(code, numbers.format.bits)));
+      take(view, mantissas, numbers.scales);
+    });
+  }
+
+ private:
+  template <class View> static number_format format_of(const View& v) {
+    const auto bits = std::bit_width(static_cast<std::uint64_t>(v.largest)) + 1;
+    return {number_format::kind::scaled, static_cast<std::uint8_t>(bits), 0};
+  }
+
+  /// Mantissas and scales of this shape, which must be some that the format has.
+  template <class View, class Mantissa>
+  void take(const View& view, const std::vector<Mantissa>& mantissas, std::vector<float> scales) {
+    // A tensor takes values, not mantissas. Each is a mantissa times its scale, exact in fp32, and a scale is
+    // what the largest mantissa times it asks for.
+    auto loaded = view;
+    loaded.scales.data = scales.data();
+    fp32_matrix values(view.rows(), view.cols());
+    for (Eigen::Index j = 0; j < values.cols(); ++j)
+      for (Eigen::Index i = 0; i < values.rows(); ++i)
+        values(i, j) = static_cast<float>(mantissas[static_cast<std::size_t>(i + j * values.rows())] *
+                                          loaded.scale(i, j));
+    for (const float scale : scales)
+      if (!(scale > 0 && scale <= std::numeric_limits<float>::max()))
+        throw std::runtime_error("has a scale of " + std::to_string(scale));
+    std::vector<float> largest(scales);
+    for (float& x : largest) x *= static_cast<float>(view.largest);
+    assign(values, largest);
+    with_view([&](const auto& now) {
+      bool same = std::ranges::equal(scales_of(now), scales);
+      if constexpr (std::same_as<decltype(now), decltype(view)>)
+        same = same && std::ranges::equal(elements_of(now), mantissas);
+      if (!same) throw std::runtime_error("has numbers that its format has not");
     });
   }
 };

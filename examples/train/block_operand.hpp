@@ -7,6 +7,7 @@
 #include <span>
 #include <variant>
 
+#include "coded_matrix.hpp"
 #include "recipe.hpp"
 #include "saved_state.hpp"
 #include "tensor.hpp"
@@ -46,6 +47,14 @@ class block_operand : public saved_state {
   /// What the next `assign` depends on, beside its values.
   virtual void save_scaling(std::ostream&) const {}
   virtual void load_scaling(std::istream&) {}
+  /// The same for inference, which has no steps.
+  virtual void save_held_scale(std::ostream&) const {}
+  virtual void load_held_scale(std::istream&) {}
+
+  /// The bits of the numbers, with their scales where the format has some.
+  [[nodiscard]] virtual coded_matrix coded() const = 0;
+  /// Takes over what `coded` gave of an operand of this format and shape. Throws std::exception for anything else.
+  virtual void restore(const coded_matrix& numbers) = 0;
 };
 
 /// An empty matrix in a format. Stochastic rounding draws from the calling thread's stream (narrow::seed). `layer` is

@@ -34,6 +34,8 @@ class layer_operands : public saved_state {
 
   void save(std::ostream& out) const override;
   void load(std::istream& in) override;
+  void save_for_inference(std::ostream& out) const override { x_->save_held_scale(out); }
+  void load_for_inference(std::istream& in) override { x_->load_held_scale(in); }
 
   /// Scales of the operands of the last products: for tests.
   struct scale_counts {

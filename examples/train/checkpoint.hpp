@@ -1,25 +1,9 @@
-// The whole state of a run as a file, which exists whole or not at all.
-//
-// A line that says what the file is, then sections: size of the name (u32), name, size of the contents (u64),
-// contents, crc32 of all that (u32); numbers little-endian. The last section is called "end" and empty.
+// The whole state of a run as a file; see section_file.hpp.
 #pragma once
 
-#include <filesystem>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "data/dataset.hpp"
-#include "saved_state.hpp"
+#include "section_file.hpp"
 
 namespace narrow_train {
-
-/// What a run was told, by the names of the options: the same run has the same ones.
-struct setting {
-  std::string name, value;
-
-  bool operator==(const setting&) const = default;
-};
 
 /// Writes a checkpoint; the one that was there stays until the new one is complete. Throws data_error naming
 /// the file.

@@ -29,6 +29,13 @@ class plain_operand final : public block_operand {
     read_matrix(in, loaded, values_.rows(), values_.cols());
     values_ = std::move(loaded);
   }
+  coded_matrix coded() const override {
+    return narrow_train::coded(values_.data(), values_.rows(), values_.cols());
+  }
+  void restore(const coded_matrix& numbers) override {
+    numbers.expect(format_of_number<float>::value, values_.rows(), values_.cols(), 0);
+    decode(numbers.codes, values_.data());
+  }
 
  private:
   static constexpr float one_ = 1;
@@ -120,13 +127,52 @@ class fixed_operand final : public block_operand {
       matrix<double> mantissas(rows_, cols_);
       const auto wl = read_number<int>(in);
       for (double& m : mantissas.reshaped()) m = read_number<std::int32_t>(in);
-      const int fl = kind_ == operand_kind::fixed ? loaded.fraction_length_ : 0;
-      loaded.integers_.format({wl, fl});
-      const double step = std::ldexp(1.0, -fl);
-      loaded.integers_.assign(rows_, cols_, [&](auto i, auto j) { return mantissas(i, j) * step; });
-      loaded.scale_ = std::ldexp(1.0f, -loaded.fraction_length_);
+      loaded.take(wl, [&](auto i, auto j) { return mantissas(i, j); });
     }
     *this = std::move(loaded);
+  }
+
+  coded_matrix coded() const override {
+    if (plain()) return narrow_train::coded(values_.data(), rows_, cols_);
+    coded_matrix result{
+        {number_format::kind::scaled, static_cast<std::uint8_t>(word_length_), 0}, rows_, cols_, {}, {}};
+    for (Eigen::Index j = 0; j < cols_; ++j)
+      for (Eigen::Index i = 0; i < rows_; ++i)
+        result.codes.push_back(low_bits(integers_.mantissa(i, j), word_length_));
+    if (kind_ == operand_kind::fixed)
+      result.format = {number_format::kind::fixed, result.format.bits,
+                       static_cast<std::uint8_t>(fraction_length_)};
+    else
+      result.scales.push_back(scale_);
+    return result;
+  }
+  /// The word length may be any: it is what the layer's was.
+  void restore(const coded_matrix& numbers) override {
+    const number_format& f = numbers.format;
+    if (kind_ == operand_kind::held_words && f == format_of_number<float>::value) {
+      numbers.expect(f, rows_, cols_, 0);
+      word_length_ = layer_format::full_precision;
+      scale_ = 1;
+      values_.resize(rows_, cols_);
+      decode(numbers.codes, values_.data());
+      return;
+    }
+    if (kind_ == operand_kind::fixed) {
+      numbers.expect({number_format::kind::fixed, f.bits, f.fraction}, rows_, cols_, 0);
+      fraction_length_ = narrow::fixed_format(f.bits, f.fraction).fl;  // throws
+    } else {
+      numbers.expect({number_format::kind::scaled, f.bits, 0}, rows_, cols_, 1);
+      const float scale = numbers.scales.front();
+      if (!std::isnormal(scale) || scale != std::ldexp(1.0f, std::ilogb(scale)))
+        throw std::runtime_error("has a scale of " + std::to_string(scale));
+      fraction_length_ = -std::ilogb(scale);
+      static_cast<void>(narrow::fixed_format(f.bits, 0));  // throws
+    }
+    word_length_ = f.bits;
+    if (plain()) throw std::runtime_error("has words of " + std::to_string(word_length_) + " bits");
+    take(word_length_, [&](auto i, auto j) {
+      return signed_number(numbers.codes[static_cast<std::size_t>(i + j * rows_)], word_length_);
+    });
   }
 
   void save_scaling(std::ostream& out) const override {
@@ -142,9 +188,26 @@ class fixed_operand final : public block_operand {
     fraction_length_ = fl;
   }
 
+  // A power of two that is kept: numbers that are assigned next have it.
+  void save_held_scale(std::ostream& out) const override {
+    if (kind_ == operand_kind::held_words) save_scaling(out);
+  }
+  void load_held_scale(std::istream& in) override {
+    if (kind_ == operand_kind::held_words) load_scaling(in);
+  }
+
  private:
   [[nodiscard]] bool plain() const {
     return kind_ == operand_kind::held_words && word_length_ == layer_format::full_precision;
+  }
+
+  /// mantissa(i, j) of words of `wl` bits; the fraction length is known.
+  template <class Mantissa> void take(int wl, Mantissa mantissa) {
+    const int fl = kind_ == operand_kind::fixed ? fraction_length_ : 0;
+    integers_.format({wl, fl});
+    const double step = std::ldexp(1.0, -fl);
+    integers_.assign(rows_, cols_, [&](auto i, auto j) { return mantissa(i, j) * step; });
+    scale_ = std::ldexp(1.0f, -fraction_length_);
   }
 
   static int fraction_length_for(const Eigen::Ref<const fp32_matrix>& values, int wl) {

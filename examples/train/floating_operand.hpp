@@ -37,6 +37,14 @@ template <class F> class rounded_operand final : public block_operand {
     read_matrix(in, loaded, values_.rows(), values_.cols());
     assign(loaded, {});
   }
+  coded_matrix coded() const override {
+    return narrow_train::coded(codes_.data(), values_.rows(), values_.cols());
+  }
+  void restore(const coded_matrix& numbers) override {
+    numbers.expect(format_of_number<F>::value, values_.rows(), values_.cols(), 0);
+    decode(numbers.codes, codes_.data());
+    narrow::convert(codes_, std::span<float>(values_.data(), codes_.size()));
+  }
 
  private:
   static constexpr float one_ = 1;
@@ -106,6 +114,31 @@ template <class F> class scaled_operand final : public block_operand {
     if (size > history) throw std::runtime_error("has " + std::to_string(size) + " largest magnitudes");
     largest_.clear();
     while (largest_.size() < size) largest_.push_back(read_number<float>(in));
+  }
+
+  // Of the steps the largest magnitude is left, or 0 where there were none.
+  void save_held_scale(std::ostream& out) const override {
+    write_number(out, largest_.empty() ? 0.0f : *std::max_element(largest_.begin(), largest_.end()));
+  }
+  void load_held_scale(std::istream& in) override {
+    const auto largest = read_number<float>(in);
+    if (!(largest >= 0 && largest <= std::numeric_limits<float>::max()))
+      throw std::runtime_error("has a largest magnitude of " + std::to_string(largest));
+    largest_.clear();
+    if (largest > 0) largest_.push_back(largest);
+  }
+  coded_matrix coded() const override {
+    coded_matrix result = narrow_train::coded(codes_.data(), rows_, cols());
+    result.scales.push_back(scale_);
+    return result;
+  }
+  void restore(const coded_matrix& numbers) override {
+    numbers.expect(format_of_number<F>::value, rows_, cols(), 1);
+    const float scale = numbers.scales.front();
+    if (!(scale > 0 && scale <= std::numeric_limits<float>::max()))
+      throw std::runtime_error("has a scale of " + std::to_string(scale));
+    scale_ = scale;
+    decode(numbers.codes, codes_.data());
   }
 
  private:

@@ -12,7 +12,8 @@ namespace narrow_train {
 #define TRAINED_FORMAT(name, ...)                                                                   \
   training_result train_##name(const training_settings&, const train_and_test&, std::uint64_t seed, \
                                observer&);                                                          \
-  std::unique_ptr<stepper> prepare_##name(const training_settings&, const dataset&);
+  std::unique_ptr<stepper> prepare_##name(const training_settings&, const dataset&);                \
+  evaluated_model evaluate_##name(const model_file&, const dataset&);
 #include "formats.inc"
 #undef TRAINED_FORMAT
 #undef RECIPE
@@ -34,9 +35,10 @@ template <class F> constexpr recipe float_recipe() {
 
 std::span<const format> formats() {
   static constexpr std::array all{
-#define TRAINED_FORMAT(name, ...) format{#name, train_##name, prepare_##name, std::nullopt},
-#define RECIPE(name, how) format{#name, train_fp32, prepare_fp32, how},
-#define FLOAT_RECIPE(name, ...) format{#name, train_fp32, prepare_fp32, float_recipe<__VA_ARGS__>()},
+#define TRAINED_FORMAT(name, ...) format{#name, train_##name, prepare_##name, evaluate_##name, std::nullopt},
+#define RECIPE(name, how) format{#name, train_fp32, prepare_fp32, evaluate_fp32, how},
+#define FLOAT_RECIPE(name, ...) \
+  format{#name, train_fp32, prepare_fp32, evaluate_fp32, float_recipe<__VA_ARGS__>()},
 #include "formats.inc"
 #undef TRAINED_FORMAT
 #undef RECIPE

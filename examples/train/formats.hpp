@@ -15,6 +15,8 @@ struct format {
                                   observer&);
   /// stepper_of<S> for it.
   std::unique_ptr<stepper> (*prepare_stored)(const training_settings&, const dataset&);
+  /// evaluate_model<S> for it.
+  evaluated_model (*evaluate)(const model_file&, const dataset&);
   std::optional<recipe> quantised;  // of a format of operands
 
   /// Trains a fresh network; see train_network.

@@ -18,13 +18,13 @@ namespace {
 using namespace narrow_train;
 
 /// Makes the folder if it is not there; one that cannot be written is refused.
-void prepare_folder(const std::filesystem::path& folder) {
+void prepare_folder(const char* option, const std::filesystem::path& folder) {
   if (folder.empty()) return;
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
   if (!failure && access(folder.c_str(), W_OK | X_OK) != 0) failure = {errno, std::generic_category()};
   if (failure)
-    throw data_error("--checkpoint: cannot write to " + folder.string() + ": " + failure.message());
+    throw data_error(std::string(option) + ": cannot write to " + folder.string() + ": " + failure.message());
 }
 
 /// Writes the files that are asked for, of the runs that are complete.
@@ -65,6 +65,18 @@ void train_all(const options& asked, const train_and_test& data, std::vector<run
   if (failure) std::rethrow_exception(failure);
 }
 
+/// The models that --eval names on the test images. All are read before the first is evaluated.
+std::vector<evaluated_file> evaluate_all(const options& asked) {
+  std::vector<evaluated_file> files;
+  for (const auto& path : asked.models) files.push_back({read_model(path), {}});
+  const dataset images = asked.data->load(asked.folder).test;
+  for (const auto& [model, outcome] : files)
+    require_fit(model, images, "--dataset " + std::string(asked.data->name));
+  use_threads(asked.threads);
+  for (auto& [model, outcome] : files) outcome = model.kind->evaluate(model, images);
+  return files;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
@@ -72,9 +84,15 @@ int main(int argc, char** argv) try {
   const auto asked = parse(argc, argv, exit_code);
   if (!asked) return exit_code;
 
+  if (!asked->models.empty()) {
+    print_evaluations(std::cout, evaluate_all(*asked));
+    return 0;
+  }
+
   train_and_test data = asked->data->load(asked->folder);
   if (asked->limit > 0) data.train.truncate(asked->limit);
-  prepare_folder(asked->training.checkpoints);
+  prepare_folder("--checkpoint", asked->training.checkpoints);
+  prepare_folder("--export", asked->training.exports);
   std::vector<run> runs;
   for (const format* kind : asked->formats)
     for (const auto seed : asked->seeds) runs.push_back({kind, seed, {}, false});
@@ -84,6 +102,7 @@ int main(int argc, char** argv) try {
 
   train_all(*asked, data, runs);
   print_table(std::cout, runs);
+  if (!asked->training.exports.empty()) print_models(std::cout, runs, asked->training);
   return 0;
 } catch (const narrow_train::data_error& e) {
   std::cerr << "train: " << e.what() << '\n';

@@ -89,9 +89,6 @@ template <class T> bool has_repeated(std::vector<T> items) {
   return std::ranges::adjacent_find(items) != items.end();
 }
 
-/// What the names of an option's values mean.
-template <class Meaning> using names_of = std::vector<std::pair<std::string, Meaning>>;
-
 /// An option of some recipes only.
 struct recipe_option {
   const CLI::Option* option;
@@ -152,6 +149,15 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
                                "Steps from one look at the tensors to the next, for --statistics-csv and "
                                "--loss-scale auto")
                     ->check(between(1, unlimited));
+  app.add_option("--export", t.exports,
+                 "Folder for the model that each run ends with, its weights in their formats: "
+                 "MODEL-FORMAT-SEED.model")
+      ->always_capture_default(false);
+  auto* evaluated =
+      app.add_option("--eval", o.models,
+                     "Models that --export wrote, separated by commas: trains nothing, tests them")
+          ->delimiter(',')
+          ->always_capture_default(false);
 
   const std::string data_group = "Data";
   app.add_option("--dataset", dataset, "Images: " + choices(sources()))
@@ -280,18 +286,14 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
       "--rounding", t.recipes.rounding,
       "nearest | stochastic, of all operands; by default stochastic in hbfp, marvin and muppet, with int8 of "
       "gradients only",
-      names_of<rounding_choice>{{"nearest", rounding_choice::nearest},
-                                {"stochastic", rounding_choice::stochastic}},
-      any, "a format of operands");
+      rounding_choices, any, "a format of operands");
   add_choice("--exponent", t.recipes.exponent,
-             "max | min | avg: what the shared exponents of hbfp are chosen by",
-             names_of<exponent_choice>{
-                 {"max", exponent_choice::max}, {"min", exponent_choice::min}, {"avg", exponent_choice::avg}},
-             is(bfp), "hbfp");
+             "max | min | avg: what the shared exponents of hbfp are chosen by", exponent_choices, is(bfp),
+             "hbfp");
   add_choice(
       "--tile", t.recipes.weight_scales,
       "tensor | 24: what shares a scale in the weights of hbfp and int8, everything or squares of 24 x 24",
-      names_of<sharing>{{"tensor", sharing::tensor}, {"24", sharing::tile}}, is(bfp, int8), "hbfp or int8");
+      weight_sharings, is(bfp, int8), "hbfp or int8");
   recipe_options.push_back(
       {app.add_option("--weight-bits", t.recipes.stored_mantissa,
                       "Mantissas of a wider copy of hbfp's weights, which the updates go to")
@@ -309,10 +311,10 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
              "global | gvq | mcs | both: gradients of int8 for the weight gradient, one scale or one for "
              "each channel "
              "(gvq, both), at the maximum or by their distribution (mcs, both)",
-             names_of<gradient_clip>(std::begin(gradient_clips), std::end(gradient_clips)), is(int8), "int8");
+             gradient_clips, is(int8), "int8");
   add_choice("--push-up", t.switching.push_up, "adapt | printed: which form of PushUp marvin has",
-             names_of<narrow::push_up_form>{{"adapt", narrow::push_up_form::adapt},
-                                            {"printed", narrow::push_up_form::printed}},
+             option_values<narrow::push_up_form, 2>{
+                 {{"adapt", narrow::push_up_form::adapt}, {"printed", narrow::push_up_form::printed}}},
              marvin, "marvin");
   const auto add_number = [&](const char* name, auto& value, const char* help, double low, double high) {
     recipe_options.push_back(
@@ -325,6 +327,12 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
 
   try {
     app.parse(argc, argv);
+    if (!evaluated->empty())
+      for (const CLI::Option* option : app.get_options())
+        if (!option->empty() && !option->check_name("--eval") && !option->check_name("--dataset") &&
+            !option->check_name("--data") && !option->check_name("--threads"))
+          throw CLI::ValidationError(option->get_name(), CLI::detail::join(option->results(), ",") +
+                                                             " is of no use to --eval, which trains nothing");
     o.data = find(sources(), dataset);
     if (o.data->needs_folder && o.folder.empty())
       throw CLI::ValidationError("--dataset", dataset + " needs --data DIR, the folder of its files");
@@ -349,10 +357,12 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
                                                  " is longer than --epochs " + std::to_string(t.epochs));
     if (resume && t.checkpoints.empty())
       throw CLI::ValidationError("--resume", "needs --checkpoint DIR, the folder to resume from");
-    if (!t.checkpoints.empty() && has_repeated(o.seeds))
-      throw CLI::ValidationError("--seed", "with --checkpoint every seed must be another");
-    if (!t.checkpoints.empty() && has_repeated(format_names))
-      throw CLI::ValidationError("--formats", "with --checkpoint every format must be another");
+    const std::string with_files = !t.checkpoints.empty() ? "--checkpoint" : "--export";
+    const bool files = !t.checkpoints.empty() || !t.exports.empty();
+    if (files && has_repeated(o.seeds))
+      throw CLI::ValidationError("--seed", "with " + with_files + " every seed must be another");
+    if (files && has_repeated(format_names))
+      throw CLI::ValidationError("--formats", "with " + with_files + " every format must be another");
     if (!every->empty() && o.statistics.empty() && t.loss_scale != automatic_scale)
       throw CLI::ValidationError("--statistics-every", every->results().front() +
                                                            " is of no use without --statistics-csv or "

@@ -17,7 +17,8 @@ enum class purpose : std::uint64_t {
   batch_order = 2,
   glyphs = 3,
   rounding = 4,
-  augmentation = 5
+  augmentation = 5,
+  evaluation = 6
 };
 
 class random_stream {

@@ -1,6 +1,7 @@
 // The formats that the operands of a layer's products are quantised to. Everything else is fp32.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -10,12 +11,23 @@ namespace narrow_train {
 
 class block_operand;
 
+/// The values of an option, by their names on the command line.
+template <class Meaning, std::size_t Count>
+using option_values = std::array<std::pair<std::string_view, Meaning>, Count>;
+
 enum class rounding_choice { nearest, stochastic };
+inline constexpr option_values<rounding_choice, 2> rounding_choices{
+    {{"nearest", rounding_choice::nearest}, {"stochastic", rounding_choice::stochastic}}};
+
 enum class exponent_choice { max, min, avg };  // narrow::exponent
+inline constexpr option_values<exponent_choice, 3> exponent_choices{
+    {{"max", exponent_choice::max}, {"min", exponent_choice::min}, {"avg", exponent_choice::avg}}};
 
 /// What shares a scale: everything, every column (a sample of a batch), every row (a channel), or a square tile.
 enum class sharing { tensor, column, row, tile };
 inline constexpr int tile_size = 24;  // as in the later work of the authors of hybrid block floating point
+inline constexpr option_values<sharing, 2> weight_sharings{
+    {{"tensor", sharing::tensor}, {"24", sharing::tile}}};
 
 /// The word length and the fraction length that a layer has at present, where these change while it trains.
 struct layer_format {
@@ -51,12 +63,10 @@ enum class gradient_clip {
   both     // there by narrow::adaptive_clip of each channel
 };
 
-/// Their names on the command line.
-inline constexpr std::pair<std::string_view, gradient_clip> gradient_clips[]{
-    {"global", gradient_clip::global},
-    {"gvq", gradient_clip::gvq},
-    {"mcs", gradient_clip::mcs},
-    {"both", gradient_clip::both}};
+inline constexpr option_values<gradient_clip, 4> gradient_clips{{{"global", gradient_clip::global},
+                                                                 {"gvq", gradient_clip::gvq},
+                                                                 {"mcs", gradient_clip::mcs},
+                                                                 {"both", gradient_clip::both}}};
 
 /// Hybrid block floating point (Drumond et al., 2018): all operands in BFP; forward and for the input gradient one
 /// exponent for each training input, for the weight gradient one for the batch. Weights are in BFP throughout: there

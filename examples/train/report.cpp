@@ -229,4 +229,50 @@ void print_table(std::ostream& out, const std::vector<run>& runs) {
   out << remarks.str();
 }
 
+namespace {
+
+std::string percent(std::uint64_t part, std::uint64_t whole) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f %%", 100 * static_cast<double>(part) / static_cast<double>(whole));
+  return text;
+}
+
+}  // namespace
+
+void print_models(std::ostream& out, const std::vector<run>& runs, const training_settings& settings) {
+  for (const run& r : runs) {
+    const auto path = model_path(r.kind->adapted(settings), r.seed).string();
+    if (!r.result.exported) {
+      out << path << " was not written: the run diverged\n";
+      continue;
+    }
+    const auto& [file, in_fp32, in_fp16, bits] = *r.result.exported;
+    char mean[32];
+    std::snprintf(mean, sizeof mean, "%.1f", bits);
+    out << path << " has " << file << " bytes, " << mean << " bits a weight: " << percent(file, in_fp32)
+        << " of the " << in_fp32 << " in fp32, " << percent(file, in_fp16) << " of the " << in_fp16
+        << " in fp16\n";
+  }
+}
+
+void print_evaluations(std::ostream& out, const std::vector<evaluated_file>& files) {
+  std::size_t width = 4;
+  for (const evaluated_file& f : files) width = std::max(width, f.model.contents.path.string().size());
+  out << std::left << std::setw(static_cast<int>(width)) << "file"
+      << "   model      format             test accuracy   bits a weight       bytes     in fp32     in fp16 "
+         "  "
+         "of fp32   of fp16\n";
+  for (const evaluated_file& f : files) {
+    const model_size& size = f.outcome.size;
+    char line[240];
+    std::snprintf(
+        line, sizeof line, "   %-10s %-18s %11.2f %%   %13.1f %11llu %11llu %11llu %9s %9s\n",
+        std::string(f.model.about.settings.network->name).c_str(), std::string(f.model.kind->name).c_str(),
+        100 * f.outcome.result.accuracy, size.bits_per_weight, static_cast<unsigned long long>(size.file),
+        static_cast<unsigned long long>(size.in_fp32), static_cast<unsigned long long>(size.in_fp16),
+        percent(size.file, size.in_fp32).c_str(), percent(size.file, size.in_fp16).c_str());
+    out << std::left << std::setw(static_cast<int>(width)) << f.model.contents.path.string() << line;
+  }
+}
+
 }  // namespace narrow_train

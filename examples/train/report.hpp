@@ -20,6 +20,12 @@ struct run {
   bool complete = false;
 };
 
+/// A file that --eval names, and what came of it.
+struct evaluated_file {
+  model_file model;
+  evaluated_model outcome;
+};
+
 /// Progress of all runs together, on stderr: a line that renews itself on a terminal, else one line for each
 /// epoch. Runs may report from several threads at once.
 class progress {
@@ -69,5 +75,11 @@ void write_statistics(const std::filesystem::path& path, const std::vector<run>&
 /// One line for each format, the mean over its seeds, marked where runs diverged; then which, where gradients
 /// overflowed, and how many losses were not finite.
 void print_table(std::ostream& out, const std::vector<run>& runs);
+
+/// The models that the runs wrote, one a line, and how large they are; `settings`: of the runs.
+void print_models(std::ostream& out, const std::vector<run>& runs, const training_settings& settings);
+
+/// One line for each file: test accuracy and sizes.
+void print_evaluations(std::ostream& out, const std::vector<evaluated_file>& files);
 
 }  // namespace narrow_train

@@ -29,6 +29,10 @@ class saved_state {
   /// Takes over what `save` of an object with the same settings wrote, bit for bit. Throws
   /// std::runtime_error for anything else; the object may then hold any state.
   virtual void load(std::istream& in) = 0;
+
+  /// The same for what inference depends on.
+  virtual void save_for_inference(std::ostream&) const {}
+  virtual void load_for_inference(std::istream&) {}
 };
 
 /// A part of a run's state: its name in the file, and how it is written and read, as `saved_state` has it.

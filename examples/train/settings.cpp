@@ -1,6 +1,5 @@
 #include "settings.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <sstream>
 #include <stdexcept>
@@ -8,19 +7,13 @@
 namespace narrow_train {
 namespace {
 
-/// The shortest text that is this number and no other.
-template <class T> std::string text(T number) {
-  char digits[64];
-  return {digits, std::to_chars(digits, std::end(digits), number).ptr};
-}
-
-std::string text(const dataset& images) {
+std::string text_of(const dataset& images) {
   const auto [height, width, channels] = images.shape;
   return text(images.count()) + " of " + text(height) + " x " + text(width) + " x " + text(channels) +
          ", crc32 " + digest(images);
 }
 
-std::string text(const std::vector<double>& numbers) {
+std::string text_of(const std::vector<double>& numbers) {
   std::string all;
   for (const double x : numbers) {
     if (!all.empty()) all += ',';
@@ -29,9 +22,14 @@ std::string text(const std::vector<double>& numbers) {
   return all;
 }
 
-std::string text(rounding_choice r) { return r == rounding_choice::nearest ? "nearest" : "stochastic"; }
-std::string text(exponent_choice e) {
-  return e == exponent_choice::max ? "max" : e == exponent_choice::min ? "min" : "avg";
+/// f(name of the option, values, place for the choice) for the choices that inference depends on.
+template <class Choices, class F> void for_each_inference_choice(Choices& chosen, F f) {
+  static constexpr option_values<recipe::product_output, 1> saturate{
+      {{"yes", recipe::product_output::saturating}}};
+  f("--rounding", rounding_choices, chosen.rounding);
+  f("--exponent", exponent_choices, chosen.exponent);
+  f("--tile", weight_sharings, chosen.weight_scales);
+  f("--saturate-output", saturate, chosen.output);
 }
 
 }  // namespace
@@ -48,13 +46,17 @@ narrow::loss_scaler make_scaler(const std::string& loss_scale) {
   return narrow::static_scale(scale);
 }
 
+std::string name_of_run(const training_settings& settings, std::uint64_t seed) {
+  return std::string(settings.network->name) + '-' + std::string(settings.format) + '-' + text(seed);
+}
+
 std::vector<setting> description(const training_settings& t, const train_and_test& data, std::uint64_t seed) {
   std::vector<setting> all{
       {"--formats", std::string(t.format)},
       {"--seed", text(seed)},
       {"--model", std::string(t.network->name)},
-      {"training-images", text(data.train)},
-      {"test-images", text(data.test)},
+      {"training-images", text_of(data.train)},
+      {"test-images", text_of(data.test)},
       {"--augment", t.augment == augmentation::none ? "none" : "crop-flip"},
       {"--batch", text(t.batch)},
       {"--accumulate-steps", text(t.accumulate_steps)},
@@ -76,19 +78,14 @@ std::vector<setting> description(const training_settings& t, const train_and_tes
   if (t.flush_below > 0) all.push_back({"--flush-below", text(t.flush_below)});
   const schedule_uses& uses = t.schedule.kind->uses;
   if (uses.decay) all.push_back({"--lr-decay", text(t.schedule.decay)});
-  if (uses.milestones) all.push_back({"--milestones", text(t.schedule.milestones)});
+  if (uses.milestones) all.push_back({"--milestones", text_of(t.schedule.milestones)});
   if (uses.factor) all.push_back({"--lr-factor", text(t.schedule.factor)});
   if (uses.patience) all.push_back({"--patience", text(t.schedule.patience)});
   if (uses.epochs) all.push_back({"--epochs", text(t.epochs)});
   if (const recipe_choices& chosen = t.recipes; t.products.quantised) {
-    if (chosen.rounding) all.push_back({"--rounding", text(*chosen.rounding)});
-    if (chosen.exponent) all.push_back({"--exponent", text(*chosen.exponent)});
-    if (chosen.weight_scales)
-      all.push_back({"--tile", *chosen.weight_scales == sharing::tensor ? "tensor" : text(tile_size)});
-    for (const auto& [name, clip] : gradient_clips)
-      if (chosen.clip == clip) all.push_back({"--clip", std::string(name)});
+    for (setting& choice : inference_choices(chosen)) all.push_back(std::move(choice));
+    if (chosen.clip) all.push_back({"--clip", name_of(gradient_clips, *chosen.clip)});
     if (chosen.stored_mantissa) all.push_back({"--weight-bits", text(*chosen.stored_mantissa)});
-    if (chosen.output) all.push_back({"--saturate-output", "yes"});
   }
   const narrow::precision_switch_options& switching = t.switching;
   if (t.products.quantised && t.products.quantised->switching == recipe::precision::marvin) {
@@ -97,6 +94,26 @@ std::vector<setting> description(const training_settings& t, const train_and_tes
     all.push_back({"--push-up", switching.push_up == narrow::push_up_form::adapt ? "adapt" : "printed"});
   }
   return all;
+}
+
+std::vector<setting> inference_choices(const recipe_choices& chosen) {
+  std::vector<setting> all;
+  for_each_inference_choice(chosen, [&](const char* name, const auto& values, const auto& choice) {
+    if (choice) all.push_back({name, name_of(values, *choice)});
+  });
+  return all;
+}
+
+bool take_inference_choice(recipe_choices& chosen, const setting& told) {
+  bool known = false;
+  for_each_inference_choice(chosen, [&](const char* name, const auto& values, auto& choice) {
+    if (told.name != name) return;
+    known = true;
+    const auto found = std::ranges::find(values, told.value, [](const auto& v) { return v.first; });
+    if (found == values.end()) throw std::runtime_error("has an unknown " + told.name + ": " + told.value);
+    choice = found->second;
+  });
+  return known;
 }
 
 }  // namespace narrow_train

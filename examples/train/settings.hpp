@@ -1,6 +1,8 @@
 // What a training run is told. Plain data: options.cpp fills it from the command line.
 #pragma once
 
+#include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -50,16 +52,39 @@ struct training_settings {
   narrow::precision_switch_options switching;  // of MARViN
   master_copy master = master_copy::kept;
   std::filesystem::path checkpoints;  // folder; empty: none are written
+  std::filesystem::path exports;      // the same, for models
   run_start start = run_start::beginning;
 };
 
-/// "none", "dynamic", "auto", as dynamic, but from 1 on, or a positive number, the constant scale. Throws std::invalid_argument for anything
-/// else.
+/// The shortest text that is this number and no other.
+template <class T>
+requires std::is_arithmetic_v<T> std::string text(T number) {
+  char digits[64];
+  return {digits, std::to_chars(digits, std::end(digits), number).ptr};
+}
+
+/// The name of an option's value.
+template <class Meaning, std::size_t Count>
+std::string name_of(const option_values<Meaning, Count>& values, Meaning value) {
+  return std::string(std::ranges::find(values, value, &std::pair<std::string_view, Meaning>::second)->first);
+}
+
+/// "none", "dynamic", "auto", as dynamic, but from 1 on, or a positive number, the constant scale. Throws
+/// std::invalid_argument for anything else.
 narrow::loss_scaler make_scaler(const std::string& loss_scale);
+
+/// MODEL-FORMAT-SEED, what its files are called.
+std::string name_of_run(const training_settings& settings, std::uint64_t seed);
 
 /// All that the weights of a run depend on, for its checkpoint. The number of epochs is left out where more
 /// of them continue fewer.
 std::vector<setting> description(const training_settings& settings, const train_and_test& data,
                                  std::uint64_t seed);
+
+/// What the choices say of inference.
+std::vector<setting> inference_choices(const recipe_choices& chosen);
+/// Whether a setting is one of those; then takes it into the choices. Throws std::runtime_error where its value is
+/// none.
+bool take_inference_choice(recipe_choices& chosen, const setting& told);
 
 }  // namespace narrow_train

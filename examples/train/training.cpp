@@ -43,8 +43,7 @@ void load(std::istream& in, training_result& result, int epochs) {
 }  // namespace
 
 std::filesystem::path checkpoint_path(const training_settings& settings, std::uint64_t seed) {
-  return settings.checkpoints / (std::string(settings.network->name) + '-' + std::string(settings.format) +
-                                 '-' + std::to_string(seed) + ".checkpoint");
+  return settings.checkpoints / (name_of_run(settings, seed) + ".checkpoint");
 }
 
 saved_part part_of(training_result& result, const training_settings& settings) {

@@ -13,6 +13,7 @@
 
 #include "checkpoint.hpp"
 #include "data/batches.hpp"
+#include "inference.hpp"
 #include "layers/softmax.hpp"
 #include "network.hpp"
 #include "schedule.hpp"
@@ -48,6 +49,9 @@ struct training_result {
   narrow::cost_model costs = {}, costs_in_fp32 = {};
   std::vector<statistic> statistics = {};  // of the steps that were looked at
   std::string diverged = {};               // why training ended before its last epoch; empty: it did not
+  // (classes x test images), after the last epoch; empty if that was not trained now.
+  fp32_matrix logits = {};
+  std::optional<model_size> exported = {};
 };
 
 /// Where the checkpoint of a run lies.
@@ -73,19 +77,6 @@ class observer {
   /// This many epochs will not be trained: a checkpoint has them, or the run diverged before.
   virtual void epochs_left_out(int /*count*/) {}
 };
-
-/// Share of the images that the network takes for what they are.
-template <class S> double accuracy(network<S>& net, batches<S>& images) {
-  classification<S> result;
-  std::size_t correct = 0, count = 0;
-  for (std::size_t i = 0; i < images.count(); ++i) {
-    images.select(i);
-    softmax_cross_entropy(net.forward(images.images, phase::inference), images.labels, 1, result);
-    correct += result.correct;
-    count += images.labels.size();
-  }
-  return static_cast<double>(correct) / static_cast<double>(count);
-}
 
 /// Fixed-point gradients saturate, which no scaler can see: they take a constant scale, 1 if none is given.
 template <class S> std::string scale_choice_for(const std::string& loss_scale) {
@@ -159,6 +150,7 @@ template <class S> class trainee {
   }
 
   [[nodiscard]] network<S>& net() { return net_; }
+  [[nodiscard]] const parameter_list<S>& parameters() const { return parameters_; }
   [[nodiscard]] mixed_precision<S>& training() { return training_; }
   [[nodiscard]] const tensor_watch& watch() const { return *watch_; }
 
@@ -236,9 +228,8 @@ training_result train_network(const training_settings& settings, const train_and
   trainee<S> trained(settings, data.train, seed);
   network<S>& net = trained.net();
   mixed_precision<S>& training = trained.training();
-  const pixel_values values = normalised(data.train);
-  batches<S> train(data.train, values, settings.batch, settings.augment);
-  batches<S> test(data.test, values, settings.batch);
+  const pixel_scaling pixels = scaling_of(data.train);
+  batches<S> train(data.train, values_of(pixels), settings.batch, settings.augment);
 
   const auto together = static_cast<std::size_t>(settings.accumulate_steps);
   const auto rates = make_schedule(
@@ -278,7 +269,9 @@ training_result train_network(const training_settings& settings, const train_and
     if (training.policy()) training.policy()->epoch_done();
     at.seconds += std::chrono::duration<double>(clock::now() - start).count();
     at.loss = losses.value();
-    at.accuracy = accuracy(net, test);
+    evaluation tested = evaluate(net, data.test, pixels, settings.batch, seed);
+    at.accuracy = tested.accuracy;
+    result.logits = std::move(tested.logits);
     at.scale = training.loss_scale();
     at.skipped = training.scaler().skipped();
     at.nonfinite += losses.nonfinite();
@@ -292,6 +285,11 @@ training_result train_network(const training_settings& settings, const train_and
     watcher.epoch_done(at);
   }
   watcher.epochs_left_out(settings.epochs - at.epoch);
+  if (!settings.exports.empty() && result.diverged.empty()) {
+    const model_description about{settings, seed, data.train.shape, data.train.classes, pixels};
+    const auto size = write_model(model_path(settings, seed), about, model_parts(trained.parameters()));
+    result.exported = size_of_model(trained.parameters(), size);
+  }
   if (const auto* policy = training.policy()) {
     result.formats = policy->changes();
     result.words = policy->words();

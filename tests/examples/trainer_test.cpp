@@ -298,6 +298,73 @@ TEST_CASE("options without what they need are refused", "[train][options]") {
   }
 }
 
+TEST_CASE("options of models as files are read, and those of training refused beside --eval",
+          "[train][options]") {
+  int exit_code = 0;
+  std::string complaint;
+  const auto training = parse_line({"--export", "there"}, exit_code, complaint);
+  REQUIRE(training.has_value());
+  CHECK(training->training.exports == "there");
+  CHECK(training->models.empty());
+  const auto o =
+      parse_line({"--eval", "a.model,b.model", "--dataset", "mnist", "--data", "d", "--threads", "2"},
+                 exit_code, complaint);
+  REQUIRE(o.has_value());
+  CHECK(o->models == std::vector<std::filesystem::path>{"a.model", "b.model"});
+  CHECK(o->threads == 2);
+  CHECK(o->folder == "d");
+
+  const std::vector<std::vector<const char*>> wrong{{"--epochs", "2", "--eval", "a"},
+                                                    {"--checkpoint", "d", "--eval", "a"},
+                                                    {"--resume", "--eval", "a"},
+                                                    {"--export", "d", "--eval", "a"},
+                                                    {"--formats", "fp16", "--eval", "a"},
+                                                    {"--model", "mlp", "--eval", "a"},
+                                                    {"--batch", "8", "--eval", "a"},
+                                                    {"--rounding", "nearest", "--eval", "a"},
+                                                    {"--no-master", "--eval", "a"},
+                                                    {"--seed", "1,1", "--export", "d"},
+                                                    {"--formats", "fp32,fp32", "--export", "d"},
+                                                    {"--export"},
+                                                    {"--eval"}};
+  for (const auto& line : wrong) {
+    INFO(line[0]);
+    exit_code = 0;
+    CHECK_FALSE(parse_line(line, exit_code, complaint).has_value());
+    CHECK(exit_code == 2);
+    CHECK(complaint.find(line[0]) != std::string::npos);
+    CHECK(std::ranges::count(complaint, '\n') == 1);
+  }
+}
+
+TEST_CASE("models as files, in one line each", "[train][report]") {
+  const format& f = formats().front();
+  std::vector<run> runs{{&f, 1, {}, true}, {&f, 2, {}, true}};
+  runs[0].result.exported = {25000, 100000, 50000, 8.25};
+  training_settings settings;
+  settings.exports = "there";
+  std::ostringstream models;
+  print_models(models, runs, settings);
+  CHECK(
+      models.str() ==
+      "there/lenet-fp32-1.model has 25000 bytes, 8.2 bits a weight: 25.0 % of the 100000 in fp32, 50.0 % of "
+      "the 50000 in fp16\n"
+      "there/lenet-fp32-2.model was not written: the run diverged\n");
+
+  std::vector<evaluated_file> files(1);
+  files[0].model.kind = &f;
+  files[0].model.contents.path = "there/a.model";
+  files[0].outcome = {{0.975, {}}, {25000, 100000, 50000, 8.25}};
+  std::ostringstream table;
+  print_evaluations(table, files);
+  CHECK(std::ranges::count(table.str(), '\n') == 2);
+  for (const char* part : {"there/a.model   lenet ", " fp32 ", " 97.50 % ", " 25000 ", " 100000 ", " 50000 ",
+                           " 25.0 % ", " 50.0 %\n"}) {
+    INFO(part);
+    CHECK(table.str().find(part) != std::string::npos);
+  }
+}
+
 TEST_CASE("gradients of several batches make the steps of one large batch", "[train][run]") {
   const train_and_test data{draw_digits(96, 1), draw_digits(50, 2)};
   training_settings settings;

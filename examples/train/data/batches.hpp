@@ -13,12 +13,16 @@
 
 namespace narrow_train {
 
-/// For each channel and byte the value that stands for it: mean 0 and variance 1 over the training images.
-using pixel_values = std::vector<std::array<float, 256>>;
+/// What makes values of the bytes of a channel: (byte - mean) * scale.
+struct channel_scaling {
+  double mean = 0, scale = 1;
+};
+using pixel_scaling = std::vector<channel_scaling>;  // by channel
 
-inline pixel_values normalised(const dataset& training) {
+/// The one that gives the training images mean 0 and variance 1.
+inline pixel_scaling scaling_of(const dataset& training) {
   const auto channels = static_cast<std::size_t>(training.shape.channels);
-  pixel_values values(channels);
+  pixel_scaling all;
   for (std::size_t channel = 0; channel < channels; ++channel) {
     std::array<std::int64_t, 256> histogram{};
     for (std::size_t i = channel; i < training.pixels.size(); i += channels) ++histogram[training.pixels[i]];
@@ -31,12 +35,24 @@ inline pixel_values normalised(const dataset& training) {
     }
     const double mean = sum / count;
     const double variance = squares / count - mean * mean;
-    const double scale = variance > 0 ? 1 / std::sqrt(variance) : 1;  // a channel of one colour stays 0
-    for (int byte = 0; byte < 256; ++byte)
-      values[channel][static_cast<std::size_t>(byte)] = static_cast<float>((byte - mean) * scale);
+    all.push_back({mean, variance > 0 ? 1 / std::sqrt(variance) : 1});  // a channel of one colour stays 0
   }
+  return all;
+}
+
+/// For each channel and byte the value that stands for it.
+using pixel_values = std::vector<std::array<float, 256>>;
+
+inline pixel_values values_of(const pixel_scaling& scaling) {
+  pixel_values values(scaling.size());
+  for (std::size_t channel = 0; channel < scaling.size(); ++channel)
+    for (int byte = 0; byte < 256; ++byte)
+      values[channel][static_cast<std::size_t>(byte)] =
+          static_cast<float>((byte - scaling[channel].mean) * scaling[channel].scale);
   return values;
 }
+
+inline pixel_values normalised(const dataset& training) { return values_of(scaling_of(training)); }
 
 /// Which part of an image, mirrored or not, stands for it in one epoch.
 struct view_of_image {

@@ -36,7 +36,7 @@ template <class S> class depthwise_convolution final : public layer<S> {
   }
 
   const matrix<S>& forward(const matrix<S>& x) override {
-    weights_.read(w_);
+    weights_.read_operand(w_);
     const fp32_matrix& values = in_fp32(x, x_values_, [&](fp32_matrix& left) { read_x(x, left); });
     fp32_matrix& sums = place_for_sums(y_, sums_);
     sums.setZero(output_shape().size(), x.cols());

@@ -32,6 +32,13 @@ template <class T> struct parameter {
         weights = value.template cast<float>();
     });
   }
+  /// What products see of it.
+  void read_operand(fp32_matrix& weights) const {
+    if (block)
+      timed(work::conversions, [&] { block->read(weights); });
+    else
+      read(weights);
+  }
   [[nodiscard]] fp32_matrix weights() const {
     fp32_matrix result;
     read(result);

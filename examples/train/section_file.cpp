@@ -1,0 +1,191 @@
+#include "section_file.hpp"
+
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+namespace narrow_train {
+namespace {
+
+constexpr std::string_view settings_name = "settings", end_name = "end";
+
+std::uint32_t checksum(std::string_view bytes) {
+  uLong crc = crc32_z(0, nullptr, 0);
+  crc = crc32_z(crc, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
+  return static_cast<std::uint32_t>(crc);
+}
+
+std::string packed(std::string_view name, std::string_view contents) {
+  std::ostringstream out;
+  write_number(out, static_cast<std::uint32_t>(name.size()));
+  out << name;
+  write_number(out, static_cast<std::uint64_t>(contents.size()));
+  out << contents;
+  write_number(out, checksum(out.view()));
+  return std::move(out).str();
+}
+
+std::string as_text(const std::vector<setting>& settings) {
+  std::string text;
+  for (const setting& s : settings) text += s.name + ' ' + s.value + '\n';
+  return text;
+}
+
+/// Takes numbers and bytes from the front of a file's text.
+class cursor {
+ public:
+  explicit cursor(std::string_view bytes) : rest_(bytes) {}
+
+  [[nodiscard]] bool empty() const { return rest_.empty(); }
+  [[nodiscard]] std::string_view rest() const { return rest_; }
+
+  std::string_view take(std::uint64_t size) {
+    if (size > rest_.size()) throw std::runtime_error("ends too early");
+    const auto taken = rest_.substr(0, static_cast<std::size_t>(size));
+    rest_.remove_prefix(static_cast<std::size_t>(size));
+    return taken;
+  }
+  template <class T> T number() {
+    T x = 0;
+    const auto bytes = take(sizeof(T));
+    for (std::size_t i = sizeof(T); i-- > 0;)
+      x = static_cast<T>(x << 8 | T{static_cast<unsigned char>(bytes[i])});
+    return x;
+  }
+
+ private:
+  std::string_view rest_;
+};
+
+section take_section(cursor& file) {
+  const auto start = file.rest();
+  const auto name = file.take(file.number<std::uint32_t>());
+  const auto contents = file.take(file.number<std::uint64_t>());
+  const auto sum = checksum(start.substr(0, start.size() - file.rest().size()));
+  if (file.number<std::uint32_t>() != sum) throw std::runtime_error("is damaged: a checksum is wrong");
+  return {std::string(name), std::string(contents)};
+}
+
+std::vector<section> sections_of(std::string_view bytes) {
+  cursor file(bytes);
+  std::vector<section> all;
+  for (;;) {
+    section next = take_section(file);
+    if (next.name == end_name) break;
+    all.push_back(std::move(next));
+  }
+  if (!file.empty()) throw std::runtime_error("is longer than it should be");
+  if (all.empty() || all.front().name != settings_name) throw std::runtime_error("does not say its settings");
+  return all;
+}
+
+std::vector<setting> settings_of(const std::string& text) {
+  std::istringstream lines(text);
+  std::vector<setting> all;
+  for (std::string line; std::getline(lines, line);) {
+    const auto space = std::min(line.find(' '), line.size());
+    all.push_back({line.substr(0, space), line.substr(std::min(space + 1, line.size()))});
+  }
+  return all;
+}
+
+/// A whole file, but its first line; of a foreign one no more than that is read.
+std::string bytes_of_file(const std::filesystem::path& path, const file_kind& kind) {
+  std::error_code ignored;
+  std::ifstream file(path, std::ios::binary);
+  if (!file || std::filesystem::is_directory(path, ignored)) throw std::runtime_error("cannot be opened");
+  std::string line(kind.first_line.size(), '\0');
+  file.read(line.data(), static_cast<std::streamsize>(line.size()));
+  line.resize(static_cast<std::size_t>(file.gcount()));
+  if (!kind.first_line.starts_with(line))
+    throw std::runtime_error("is no " + std::string(kind.name) + " of this program");
+  if (line.size() < kind.first_line.size()) throw std::runtime_error("ends too early");
+  std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  if (file.bad()) throw std::runtime_error("is not readable");
+  return bytes;
+}
+
+void load(const saved_part& part, const std::string& contents) {
+  std::istringstream in(contents);
+  part.load(in);
+  if (in.peek() != std::istringstream::traits_type::eof())
+    throw std::runtime_error("is longer than it should be");
+}
+
+}  // namespace
+
+std::string contents_of(const saved_part& part) {
+  std::ostringstream out;
+  part.save(out);
+  return std::move(out).str();
+}
+
+std::uint64_t write_sections(const std::filesystem::path& path, const file_kind& kind,
+                             const std::vector<setting>& settings, const std::vector<saved_part>& parts) {
+  std::string bytes(kind.first_line);
+  bytes += packed(settings_name, as_text(settings));
+  for (const saved_part& part : parts) bytes += packed(part.name, contents_of(part));
+  bytes += packed(end_name, {});
+
+  const std::string target = path.string(), partial = target + ".partial";
+  const auto fail = [](const std::string& name) {
+    throw data_error("cannot write " + name + ": " + std::strerror(errno));
+  };
+  std::FILE* const file = std::fopen(partial.c_str(), "wb");
+  if (file == nullptr) fail(partial);
+  // On the disk before it takes the place of the last one: a power failure must leave one of them.
+  bool written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size() && std::fflush(file) == 0 &&
+                 fsync(fileno(file)) == 0;
+  int reason = errno;
+  if (std::fclose(file) != 0 && written) {
+    reason = errno;
+    written = false;
+  }
+  if (written && std::rename(partial.c_str(), target.c_str()) == 0) return bytes.size();
+  if (written) reason = errno;
+  std::remove(partial.c_str());
+  errno = reason;
+  fail(written ? target : partial);
+  return 0;  // not reached
+}
+
+section_file read_sections(const std::filesystem::path& path, const file_kind& kind) {
+  return naming(path, [&] {
+    const std::string bytes = bytes_of_file(path, kind);
+    section_file file;
+    file.path = path;
+    file.size = kind.first_line.size() + bytes.size();
+    file.sections = sections_of(bytes);
+    file.settings = settings_of(file.sections.front().contents);
+    file.sections.erase(file.sections.begin());
+    return file;
+  });
+}
+
+void load_sections(const section_file& file, const std::vector<saved_part>& parts) {
+  naming(file.path, [&] {
+    std::vector<const section*> found;
+    std::vector<std::string> before;
+    for (const saved_part& part : parts) {
+      const auto place = std::ranges::find(file.sections, part.name, &section::name);
+      if (place == file.sections.end()) throw std::runtime_error("has no " + part.name);
+      found.push_back(&*place);
+      before.push_back(contents_of(part));
+    }
+    for (std::size_t i = 0; i < parts.size(); ++i) try {
+        load(parts[i], found[i]->contents);
+      } catch (const std::exception& e) {
+        const std::string reason = "has unusable " + parts[i].name + ": " + e.what();
+        for (std::size_t k = 0; k <= i; ++k) load(parts[k], before[k]);
+        throw std::runtime_error(reason);
+      }
+  });
+}
+
+}  // namespace narrow_train
