@@ -15,7 +15,10 @@ constexpr option_values<accumulation, 2> accumulations{
 
 template <class Get> std::string list(const pixel_scaling& pixels, Get get) {
   std::string all;
-  for (const channel_scaling& channel : pixels) all += (all.empty() ? "" : ",") + text(get(channel));
+  for (const channel_scaling& channel : pixels) {
+    if (!all.empty()) all += ',';
+    all += text(get(channel));
+  }
   return all;
 }
 
