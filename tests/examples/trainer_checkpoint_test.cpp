@@ -330,16 +330,16 @@ TEMPLATE_TEST_CASE("no damage to a checkpoint goes unnoticed, and none changes t
     auto wrong = saved.trained.parts();
     wrong.back().save = [](std::ostream& out) { out << "narrow::loss_scaler { init_scale 0"; };
     write_checkpoint(path, told, wrong);
-    CHECK_THAT(complaint(), Contains("loss scale"));
+    CHECK_THAT(complaint(), Contains("statistics"));
     wrong.back().save = [&](std::ostream& out) {
       saved.trained.parts().back().save(out);
       out << ' ';
     };
     write_checkpoint(path, told, wrong);
-    CHECK_THAT(complaint(), Contains("loss scale: is longer"));
+    CHECK_THAT(complaint(), Contains("statistics: is longer"));
     wrong.pop_back();
     write_checkpoint(path, told, wrong);
-    CHECK_THAT(complaint(), Contains("has no loss scale"));
+    CHECK_THAT(complaint(), Contains("has no statistics"));
   }
   SECTION("another shape") {
     auto wrong = saved.trained.parts();

@@ -24,7 +24,8 @@ template <class S> class relu final : public layer<S> {
   const matrix<S>& backward(const matrix<S>&, const matrix<S>& dy, input_gradient) override {
     dx_.resize(dy.rows(), dy.cols());
     for_each_share<S>(dy.cols(), [&](int, Eigen::Index first, Eigen::Index count) {
-      const auto y = y_.middleCols(first, count), some = dy.middleCols(first, count);
+      const auto y = y_.middleCols(first, count);
+      const auto some = dy.middleCols(first, count);
       auto dx = dx_.middleCols(first, count);
       if constexpr (std::is_same_v<S, float>)
         dx = y.binaryExpr(some, [](float value, float gradient) { return value > 0 ? gradient : 0; });
