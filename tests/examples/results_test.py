@@ -137,14 +137,14 @@ class Tables(InFolder):
         rows = [line.strip("| ").split(" | ") for line in self.page.read_text().splitlines() if line.startswith("|")]
         return {row[0]: [cell.strip() for cell in row[1:]] for row in rows}
 
-    def test_mean_spread_difference_and_time(self):
+    def test_mean_spread_and_difference(self):
         self.put("mnist-mixed.csv", CURVE_HEAD
                  + "".join(curve("fp32", seed, [0.5, last], 10) for seed, last in ((1, 0.99), (2, 0.98), (3, 0.985)))
                  + "".join(curve("fp16", seed, [0.5, last], 5) for seed, last in ((1, 0.97), (2, 0.975), (3, 0.98))))
         lines = self.lines("mnist-mixed")
-        self.assertEqual(lines["fp32"], ["98.50", "98.00..99.00", "1, 2, 3", "2", "", "10.0"])
+        self.assertEqual(lines["fp32"], ["98.50", "98.00..99.00", "1, 2, 3", "2"])
         self.assertEqual(lines["fp16, master copy, dynamic scale"],
-                         ["97.50", "97.00..98.00", "1, 2, 3", "2", "-1.00", "5.0", "2.00x"])
+                         ["97.50", "97.00..98.00", "1, 2, 3", "2", "-1.00"])
         self.assertEqual(lines["fp8"][0], "not run")
 
     def test_differences_are_of_the_seeds_of_both(self):

@@ -99,7 +99,12 @@ ACCURACY = {
     "mnist-master": Table(Run("mnist-master", "fp32"), _rows(
         ("fp16, master copy", "mnist-master", "fp16"), ("fp16, no master copy", "mnist-no-master", "fp16"))),
     "mnist-scale": Table(Run("mnist-small-loss", "fp32"), _rows(
-        ("fp16, dynamic scale", "mnist-small-loss", "fp16"), ("fp16, no scale", "mnist-no-scale", "fp16"))),
+        ("fp16, dynamic scale", "mnist-small-loss", "fp16"),
+        ("fp16, scale from the histogram", "mnist-auto-scale", "fp16"), ("fp16, no scale", "mnist-no-scale", "fp16"))),
+    "mnist-flush": Table(MNIST, _rows(
+        *((f"fp32, zero below 2^-{t}", f"mnist-flush-{t}", "fp32") for t in (27, 18, 12, 9)))),
+    "mnist-narrow-sums": Table(MNIST, _rows(
+        *((f"{kind}, sums in {kind}", "mnist-narrow-sums", kind) for kind in ("fp16", "bf16")))),
 
     "mnist-hbfp": Table(MNIST, _rows(
         *((f"hbfp{m}", "mnist-hbfp", f"hbfp{m}", f"hbfp{m}") for m in (4, 8, 12, 16))), "hbfp"),

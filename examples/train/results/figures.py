@@ -32,6 +32,7 @@ FIGURES = (
     _curves("cifar-mixed", RESNET),
     _curves("mnist-master", f"{LENET}: learning rate 1e-4"),
     _curves("mnist-scale", f"{LENET}: loss weighted by 1e-5"),
+    _curves("mnist-flush", f"{LENET}: small activation gradients are zero"),
     _curves("mnist-hbfp", LENET),
     _curves("cifar-hbfp", RESNET),
     _curves("mnist-hbfp-ablation", LENET),
