@@ -182,6 +182,15 @@ class Tables(InFolder):
         self.assertEqual(lines["int8 `global` not above `both` by more than the seeds spread"][1],
                          "+2.50, spread 1.00: **does not hold**")
 
+    def test_one_seed_is_not_judged_by_a_spread(self):
+        self.put("mnist-int8-both.csv", CURVE_HEAD + curve("int8", 1, [0.90]) + curve("int8", 2, [0.91]))
+        self.put("mnist-int8-global.csv", CURVE_HEAD + curve("int8", 1, [0.93]))
+        self.put("mnist-master.csv", CURVE_HEAD + curve("fp16", 1, [0.9]))
+        self.put("mnist-no-master.csv", CURVE_HEAD + curve("fp16", 1, [0.8]))
+        lines = self.lines("claims")
+        self.assertEqual(lines["int8 `global` not above `both` by more than the seeds spread"][1], "+3.00, one seed")
+        self.assertEqual(lines["fp16 without the master copy below fp16 with it"][1], "-10.00, one seed")
+
     def test_word_lengths_are_the_last(self):
         self.put("mnist-marvin.switches.csv", SWITCH_HEAD + "".join(
             f"marvin,1,{step},weights {layer},{bits},4,25,50,1,0.5\n"
