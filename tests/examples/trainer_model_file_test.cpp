@@ -260,7 +260,9 @@ TEST_CASE("matrices in every format are their codes and scales", "[train][model]
   for (const int mantissa : {2, 3, 8, 9, 12, 16, 0})
     for (const auto exponent : {exponent_choice::max, exponent_choice::min, exponent_choice::avg})
       for (const auto scales : {sharing::tensor, sharing::column, sharing::row, sharing::tile}) {
-        operand_format format = (mantissa == 0 ? recipe::int8() : recipe::hbfp(mantissa)).weights;
+        const bool int8 = mantissa == 0;
+        if (scales == sharing::row && !int8) continue;  // no recipe has it
+        operand_format format = (int8 ? recipe::int8() : recipe::hbfp(mantissa)).weights;
         format.exponent = exponent;
         check(format, scales);
       }
