@@ -327,6 +327,8 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
 
   try {
     app.parse(argc, argv);
+    if (std::ranges::any_of(o.models, [](const auto& path) { return path.empty(); }))
+      throw CLI::ValidationError("--eval", "needs the names of files, none of them empty");
     if (!evaluated->empty())
       for (const CLI::Option* option : app.get_options())
         if (!option->empty() && !option->check_name("--eval") && !option->check_name("--dataset") &&

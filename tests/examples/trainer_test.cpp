@@ -326,7 +326,8 @@ TEST_CASE("options of models as files are read, and those of training refused be
                                                     {"--seed", "1,1", "--export", "d"},
                                                     {"--formats", "fp32,fp32", "--export", "d"},
                                                     {"--export"},
-                                                    {"--eval"}};
+                                                    {"--eval"},
+                                                    {"--eval", ""}};
   for (const auto& line : wrong) {
     INFO(line[0]);
     exit_code = 0;
