@@ -55,7 +55,7 @@ FIGURES = (
            _one(SMALL_VALUES["mnist-small-values"])),
     Figure("mnist-small-loss-exponents", "exponent_histograms", f"Exponents, {LENET}, fp32, loss weighted by 1e-5",
            _one(SMALL_VALUES["mnist-small-loss-values"])),
-    Figure("cifar-exponents", "exponent_histograms", f"Exponents, {RESNET}, fp32",
+    Figure("cifar-exponents", "exponent_histograms", f"Exponents, {RESNET}, int8",
            _one(SMALL_VALUES["cifar-small-values"])),
 
     Figure("mnist-quantization-errors", "quantization_errors", f"{ERROR}, {LENET}",
