@@ -17,7 +17,6 @@
 
 #include "layers/layer.hpp"
 #include "optimizer.hpp"
-#include "parallel.hpp"
 #include "precision_policy.hpp"
 #include "random.hpp"
 
@@ -247,9 +246,7 @@ template <class S> class mixed_precision {
   template <class T> void update(trained<T>& p) {
     fp32_matrix& weights = in_fp32(p);
     optimizer_->gradient_to_step(p.memory, p.gradient);
-    for_each_share<float>(weights.cols(), [&](int, Eigen::Index first, Eigen::Index count) {
-      weights.middleCols(first, count) -= p.gradient.middleCols(first, count);
-    });
+    weights -= p.gradient;
     if constexpr (std::is_same_v<T, float>)
       if (!p.tensor->block) return;
     p.tensor->store(weights);

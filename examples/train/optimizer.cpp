@@ -1,10 +1,9 @@
 #include "optimizer.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <tuple>
-
-#include "parallel.hpp"
 
 namespace narrow_train {
 namespace {
@@ -15,11 +14,12 @@ fp32_matrix& remember(fp32_matrix& memory, const fp32_matrix& like) {
   return memory;
 }
 
-/// update(part of m...) for shares of their columns, several threads at a time.
+/// update(part of m...) for a few of their columns at a time, which then are in the cache.
 template <class Update, class... Matrices> void for_columns(Update update, Matrices&... m) {
+  constexpr Eigen::Index at_a_time = 16;
   const Eigen::Index columns = std::get<0>(std::tie(m...)).cols();
-  for_each_share<float>(
-      columns, [&](int, Eigen::Index first, Eigen::Index count) { update(m.middleCols(first, count)...); });
+  for (Eigen::Index first = 0; first < columns; first += at_a_time)
+    update(m.middleCols(first, std::min(at_a_time, columns - first))...);
 }
 
 /// v = momentum v + g,  step = rate v.  Polyak (1964), in the form that keeps the rate out of the velocity.
