@@ -332,6 +332,18 @@ class Collecting(InFolder):
                 "ks_" in row or "exponents" in row and row.split(",")[3] in ("0", "2", "100")
                 or "channel" in row and row.split(",")[3] == "100")))
 
+    def test_switches_of_the_first_seed_and_the_last_of_others(self):
+        out = self.folder / "out"
+        out.mkdir()
+        (out / "done.csv").write_text(CURVE_HEAD + curve("marvin", 1, [0.5]))
+        rows = [f"marvin,{seed},{step},weights {layer},{bits},4,25,50,1,0.5\n" for seed in (2, 1) for layer in (1, 2)
+                for step, bits in ((1, 8), (50, 15), (90, 12))]
+        (out / "done.switches.csv").write_text(SWITCH_HEAD + "".join(rows))
+        (out / "done.txt").touch()
+        self.assertEqual(run("collect", "--csv", self.csv, out).stdout, "done: taken\n")
+        self.assertEqual((self.csv / "done.switches.csv").read_text(), SWITCH_HEAD + "".join(
+            row for row in rows if row.startswith("marvin,1,") or row.split(",")[2] == "90"))
+
 
 @unittest.skipUnless(importlib.util.find_spec("matplotlib"), "needs matplotlib")
 class Plots(InFolder):
