@@ -10,6 +10,7 @@
 #include <narrow/narrow.hpp>
 
 #include "catch.hpp"
+#include "every_isa.hpp"
 #include "policies.hpp"
 #include "tally.hpp"
 
@@ -19,15 +20,6 @@ using namespace narrow;
 namespace {
 
 using place = std::ptrdiff_t;
-
-template <class Check> void for_each_isa(Check check) {
-  const std::string before(isa_name());
-  for (std::size_t i = 0; i < kernel::dispatch::instance().available(); ++i) {
-    use_isa(kernel::dispatch::names[i]);
-    check(std::string(isa_name()));
-  }
-  use_isa(before);
-}
 
 /// Of fixed point the code; numbers of a few magnitudes else.
 template <class T> T some_number(std::mt19937& random) {
