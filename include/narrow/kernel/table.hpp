@@ -28,12 +28,19 @@ struct left_panel {
 template <class Lane> using factor_of_lane = std::conditional_t<std::is_same_v<Lane, double>, double, word>;
 
 /// tile[i * cols + l] = start[i] + sum over p < groups of a(i, p) . b[p * cols + l], where . multiplies the
-/// elements of two words and adds the products; at least one group.
+/// elements of two words and adds the products; at least one group. Or only for the first half of the columns.
 template <class Lane> struct panel_kernel {
+  using function = void (*)(const left_panel& a, const factor_of_lane<Lane>* b, index groups,
+                            const Lane* start, Lane* tile);
   int rows = 0, cols = 0;
-  void (*multiply)(const left_panel& a, const factor_of_lane<Lane>* b, index groups, const Lane* start,
-                   Lane* tile) = nullptr;
-  constexpr explicit operator bool() const { return multiply != nullptr; }
+  function all = nullptr, first_half = nullptr;
+
+  constexpr explicit operator bool() const { return all != nullptr; }
+  /// For so many columns.
+  void multiply(index width, const left_panel& a, const factor_of_lane<Lane>* b, index groups,
+                const Lane* start, Lane* tile) const {
+    (2 * width <= cols ? first_half : all)(a, b, groups, start, tile);
+  }
 };
 
 /// Lines of elements: element k of line l is at data + l line_step + k depth_step, in bytes.
