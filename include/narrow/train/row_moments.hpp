@@ -54,6 +54,8 @@ class row_moments {
   std::size_t count() const { return shared_ ? std::min<std::size_t>(in_use(), 1) : in_use(); }
   std::uint64_t finite(std::size_t k) const { return static_cast<std::uint64_t>(finite_[k]); }
   std::uint64_t nonfinite(std::size_t k) const { return static_cast<std::uint64_t>(numbers_ - finite_[k]); }
+  double mean(std::size_t k) const { return pivots_[k] + means_[k]; }
+  double deviation(std::size_t k) const { return deviations_[k]; }
   /// The largest magnitude.
   float largest(std::size_t k) const { return std::bit_cast<float>(largest_[k]); }
 
