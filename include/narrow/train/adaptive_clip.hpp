@@ -41,7 +41,8 @@ struct adaptive_clip_options {
 /// A step: `observe` the gradient G = dLoss/dY as channels x everything else. Then quantise it twice, with
 /// stochastic rounding: over `clips()` into `basic_int8<per_row>` (`basic_int8<>` where the granularity is
 /// per_layer) for the weight gradient G X^T, and over `max_abs()` into `basic_int8<>` for the input gradient
-/// W^T G. `block_tensor::assign`, and `quantize` of Eigen matrices, take clipping values.
+/// W^T G. `block_tensor::assign`, and `quantize` of Eigen matrices, take clipping values; `assign_together`
+/// does both in one pass.
 ///
 /// Clip      Gaussian: max|g|. Inverted T: s(t) = (1 - k a) s(t-1) + a max|g|, which settles at max|g| / k;
 ///           it may lie above the present maximum. s starts as the first max|g| that is not zero, and
@@ -54,8 +55,8 @@ struct adaptive_clip_options {
 ///           has not started, the largest at most.
 /// Rounding  numbers of other types count as the floats that a block tensor makes of them. Sums, s and the
 ///           shares are double, the clip is s rounded to float: the same bits in every storage order and
-///           under every floating-point control register of the caller.
-/// Cost      two passes over the gradient, some 100 bytes for each row.
+///           under every floating-point control register of the caller, on every instruction set.
+/// Cost      two passes over the gradient, some 200 bytes for each row; by vectors, fastest by columns.
 /// Source    Zhao et al., "Distribution Adaptive INT8 Quantization for Training CNNs" (AAAI 2021),
 ///           magnitude-aware clipping. Their ablations: "both" is per_channel, "mcs" per_layer; "gvq" and
 ///           "global" need no state, they are `basic_int8<per_row>` and `basic_int8<>` as they are.
