@@ -68,6 +68,23 @@ TEST_CASE("tensors assigned together are what they are one after another", "[blo
   count.require(2 * 4 * 3 * 2 * 2);
 }
 
+TEST_CASE("matrices of fewer lines than parts", "[block]") {
+  std::mt19937 random(6);
+  constexpr std::ptrdiff_t n = 300'000;
+  const auto values = gradient(n, random);
+  const matrix_view<const float> column{values.data(), n, 1, 1, n}, row = column.transposed();
+  const float clip = 2;
+  for (const auto order : {storage_order::column_major, storage_order::row_major}) {
+    block_tensor<int8> a(0, 0, order), b(0, 0, order), a_alone(0, 0, order), b_alone(0, 0, order);
+    tensor_assignment to_a(a, column, std::span(&clip, 1)), to_b(b, row);
+    assign_together({&to_a, &to_b});
+    a_alone.assign(column, rounding::nearest_even{}, std::span(&clip, 1));
+    b_alone.assign(row);
+    CHECK(same(a, a_alone));
+    CHECK(same(b, b_alone));
+  }
+}
+
 TEST_CASE("an assignment that is refused leaves all tensors of the call as they were", "[block]") {
   const std::vector<float> values{1, 2, 3, 4, 5, 6};
   const matrix_view<const float> m{values.data(), 2, 3, 1, 2};

@@ -44,7 +44,7 @@ class tensor_assignment final : public assignment_in_parts {
     const auto edge = [=](std::ptrdiff_t n) { return lines / parts * n + std::min(n, lines % parts); };
     first = edge(part);
     count = edge(part + 1) - first;
-    doing_->take(r);
+    if (count > 0) doing_->take(r);
   }
   void finish() noexcept override {
     doing_->finish();
@@ -62,6 +62,7 @@ class tensor_assignment final : public assignment_in_parts {
 /// two quantisations of a gradient do, memory is read once. What they write is the same as one after another.
 ///
 /// Errors    what `assign` throws; then no tensor has changed.
+/// Cost      that of the assignments, less what it takes to read numbers again that no cache has kept.
 inline void assign_together(std::initializer_list<assignment_in_parts*> assignments) {
   constexpr std::size_t cached = 256 * 1024;
   std::size_t bytes = 0;
