@@ -57,6 +57,7 @@ template <int Size> inline uint32x4_t load_lower(const void* from) {
 
 #include "../../round/random_draws.inl"
 #include "../lanes.inl"
+
 #include "../codes.inl"
 #include "../dot.inl"
 #include "../gemv.inl"

@@ -52,6 +52,7 @@ template <int Size> inline __m256i load_lower(const void* from) {
 
 #include "../../round/random_draws.inl"
 #include "../lanes.inl"
+
 #include "../codes.inl"
 #include "../dot.inl"
 #include "../gemv.inl"
