@@ -124,6 +124,10 @@ template <class Format> class operand final : public integer_operand {
   void assign(const Eigen::Ref<const fp32_matrix>& values, std::span<const float> clips) override {
     tensor_.assign(view_of(values), typename Format::round_policy{}, clips);
   }
+  std::unique_ptr<narrow::assignment_in_parts> assignment(narrow::matrix_view<const float> values,
+                                                          std::span<const float> clips) override {
+    return std::make_unique<narrow::tensor_assignment<Format, const float>>(tensor_, values, clips);
+  }
   void read(fp32_matrix& values) const override {
     values.resize(tensor_.rows(), tensor_.cols());
     tensor_.dequantize(view_of(values));

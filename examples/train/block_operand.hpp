@@ -32,6 +32,11 @@ class block_operand : public saved_state {
   /// Takes the shape of the values, and the values, rounded. `clips`, if there are any, are what the scales are
   /// chosen by in place of the largest magnitudes: one, or one for each of scale_count().
   virtual void assign(const Eigen::Ref<const fp32_matrix>& values, std::span<const float> clips = {}) = 0;
+  /// The same for narrow::assign_together, until which values and clips must live; null for formats that cannot.
+  virtual std::unique_ptr<narrow::assignment_in_parts> assignment(narrow::matrix_view<const float> /*values*/,
+                                                                  std::span<const float> /*clips*/) {
+    return nullptr;
+  }
   virtual void read(fp32_matrix& values) const = 0;
   [[nodiscard]] fp32_matrix values() const {
     fp32_matrix result;

@@ -162,7 +162,7 @@ const block_operand& layer_operands::assign_x(const fp32_matrix& x) {
 }
 
 layer_operands::of_batch layer_operands::assign_batch(const fp32_matrix& x, const fp32_matrix& dy,
-                                                      Eigen::Index channels) {
+                                                      Eigen::Index channels, input_gradient wanted) {
   timed(work::conversions, [&] {
     if (batch_x_ && backward_ == recipe::backward_products::fp32) {
       x_->read(values_);
@@ -170,13 +170,10 @@ layer_operands::of_batch layer_operands::assign_batch(const fp32_matrix& x, cons
     } else if (batch_x_) {
       batch_x_->assign(x);
     }
-    if (batch_dy_) {
-      const Eigen::Map<const fp32_matrix> by_channel(dy.data(), channels, dy.size() / channels);
-      if (clip_) clip_->observe(view_of(by_channel));
-      batch_dy_->assign(by_channel, clips());
-    } else {
+    if (batch_dy_)
+      assign_batch_dy(dy, channels, wanted);
+    else
       dy_->assign(dy);
-    }
   });
   x_->advance();
   dy_->advance();
@@ -184,8 +181,24 @@ layer_operands::of_batch layer_operands::assign_batch(const fp32_matrix& x, cons
           batch_dy_ ? batch_dy_->view() : of_height(channels, dy_->view())};
 }
 
+void layer_operands::assign_batch_dy(const fp32_matrix& dy, Eigen::Index channels, input_gradient wanted) {
+  const Eigen::Map<const fp32_matrix> by_channel(dy.data(), channels, dy.size() / channels);
+  if (clip_) clip_->observe(view_of(by_channel));
+  has_dy_ = false;
+  if (wanted == input_gradient::wanted) {
+    // The largest magnitude of all is known where the clips are, and is the scale's unless some are not finite.
+    const float largest = clip_ ? clip_->max_abs() : 0;
+    const bool known = clip_ && clip_->nonfinite() == 0;
+    const auto by_batch = batch_dy_->assignment(view_of(by_channel), clips());
+    const auto by_sample = dy_->assignment(view_of(dy), std::span(&largest, known ? 1 : 0));
+    has_dy_ = by_batch && by_sample;
+    if (has_dy_) return narrow::assign_together({by_batch.get(), by_sample.get()});
+  }
+  batch_dy_->assign(by_channel, clips());
+}
+
 const block_operand& layer_operands::assign_dy(const fp32_matrix& dy) {
-  if (batch_dy_) timed(work::conversions, [&] { dy_->assign(dy); });
+  if (batch_dy_ && !has_dy_) timed(work::conversions, [&] { dy_->assign(dy); });
   return *dy_;
 }
 
@@ -224,9 +237,10 @@ void block_products::forward(const block_operand& weights, const fp32_matrix& x,
     multiply(product, weights.view(), samples, sums);
 }
 
-void block_products::weight_gradient(const fp32_matrix& dy, const fp32_matrix& x, fp32_matrix& gradient) {
+void block_products::weight_gradient(const fp32_matrix& dy, const fp32_matrix& x, fp32_matrix& gradient,
+                                     narrow_train::input_gradient wanted) {
   const multiplier product(output_);
-  const auto batch = operands_.assign_batch(x, dy, grid_ ? dy.rows() / grid_->count() : dy.rows());
+  const auto batch = operands_.assign_batch(x, dy, grid_ ? dy.rows() / grid_->count() : dy.rows(), wanted);
   if (grid_)
     multiply_by_windows(product, *grid_, batch.dy, batch.x, gradient);
   else

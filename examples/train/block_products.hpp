@@ -18,12 +18,14 @@ class layer_operands : public saved_state {
   /// Forward: the layer's input (features x batch).
   const block_operand& assign_x(const fp32_matrix& x);
   /// For the weight gradient, which ends a step: the input of the last `assign_x`, and the gradient of the layer's
-  /// output (features x batch), of which `channels` lie side by side.
+  /// output (features x batch), of which `channels` lie side by side. If the input gradient is wanted, both operands
+  /// that formats make of dy come of one pass over it, where they can.
   struct of_batch {
     block_matrix x;
     block_matrix dy;  // (channels x all others)
   };
-  of_batch assign_batch(const fp32_matrix& x, const fp32_matrix& dy, Eigen::Index channels);
+  of_batch assign_batch(const fp32_matrix& x, const fp32_matrix& dy, Eigen::Index channels,
+                        input_gradient wanted);
   /// For the input gradient: dy as in the last `assign_batch`.
   const block_operand& assign_dy(const fp32_matrix& dy);
 
@@ -44,9 +46,12 @@ class layer_operands : public saved_state {
   [[nodiscard]] scale_counts scales() const;
 
  private:
+  void assign_batch_dy(const fp32_matrix& dy, Eigen::Index channels, input_gradient wanted);
+
   recipe::backward_products backward_;
   std::unique_ptr<block_operand> x_, dy_;
   std::unique_ptr<block_operand> batch_x_, batch_dy_;  // null: as those
+  bool has_dy_ = false;                                // whether dy_ was assigned with batch_dy_
   std::optional<narrow::adaptive_clip> clip_;
   fp32_matrix values_;  // scratch
 };
@@ -66,7 +71,9 @@ class block_products {
   /// sums = W columns(x), as (outputs of a sample x batch); x (features x batch).
   void forward(const block_operand& weights, const fp32_matrix& x, fp32_matrix& sums);
   /// gradient = dy columns(x)^T; dy (outputs of a sample x batch), x as in the last `forward`. Ends a step.
-  void weight_gradient(const fp32_matrix& dy, const fp32_matrix& x, fp32_matrix& gradient);
+  /// `wanted`: whether `input_gradient` follows.
+  void weight_gradient(const fp32_matrix& dy, const fp32_matrix& x, fp32_matrix& gradient,
+                       input_gradient wanted);
   /// dx = W^T dy, as x; dy as in the last `weight_gradient`.
   void input_gradient(const block_operand& weights, const fp32_matrix& dy, fp32_matrix& dx);
 

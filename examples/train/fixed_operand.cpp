@@ -129,6 +129,7 @@ class fixed_operand final : public block_operand {
       for (double& m : mantissas.reshaped()) m = read_number<std::int32_t>(in);
       loaded.take(wl, [&](auto i, auto j) { return mantissas(i, j); });
     }
+    integers_.format(loaded.integers_.format());  // which an assignment does not change
     *this = std::move(loaded);
   }
 

@@ -34,6 +34,9 @@ template <class S> void store_sums(const fp32_matrix& sums, matrix<S>& stored) {
     timed(work::conversions, [&] { stored = sums.template cast<S>(); });
 }
 
+/// The first layer of a network spares itself the gradient by its input, which nobody reads.
+enum class input_gradient { wanted, unwanted };
+
 /// How products add up. `wide` is mixed precision training: products are summed in fp32 and rounded to S
 /// once, when they are stored. `narrow` is the ablation: every single addition is rounded to S.
 enum class accumulation { wide, narrow };

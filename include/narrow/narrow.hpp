@@ -5,6 +5,7 @@
 #include "block/fixed_tensor.hpp"
 #include "block/mx.hpp"
 #include "block/product.hpp"
+#include "block/together.hpp"
 #include "format/catalog.hpp"
 #include "format/limits.hpp"
 #include "io.hpp"

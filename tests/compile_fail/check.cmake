@@ -3,10 +3,10 @@
 #   with OFFENCE=n, for each n that it tests with `#if OFFENCE == n`, it is refused, and the first error reported
 #   matches the regular expression of its line `// expect: <regular expression>`.
 #
-# Arguments: COMPILER, INCLUDE_DIRS, FILE.
+# Arguments: COMPILER, FLAGS, INCLUDE_DIRS, FILE.
 cmake_minimum_required(VERSION 3.22)
 list(TRANSFORM INCLUDE_DIRS PREPEND -I)
-set(compile ${COMPILER} -std=c++20 -fsyntax-only -Wfatal-errors ${INCLUDE_DIRS} ${FILE})
+set(compile ${COMPILER} ${FLAGS} -std=gnu++20 -fsyntax-only -Wfatal-errors ${INCLUDE_DIRS} ${FILE})
 
 file(READ ${FILE} text)
 if(NOT text MATCHES "// expect: ([^\n]+)")

@@ -138,7 +138,7 @@ TEST_CASE("one scale for each training input forward, one for the batch in the w
     fp32_matrix out;
     const fp32_matrix x = numbers(16, 5, 2), dy = numbers(4 * 2, 5, 3);
     products.forward(*weights, x, out);
-    products.weight_gradient(dy, x, out);
+    products.weight_gradient(dy, x, out, input_gradient::wanted);
     products.input_gradient(*weights, dy, out);
     return products.operands().scales();
   };

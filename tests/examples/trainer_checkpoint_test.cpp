@@ -425,3 +425,30 @@ TEST_CASE("matrices in block formats are saved to the bit", "[train][checkpoint]
           CHECK_THROWS_AS(smaller->load(in), std::runtime_error);
         }
 }
+
+TEST_CASE("words of any length are loaded into operands that held another", "[train][checkpoint]") {
+  const fp32_matrix values = spread(20, 30, 0.3f, 1);
+  int loaded = 0;
+  for (const auto kind : {operand_kind::fixed, operand_kind::words, operand_kind::held_words})
+    for (const int before : {2, 8, 12, 16, 20, 32})
+      for (const int after : {2, 8, 12, 16, 17, 24, 32}) {
+        operand_format format;
+        format.kind = kind;
+        const auto layer = std::make_shared<layer_format>(layer_format{before, before / 2});
+        const auto a = make_operand(format, sharing::tensor, layer),
+                   b = make_operand(format, sharing::tensor, layer);
+        a->assign(values);
+        b->assign(values);
+        *layer = {after, after / 2};
+        a->assign(values);
+        std::stringstream saved, again;
+        a->save(saved);
+        b->load(saved);
+        b->save(again);
+        CHECK(again.str() == saved.str());
+        CHECK(b->values() == a->values());
+        CHECK(b->view().index() == a->view().index());
+        ++loaded;
+      }
+  CHECK(loaded == 3 * 6 * 7);
+}

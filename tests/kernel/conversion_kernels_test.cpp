@@ -10,6 +10,7 @@
 #include <narrow/narrow.hpp>
 
 #include "catch.hpp"
+#include "every_isa.hpp"
 #include "policies.hpp"
 #include "tally.hpp"
 
@@ -19,15 +20,6 @@ using namespace narrow;
 namespace {
 
 using place = std::ptrdiff_t;
-
-template <class Check> void for_each_isa(Check check) {
-  const std::string before(isa_name());
-  for (std::size_t i = 0; i < kernel::dispatch::instance().available(); ++i) {
-    use_isa(kernel::dispatch::names[i]);
-    check(std::string(isa_name()));
-  }
-  use_isa(before);
-}
 
 enum class numbers { any_bits, ties, near_ties, small, wide };
 constexpr numbers all_numbers[] = {numbers::any_bits, numbers::ties, numbers::near_ties, numbers::small,
@@ -138,6 +130,46 @@ TEST_CASE("blocks by any scale are the same bits on every instruction set", "[ke
   }
   check_quantising<std::int8_t>(count, scales, real, 127);
   count.require_at_least(10'000);
+}
+
+TEST_CASE("numbers next to those at which a draw carries are the same bits on every instruction set",
+          "[kernel][conversion]") {
+  // Rounding stochastically adds a draw of 32 bits to the fraction; here both together are next to 1.
+  tally count;
+  std::mt19937 random(19);
+  constexpr place rows = 24, cols = 700;
+  for (int i = 0; i < 12; ++i) {
+    const std::uint64_t seed = random();
+    const auto bits = (static_cast<std::uint32_t>(random()) & 0x0fff'ffff) + 0x3800'0000;
+    const float clip = std::bit_cast<float>(bits), scale = int8::step::reaching<rounding::stochastic>(bits);
+    std::vector<float> from(rows * cols);
+    for (place row = 0; row < rows; ++row)
+      for (place col = 0; col < cols; ++col) {
+        const auto at = static_cast<std::uint64_t>(row * cols + col);
+        const std::uint32_t draw =
+            detail::random_bits(detail::random_key(seed, at), static_cast<std::uint32_t>(at));
+        const double carries = static_cast<double>(random() % 127 + 1) - draw * 0x1p-32;
+        auto x = static_cast<float>(carries * double{scale});
+        for (auto steps = random() % 4; steps > 0; --steps)
+          x = std::nextafter(x, random() % 2 == 0 ? 0 : 2 * x);
+        from[static_cast<std::size_t>(row + col * rows)] = random() % 2 == 0 ? x : -x;
+      }
+    const auto check = [&]<class Format>(block_tensor<Format> tensor) {
+      std::vector<std::int8_t> expected;
+      for_each_isa([&](const std::string& isa) {
+        tensor.assign(matrix_view<const float>{from.data(), rows, cols, 1, rows}, rounding::stochastic(seed),
+                      std::span(&clip, 1));
+        const std::vector<std::int8_t> got(tensor.mantissas().begin(), tensor.mantissas().end());
+        if (isa == "portable") expected = got;
+        for (std::size_t k = 0; k < got.size(); ++k)
+          count.expect(got[k] == expected[k],
+                       [&] { return text(isa, from[k], "over", scale, "gives", got[k]); });
+      });
+    };
+    check(block_tensor<basic_int8<per_tensor, rounding::stochastic>>());
+    check(block_tensor<basic_int8<per_row, rounding::stochastic>>(0, 0, storage_order::column_major));
+  }
+  count.require_at_least(2 * 12 * rows * cols);
 }
 
 TEST_CASE("every number of a line to the nearest multiple of a scale, exactly", "[kernel][conversion]") {

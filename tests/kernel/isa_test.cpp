@@ -12,6 +12,7 @@
 #include <narrow/narrow.hpp>
 
 #include "catch.hpp"
+#include "every_isa.hpp"
 #include "policies.hpp"
 #include "tally.hpp"
 
@@ -23,16 +24,6 @@ namespace {
 using place = std::ptrdiff_t;
 constexpr float infinity = std::numeric_limits<float>::infinity();
 constexpr float nan_value = std::numeric_limits<float>::quiet_NaN();
-
-/// check(name) with each instruction set in use; afterwards the one before is.
-template <class Check> void for_each_isa(Check check) {
-  const std::string before(isa_name());
-  for (std::size_t i = 0; i < kernel::dispatch::instance().available(); ++i) {
-    use_isa(kernel::dispatch::names[i]);
-    check(std::string(isa_name()));
-  }
-  use_isa(before);
-}
 
 /// Shapes around the edges of panels, groups and blocks of every kernel.
 struct shape {

@@ -10,6 +10,7 @@
 #include <narrow/narrow.hpp>
 
 #include "catch.hpp"
+#include "every_isa.hpp"
 #include "policies.hpp"
 #include "tally.hpp"
 
@@ -19,15 +20,6 @@ using namespace narrow;
 namespace {
 
 using place = std::ptrdiff_t;
-
-template <class Check> void for_each_isa(Check check) {
-  const std::string before(isa_name());
-  for (std::size_t i = 0; i < kernel::dispatch::instance().available(); ++i) {
-    use_isa(kernel::dispatch::names[i]);
-    check(std::string(isa_name()));
-  }
-  use_isa(before);
-}
 
 /// Of fixed point the code; numbers of a few magnitudes else.
 template <class T> T some_number(std::mt19937& random) {
@@ -337,4 +329,45 @@ TEST_CASE("stochastic conversions are those of scalars on every instruction set"
   check(std::type_identity<fixed<32, 0>>{}, overflow::saturate{});
   check(std::type_identity<fixed<8, 0>>{}, overflow::wrap{});
   count.require_at_least(13 * kernel::dispatch::instance().available() * 3 * 5 * (69 * 70 / 2));
+}
+
+TEST_CASE("moments of rows are the same bits on every instruction set and in every storage order",
+          "[kernel]") {
+  using moments = detail::row_moments;
+  tally count;
+  std::mt19937 random(21);
+  for (const place rows : {1, 2, 7, 8, 9, 16, 33, 64})
+    for (const place cols : {1, 3, 4, 5, 64, 131, 300})
+      for (const auto of : {moments::of::rows, moments::of::matrix}) {
+        // By columns and by rows, one element after the beginning of their memory.
+        std::vector<float> columns(static_cast<std::size_t>(rows * cols) + 1), lines(columns.size());
+        const matrix_view<float> by_columns{columns.data() + 1, rows, cols, 1, rows},
+            by_rows{lines.data() + 1, rows, cols, cols, 1};
+        for (place i = 0; i < rows; ++i)
+          for (place j = 0; j < cols; ++j) {
+            const auto bits = static_cast<std::uint32_t>(random());
+            const float near = 1000 + static_cast<float>(static_cast<std::int32_t>(bits)) * 0x1p-24f;
+            by_columns(i, j) = by_rows(i, j) = bits % 16 == 0 ? std::bit_cast<float>(bits) : near;
+          }
+        std::vector<double> expected;
+        for_each_isa([&](const std::string& isa) {
+          for (const matrix_view<const float> m :
+               {matrix_view<const float>(by_columns), matrix_view<const float>(by_rows)}) {
+            const moments found(m, of);
+            std::vector<float> limits;
+            for (std::size_t k = 0; k < found.count(); ++k) limits.push_back(1100);
+            std::vector<double> got;
+            const auto tails = found.tails(m, limits);
+            for (std::size_t k = 0; k < found.count(); ++k)
+              for (const double x :
+                   {static_cast<double>(found.finite(k)), static_cast<double>(found.nonfinite(k)),
+                    double{found.largest(k)}, found.mean(k), found.deviation(k),
+                    static_cast<double>(tails[k].far), static_cast<double>(tails[k].beyond)})
+                got.push_back(x);
+            if (expected.empty()) expected = got;
+            count.expect(got == expected, [&] { return text(isa, rows, "x", cols); });
+          }
+        });
+      }
+  count.require_at_least(2 * 8 * 7 * 2);
 }

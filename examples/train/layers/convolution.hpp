@@ -31,7 +31,7 @@ template <class S> class convolution final : public layer<S> {
   }
 
   const matrix<S>& backward(const matrix<S>& x, const matrix<S>& dy, input_gradient wanted) override {
-    products_.backward(x, dy);
+    products_.backward(x, dy, wanted);
     if (has_bias()) sum_of_columns(products_.by_outputs(dy), bias_.gradient);
     if (wanted == input_gradient::wanted) {
       fp32_matrix& sums = place_for_sums(dx_, sums_);

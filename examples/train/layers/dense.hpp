@@ -26,7 +26,7 @@ template <class S> class dense final : public layer<S> {
   }
 
   const matrix<S>& backward(const matrix<S>& x, const matrix<S>& dy, input_gradient wanted) override {
-    products_.backward(x, dy);
+    products_.backward(x, dy, wanted);
     sum_of_columns(dy, bias_.gradient);
     if (wanted == input_gradient::wanted) products_.input_gradient(dy, dx_);
     return dx_;

@@ -53,7 +53,7 @@ template <class S> class depthwise_convolution final : public layer<S> {
   const matrix<S>& backward(const matrix<S>& x, const matrix<S>& dy, input_gradient wanted) override {
     if constexpr (std::is_same_v<S, float>) {
       if (operands_) {
-        const auto left = operands_->assign_batch(x, dy, channels());
+        const auto left = operands_->assign_batch(x, dy, channels(), wanted);
         timed(work::conversions, [&] {
           read(left.x, x.rows(), x_values_);
           read(left.dy, dy.rows(), dy_values_);

@@ -94,9 +94,6 @@ template <class S> struct parameter_list {
 /// What a network is used for: in inference batch normalisation takes the statistics of training.
 enum class phase { training, inference };
 
-/// The first layer of a network spares itself the gradient by its input, which nobody reads.
-enum class input_gradient { wanted, unwanted };
-
 /// One layer. Tensors are (features x batch), one sample a column, and stored in S.
 template <class S> class layer {
  public:

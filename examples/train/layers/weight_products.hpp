@@ -44,9 +44,10 @@ template <class S> class weight_products {
       multiply(mode_, sums, weights_.value, x);
   }
 
-  /// Sets the weights' gradient, dY X^T; x as in the last `forward`, dy the output's gradient.
-  void backward(const matrix<S>& x, const matrix<S>& dy) {
-    set_gradient(x, dy);
+  /// Sets the weights' gradient, dY X^T; x as in the last `forward`, dy the output's gradient. `wanted`: whether
+  /// `input_gradient` follows.
+  void backward(const matrix<S>& x, const matrix<S>& dy, narrow_train::input_gradient wanted) {
+    set_gradient(x, dy, wanted);
     if (watch_)
       watch_->gradients(weights_.name, x, dy, outputs_, weights_.gradient,
                         quantised_ ? quantised_->operands().clips() : std::span<const float>());
@@ -70,9 +71,9 @@ template <class S> class weight_products {
   }
 
  private:
-  void set_gradient(const matrix<S>& x, const matrix<S>& dy) {
+  void set_gradient(const matrix<S>& x, const matrix<S>& dy, narrow_train::input_gradient wanted) {
     if constexpr (std::is_same_v<S, float>)
-      if (quantised_) return quantised_->weight_gradient(dy, x, weights_.gradient);
+      if (quantised_) return quantised_->weight_gradient(dy, x, weights_.gradient, wanted);
     if (!grid_) return multiply(mode_, weights_.gradient, dy, x.transpose());
     const auto gradients = by_outputs(dy);
     timed(work::products, [&] {

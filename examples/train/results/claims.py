@@ -149,7 +149,7 @@ ACCURACY = {
         ("marvin_extension", "mnist-marvin", "marvin_extension")), "marvin"),
     "cifar-marvin": Table(CIFAR, _rows(
         ("marvin", "cifar-marvin", "marvin", "marvin"),
-        ("marvin_extension", "cifar-marvin", "marvin_extension")), "marvin"),
+        ("marvin_extension", "cifar-marvin-extension", "marvin_extension")), "marvin"),
     "mnist-muppet": Table(MNIST, _rows(("muppet", "mnist-muppet", "muppet", "muppet")), "muppet"),
     "cifar-muppet": Table(CIFAR, _rows(("muppet", "cifar-muppet", "muppet", "muppet")), "muppet"),
 }
@@ -160,7 +160,7 @@ WORD_LENGTHS = {
         "marvin, MNIST": Run("mnist-marvin", "marvin"),
         "marvin_extension, MNIST": Run("mnist-marvin", "marvin_extension"),
         "muppet, MNIST": Run("mnist-muppet", "muppet"), "marvin, CIFAR-10": Run("cifar-marvin", "marvin"),
-        "marvin_extension, CIFAR-10": Run("cifar-marvin", "marvin_extension"),
+        "marvin_extension, CIFAR-10": Run("cifar-marvin-extension", "marvin_extension"),
         "muppet, CIFAR-10": Run("cifar-muppet", "muppet")},
 }
 

@@ -49,7 +49,8 @@ FIGURES = (
     Figure("mnist-word-lengths", "word_lengths", f"Formats of layers, {LENET}",
            {kind: Run("mnist-marvin", kind) for kind in ("marvin", "marvin_extension")}),
     Figure("cifar-word-lengths", "word_lengths", f"Formats of layers, {RESNET}",
-           {kind: Run("cifar-marvin", kind) for kind in ("marvin", "marvin_extension")}),
+           {"marvin": Run("cifar-marvin", "marvin"),
+            "marvin_extension": Run("cifar-marvin-extension", "marvin_extension")}),
 
     Figure("mnist-exponents", "exponent_histograms", f"Exponents, {LENET}, fp32",
            _one(SMALL_VALUES["mnist-small-values"])),

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "scale.hpp"
@@ -59,31 +60,30 @@ struct block_layout {
   }
 };
 
-/// Adds all magnitudes to the statistics of their blocks; returns how many are not finite.
+/// Adds all magnitudes of a part to the statistics of their blocks; returns how many are not finite.
 template <class Statistic>
-std::size_t survey_blocks(const block_layout& layout, const value_source<float>& source,
+std::size_t survey_blocks(const block_layout& layout, const region& part, const value_source<float>& source,
                           std::span<Statistic> statistics) {
   std::size_t nonfinite = 0;
-  for_each_panel(
-      layout.grid.whole(), layout.order, source, [&](const region& panel, const matrix_view<const float>& x) {
-        const auto values = [&](const region& r) {
-          return x.block(r.row - panel.row, r.col - panel.col, r.rows, r.cols);
-        };
-        if constexpr (requires { Statistic::largest_suffices; }) {
-          const bool done = layout.for_each_crossing(panel, [&](const region& r, const block_line& blocks) {
-            const auto lines = layout.as_lines(values(r));
-            std::array<std::uint32_t, kernel::most_rows_across> found{};
-            if (!kernel::survey_across(lines, found)) return false;
-            for (std::size_t k = 0; k < static_cast<std::size_t>(lines.rows); ++k)
-              statistics[blocks(k)].add(found[k]);
-            return true;
-          });
-          if (done) return;  // else what was added is added again, which changes nothing
-        }
-        layout.grid.for_each_block(panel, [&](std::ptrdiff_t block, const region& r) {
-          nonfinite += kernel::survey(values(r), statistics[static_cast<std::size_t>(block)]);
-        });
+  for_each_panel(part, layout.order, source, [&](const region& panel, const matrix_view<const float>& x) {
+    const auto values = [&](const region& r) {
+      return x.block(r.row - panel.row, r.col - panel.col, r.rows, r.cols);
+    };
+    if constexpr (requires { Statistic::largest_suffices; }) {
+      const bool done = layout.for_each_crossing(panel, [&](const region& r, const block_line& blocks) {
+        const auto lines = layout.as_lines(values(r));
+        std::array<std::uint32_t, kernel::most_rows_across> found{};
+        if (!kernel::survey_across(lines, found)) return false;
+        for (std::size_t k = 0; k < static_cast<std::size_t>(lines.rows); ++k)
+          statistics[blocks(k)].add(found[k]);
+        return true;
       });
+      if (done) return;  // else what was added is added again, which changes nothing
+    }
+    layout.grid.for_each_block(panel, [&](std::ptrdiff_t block, const region& r) {
+      nonfinite += kernel::survey(values(r), statistics[static_cast<std::size_t>(block)]);
+    });
+  });
   return nonfinite;
 }
 
@@ -181,22 +181,58 @@ template <class Element, class Scale> class block_storage {
   template <class Statistic>
   using scale_rule = void (*)(std::span<const Statistic> statistics, std::span<Scale> scales);
 
-  /// Takes the grid and all of the source, which may be computed from what is stored now.
-  template <class Statistic, class Round>
-  void assign(const block_grid& grid, const value_source<float>& source, const block_rules& rules,
-              scale_rule<Statistic> scales_of, const Round& round, std::span<const float> clips) {
-    block_storage result(order());
-    result.reshape(grid, rules.smallest);
-    check_clips(clips, result.scales_.size());
-    result.choose_scales(source, rules, scales_of, clips);
-    // No float lies among the elements, so that their memory can serve again where floats are read in place.
-    if (source.in_place() && grid.rows == rows() && grid.cols == cols())
-      result.mantissas_.swap(mantissas_);
-    else
-      result.mantissas_.resize(static_cast<std::size_t>(result.size()));
-    result.round_into_scales(grid.whole(), source, rules, round);
-    swap(result);
-  }
+  /// The assignment of a whole matrix in parts, which together are all of it. The source may be computed from what
+  /// is stored, which stays as it is until the end.
+  template <class Statistic, class Round> class whole_assignment {
+   public:
+    whole_assignment(block_storage& to, const block_grid& grid, const value_source<float>& source,
+                     const block_rules& rules, scale_rule<Statistic> scales_of, const Round& round,
+                     std::span<const float> clips)
+        : to_(to), result_(to.order()), source_(source), rules_(rules), round_(round) {
+      result_.reshape(grid, rules.smallest);
+      check_clips(clips, result_.scales_.size());
+      statistics_.resize(result_.scales_.size() == 1 ? 0 : result_.scales_.size());
+      if (clips.empty()) {
+        survey(grid.whole());
+        scales_of(statistics(), result_.scales_);
+      } else {
+        for (std::size_t block = 0; block < result_.scales_.size(); ++block)
+          result_.scales_[block] =
+              Scale(rules.reaching(magnitude_bits(clips[clips.size() == 1 ? 0 : block])));
+      }
+      surveys_parts_ = !clips.empty();
+      // No float lies among the elements, so that their memory can serve again where floats are read in place.
+      takes_memory_ = source.in_place() && grid.rows == to.rows() && grid.cols == to.cols();
+      if (!takes_memory_) result_.mantissas_.resize(static_cast<std::size_t>(result_.size()));
+    }
+
+    region whole() const { return result_.grid().whole(); }
+    /// From the first part that is in memory on, nothing throws.
+    void take(const region& part) {
+      if (surveys_parts_) survey(part);
+      if (std::exchange(takes_memory_, false)) result_.mantissas_.swap(to_.mantissas_);
+      result_.round_into_scales(part, source_, rules_, round_);
+    }
+    void finish() noexcept { to_.swap(result_); }
+
+   private:
+    std::span<Statistic> statistics() {
+      return statistics_.empty() ? std::span(&only_, 1) : std::span(statistics_);
+    }
+    void survey(const region& part) {
+      result_.nonfinite_ += survey_blocks(result_.layout_, part, source_, statistics());
+    }
+
+    block_storage& to_;
+    block_storage result_;
+    value_source<float> source_;
+    block_rules rules_;
+    Round round_;
+    bool surveys_parts_ = false;  // for the numbers that are not finite
+    bool takes_memory_ = false;   // that of the elements which are there
+    Statistic only_ = {};         // small matrices of one block are worth no allocation
+    std::vector<Statistic> statistics_;
+  };
 
   /// Rounds `part` from a source that does not depend on it; blocks in which something does not fit grow.
   template <class Statistic, class Round>
@@ -233,18 +269,6 @@ template <class Element, class Scale> class block_storage {
   }
   matrix_view<const Element> elements() const { return layout_.elements(mantissas_.data()); }
   matrix_view<Element> elements() { return layout_.elements(mantissas_.data()); }
-
-  template <class Statistic>
-  void choose_scales(const value_source<float>& source, const block_rules& rules,
-                     scale_rule<Statistic> scales_of, std::span<const float> clips) {
-    Statistic only;  // small matrices of one block are worth no allocation
-    std::vector<Statistic> many(scales_.size() == 1 ? 0 : scales_.size());
-    const std::span<Statistic> statistics = scales_.size() == 1 ? std::span(&only, 1) : std::span(many);
-    nonfinite_ = survey_blocks(layout_, source, statistics);
-    if (clips.empty()) return scales_of(statistics, scales_);
-    for (std::size_t block = 0; block < scales_.size(); ++block)
-      scales_[block] = Scale(rules.reaching(magnitude_bits(clips[clips.size() == 1 ? 0 : block])));
-  }
 
   template <class Round>
   void round_into_scales(const region& part, const value_source<float>& source, const block_rules& rules,

@@ -60,9 +60,9 @@ class block_tensor
   template <class Values, rounding_policy Round = typename Format::round_policy>
   void assign(std::ptrdiff_t rows, std::ptrdiff_t cols, const Values& values, const Round& round = Round{},
               std::span<const float> clips = {}) {
-    using statistic = typename Format::statistic;
-    storage::template assign<statistic>(grid_of(rows, cols), detail::source_of<float>(values), rules<Round>,
-                                        scales_of<Round>, round, clips);
+    auto assignment = begin(rows, cols, values, round, clips);
+    assignment.take(assignment.whole());
+    assignment.finish();
   }
 
   /// Writes `values` to the part of the matrix that begins at (row, col). Throws std::invalid_argument if
@@ -85,6 +85,18 @@ class block_tensor
   friend void swap(block_tensor& a, block_tensor& b) noexcept { a.swap(b); }
 
  private:
+  template <block_format F, class T, class Round> friend class tensor_assignment;
+
+  template <class Round>
+  using whole_assignment = typename storage::template whole_assignment<typename Format::statistic, Round>;
+  template <class Values, class Round>
+  whole_assignment<Round> begin(std::ptrdiff_t rows, std::ptrdiff_t cols, const Values& values,
+                                const Round& round, std::span<const float> clips) {
+    return {*this,        grid_of(rows, cols), detail::source_of<float>(values),
+            rules<Round>, scales_of<Round>,    round,
+            clips};
+  }
+
   static detail::block_grid grid_of(std::ptrdiff_t rows, std::ptrdiff_t cols) {
     detail::check_shape("narrow::block_tensor", rows, cols);
     return detail::grid_of<typename Format::block_type>(rows, cols);

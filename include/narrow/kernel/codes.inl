@@ -1,18 +1,11 @@
 // Lines of floats to codes of floating<E, M, ...>, to nearest even, and back, exactly; included once in the namespace of
-// each instruction set, inside its target region, after `vector_bytes` and random_draws.inl. No include guard, on purpose.
+// each instruction set, inside its target region, after `vector_bytes`, random_draws.inl and lanes.inl. No include guard, on purpose.
 
 inline constexpr int code_count = vector_bytes / 4;
 using code_lanes [[gnu::vector_size(vector_bytes)]] = std::uint32_t;
 using value_lanes [[gnu::vector_size(vector_bytes)]] = float;
 
 using signed_lanes [[gnu::vector_size(vector_bytes)]] = std::int32_t;
-
-template <class To, class From> inline To lanes_as(const From& x) {
-  static_assert(sizeof(To) == sizeof(From));
-  To result;
-  std::memcpy(&result, &x, sizeof result);
-  return result;
-}
 
 inline std::int32_t largest_of(const signed_lanes& x) {
   using quad [[gnu::vector_size(16)]] = std::int32_t;

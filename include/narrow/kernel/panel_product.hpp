@@ -191,18 +191,20 @@ template <content Content, class Store> class whole_sums {
     if (at_once_) set_start<Content>(t_, panel, groups_, start_);
   }
   void tile(const tile_place& at) {
-    alignas(64) tile_of<lane> tile;
     if (at_once_) {
-      kernel_.multiply(at.a, at.b, groups_, start_, tile);
+      alignas(64) tile_of<lane> tile;
+      kernel_.multiply(at.width, at.a, at.b, groups_, start_, tile);
       store_(at.row, at.col, at.in(tile, kernel_.cols));
     } else if constexpr (std::integral<lane>) {
+      alignas(64) tile_of<lane> tile = {};
       alignas(64) tile_of<std::int64_t> total = {};
       for (index first = 0, length; first < groups_; first += length) {
         length = std::min(p_.safe_groups, groups_ - first);
         const left_panel panel = from_group(at.a, first);
         set_start<Content>(t_, panel, length, start_);
         for (int k = 0; k < p_.plane_count; ++k) {
-          kernel_.multiply(panel, at.b + k * at.plane_words + first * kernel_.cols, length, start_, tile);
+          kernel_.multiply(at.width, panel, at.b + k * at.plane_words + first * kernel_.cols, length, start_,
+                           tile);
           t_.tile<&tile_kernels::add>()(tile, p_.planes[k] == plane::high ? 8 : 0, total,
                                         kernel_.rows * kernel_.cols);
         }
@@ -256,8 +258,8 @@ template <content Content, class Store> class scaled_pieces {
     const lane* start = starts_.data();
     for (index piece = 0, first = 0; first < groups_;
          ++piece, first += piece_groups_, start += max_panel_rows) {
-      kernel_.multiply(from_group(at.a, first), at.b + first * cols, std::min(piece_groups_, groups_ - first),
-                       start, tile);
+      kernel_.multiply(at.width, from_group(at.a, first), at.b + first * cols,
+                       std::min(piece_groups_, groups_ - first), start, tile);
       const tile_shape shape{at.height, at.width, cols, cols};
       const float *row_scales = rows_.at(piece, at.row), *col_scales = cols_.at(piece, at.col);
       if constexpr (std::integral<lane>)

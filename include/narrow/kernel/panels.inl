@@ -2,7 +2,8 @@
 // Op: a vector of lanes, `load`, `store`, `fill`, which repeats a lane, and `step(acc, a, b)`, which multiplies the word
 // or double a with every one of b and adds to acc. No include guard, on purpose.
 
-template <class Op, int Rows, int Vectors>
+/// Of panels as wide as `Width` vectors the first ones.
+template <class Op, int Rows, int Width, int Vectors>
 NARROW_KERNEL void multiply_panels(const left_panel& a, const factor_of_lane<typename Op::lane>* b, index groups,
                                    const typename Op::lane* start, typename Op::lane* tile) {
   typename Op::vector acc[Rows][Vectors];
@@ -15,7 +16,7 @@ NARROW_KERNEL void multiply_panels(const left_panel& a, const factor_of_lane<typ
   const auto step = static_cast<std::uintptr_t>(a.row_step), group_step = static_cast<std::uintptr_t>(a.group_step),
              next = static_cast<std::uintptr_t>(a.next_panel);
   NARROW_UNROLL for (unsigned i = 0; i < bases; ++i) base[i] = reinterpret_cast<std::uintptr_t>(a.data) + 3 * i * step;
-  for (index p = 0; p < groups; ++p, b += Vectors * Op::lanes) {
+  for (index p = 0; p < groups; ++p, b += Width * Op::lanes) {
     __builtin_prefetch(reinterpret_cast<const void*>(base[0] + next), 0, 2);  // into the second-level cache
     typename Op::vector x[Vectors];
     NARROW_UNROLL for (int v = 0; v < Vectors; ++v) x[v] = Op::load(b + v * Op::lanes);
@@ -27,9 +28,11 @@ NARROW_KERNEL void multiply_panels(const left_panel& a, const factor_of_lane<typ
     NARROW_UNROLL for (int i = 0; i < bases; ++i) base[i] += group_step;
   }
   NARROW_UNROLL for (int i = 0; i < Rows; ++i) NARROW_UNROLL for (int v = 0; v < Vectors; ++v)
-      Op::store(tile + (i * Vectors + v) * Op::lanes, acc[i][v]);
+      Op::store(tile + (i * Width + v) * Op::lanes, acc[i][v]);
 }
 
 template <class Op, int Rows, int Vectors> constexpr panel_kernel<typename Op::lane> panels() {
-  return {Rows, Vectors * Op::lanes, multiply_panels<Op, Rows, Vectors>};
+  static_assert(Vectors % 2 == 0);
+  return {Rows, Vectors * Op::lanes, multiply_panels<Op, Rows, Vectors, Vectors>,
+          multiply_panels<Op, Rows, Vectors, Vectors / 2>};
 }

@@ -213,6 +213,45 @@ struct to_nearest_multiple {
   }
 };
 
+/// Stochastically over a scale that is any float, to magnitudes of at most 127: in float lanes, and once more in double lanes
+/// where the error of those could tell. That is below 2^-16: of the inverse and of the product half an ulp each.
+template <class Inverse> struct nearly_stochastic {
+  static constexpr int count = code_count;
+  using indices = code_lanes;
+  quantization q;
+  Inverse inverse;
+  float highest;
+
+  nearly_stochastic(const quantization& how, const Inverse& by)
+      : q(how), inverse(by), highest(static_cast<float>(how.highest)) {}
+
+  static bool fits(const quantization& how) { return how.snaps && how.lowest == -how.highest && how.highest < 0x1p7; }
+  static bool fits(double inverse) { return inverse >= 0x1p-126 && inverse <= 0x1p127; }
+
+  template <class Element> void operator()(const float* from, Element* to, index place, indices at) const {
+    value_lanes x;
+    std::memcpy(&x, from, sizeof x);
+    const signed_lanes bits = lanes_as<signed_lanes>((x == x ? x : 0) * inverse.floats(place)), negative = bits >> 31;
+    value_lanes magnitude = lanes_as<value_lanes>(bits & 0x7fff'ffff);
+    magnitude = magnitude < highest ? magnitude : highest;
+    const signed_lanes whole = __builtin_convertvector(magnitude, signed_lanes);
+    const value_lanes fraction = (magnitude - __builtin_convertvector(whole, value_lanes)) * 0x1p32f;
+    const code_lanes upper = __builtin_convertvector(fraction, code_lanes), sum = upper + random_draws{q.draws.key}(at);
+    constexpr std::uint32_t margin = std::uint32_t{1} << 17;  // around the next integer, in units of 2^-32
+    if (any_of(sum + margin < 2 * margin)) [[unlikely]] {
+      constexpr int half = count / 2;
+      static_assert(half == quantize_lanes);
+      word_lanes halves[2];
+      std::memcpy(halves, &at, sizeof at);
+      quantize_some<round_stochastic>(from, to, q, inverse.doubles(place), halves[0]);
+      quantize_some<round_stochastic>(from + half, to + half, q, inverse.doubles(place + half), halves[1]);
+      return;
+    }
+    const signed_lanes kept = whole - lanes_as<signed_lanes>(sum < upper);
+    store_lower<sizeof(Element)>(to, (kept ^ negative) - negative);
+  }
+};
+
 template <class Lanes, class Element>
 inline void quantize_with(Lanes lanes, const float* from, Element* to, const line_block& b, const quantization& q) {
   constexpr index count = Lanes::count, ways = 4;
@@ -256,6 +295,9 @@ NARROW_KERNEL void quantize_lines(const float* from, Element* to, const line_blo
   else if (sizeof(Element) == 1 && std::is_same_v<Single, magnitude_nearest> && q.snaps &&
            to_nearest_multiple::fits(q))
     quantize_with(to_nearest_multiple(q), from, to, b, q);
+  else if (sizeof(Element) == 1 && std::is_same_v<Single, magnitude_stochastic> &&
+           nearly_stochastic<one_inverse>::fits(q) && nearly_stochastic<one_inverse>::fits(q.inverse))
+    quantize_with(nearly_stochastic(q, inverse), from, to, b, q);
   else
     quantize_with(in_double_lanes<Wide, one_inverse>{q, inverse}, from, to, b, q);
 }
@@ -267,9 +309,16 @@ NARROW_KERNEL void quantize_across(const float* from, Element* to, const line_bl
   const line_block b = block;
   const own_inverses inverse{inverses};
   bool are_floats = !q.snaps;
-  for (index i = 0; i < b.n; ++i) are_floats &= inverses[i] <= 0x1p127;
+  bool nearly = sizeof(Element) == 1 && std::is_same_v<Single, magnitude_stochastic> &&
+                nearly_stochastic<own_inverses>::fits(q);
+  for (index i = 0; i < b.n; ++i) {
+    are_floats &= inverses[i] <= 0x1p127;
+    nearly &= nearly_stochastic<own_inverses>::fits(inverses[i]);
+  }
   if (are_floats)
     quantize_with(in_float_lanes<Single, own_inverses>(q, inverse), from, to, b, q);
+  else if (nearly)
+    quantize_with(nearly_stochastic(q, inverse), from, to, b, q);
   else
     quantize_with(in_double_lanes<Wide, own_inverses>{q, inverse}, from, to, b, q);
 }

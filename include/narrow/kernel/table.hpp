@@ -28,12 +28,19 @@ struct left_panel {
 template <class Lane> using factor_of_lane = std::conditional_t<std::is_same_v<Lane, double>, double, word>;
 
 /// tile[i * cols + l] = start[i] + sum over p < groups of a(i, p) . b[p * cols + l], where . multiplies the
-/// elements of two words and adds the products; at least one group.
+/// elements of two words and adds the products; at least one group. Or only for the first half of the columns.
 template <class Lane> struct panel_kernel {
+  using function = void (*)(const left_panel& a, const factor_of_lane<Lane>* b, index groups,
+                            const Lane* start, Lane* tile);
   int rows = 0, cols = 0;
-  void (*multiply)(const left_panel& a, const factor_of_lane<Lane>* b, index groups, const Lane* start,
-                   Lane* tile) = nullptr;
-  constexpr explicit operator bool() const { return multiply != nullptr; }
+  function all = nullptr, first_half = nullptr;
+
+  constexpr explicit operator bool() const { return all != nullptr; }
+  /// For so many columns.
+  void multiply(index width, const left_panel& a, const factor_of_lane<Lane>* b, index groups,
+                const Lane* start, Lane* tile) const {
+    (2 * width <= cols ? first_half : all)(a, b, groups, start, tile);
+  }
 };
 
 /// Lines of elements: element k of line l is at data + l line_step + k depth_step, in bytes.
@@ -85,6 +92,25 @@ template <class Element> struct quantize_kernels {
   using crossing_kernel = void (*)(const float* from, Element* to, const line_block&, const quantization&,
                                    const double* inverses);
   crossing_kernel nearest_even_across = nullptr, toward_zero_across = nullptr, stochastic_across = nullptr;
+};
+
+/// How many sums each place has in moment_sums: additions to one of them do not wait for those to the others.
+inline constexpr int moment_parts = 4;
+/// Sums over the numbers at each place of lines, where everything has so many places, a multiple of 8.
+struct moment_sums {
+  index places = 0;
+  const double* pivots = nullptr;
+  double *sums = nullptr, *squares = nullptr;  // of differences from the pivot; place k of line l in element
+                                               // k + l % moment_parts * places
+  std::int64_t* finite = nullptr;              // how many are finite: no others are in the sums
+  std::int32_t* largest = nullptr;             // the bits of the largest finite magnitude
+};
+/// How many of the finite numbers at each place differ from pivot + mean by more than the deviation, and how many
+/// magnitudes have greater bits than the limit.
+struct tail_counts {
+  const double *pivots = nullptr, *means = nullptr, *deviations = nullptr;
+  const std::int32_t* limits = nullptr;
+  std::int64_t *far = nullptr, *beyond = nullptr;
 };
 
 /// A matrix times a vector, with elements of the matrix as they lie in memory; x has a float, two int16 or
@@ -210,6 +236,10 @@ struct kernel_table {
   /// Raises largest[i] to the bits of the largest magnitude at place i of a line. False if something is not
   /// finite; then they mean nothing.
   bool (*survey_across)(const float* from, const line_block&, std::uint32_t* largest) = nullptr;
+
+  // Lines of which n is a multiple of 8 are added to what is there.
+  void (*add_moments)(const float* from, const line_block&, const moment_sums&) = nullptr;
+  void (*count_tails)(const float* from, const line_block&, const tail_counts&) = nullptr;
 
   /// values[j] = float(sums[j]) * (row_scale * col_scales[j]), each operation rounded to float. False if a
   /// product of scales is no normal float; then the values mean nothing.

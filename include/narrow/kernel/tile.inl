@@ -1,5 +1,5 @@
 // What becomes of tiles of sums, included once in the namespace of each instruction set, inside its target region, after
-// codes.inl. No include guard, on purpose.
+// lanes.inl and codes.inl. No include guard, on purpose.
 
 using sum_lanes [[gnu::vector_size(vector_bytes)]] = std::int32_t;
 
@@ -13,12 +13,6 @@ template <class Vector> inline Vector read(const void* from, index n) {
 template <class Vector> inline void write(void* to, const Vector& x, index n) {
   constexpr index lanes = sizeof x / sizeof x[0];
   std::memcpy(to, &x, n >= lanes ? sizeof x : static_cast<std::size_t>(n) * sizeof x[0]);
-}
-
-/// A product that is not to be fused with the addition that follows, whatever the flags.
-inline value_lanes apart(value_lanes product) {
-  asm("" : NARROW_VECTOR_OPERAND(product));
-  return product;
 }
 
 /// f(i, j, n) for the n lanes from (i, j) on, n <= Lanes.

@@ -13,6 +13,8 @@ constexpr kernel_table vector_kernels() {
           .quantize_int32 = quantizers<std::int32_t>(),
           .survey = survey_lines,
           .survey_across = survey_across,
+          .add_moments = add_places<moments_at>,
+          .count_tails = add_places<tails_at>,
           .scale = scale_line,
           .encode8 = encode_line<std::uint8_t>,
           .encode16 = encode_line<std::uint16_t>,

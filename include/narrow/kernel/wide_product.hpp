@@ -134,7 +134,7 @@ inline void add_wide_products(kernel_set t, const panel_kernel<double>& kernel, 
   const index rows = kernel.rows, cols = kernel.cols;
   alignas(64) double sums[largest_wide_tile];
   const auto multiply = [&](const double* a, const double* b, index length) {
-    kernel.multiply({bytes_of(a), sizeof(double), rows * index{sizeof(double)}, 0}, b, length, zeros, sums);
+    kernel.all({bytes_of(a), sizeof(double), rows * index{sizeof(double)}, 0}, b, length, zeros, sums);
   };
   for (index k = 0, length; k < p.depth; k += length) {
     length = std::min(plan.safe_terms, p.depth - k);

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -14,89 +12,12 @@
 #include "../block/tensor.hpp"
 #include "array_access.hpp"
 #include "parameter.hpp"
+#include "row_moments.hpp"
 #include "state_io.hpp"
 
 NARROW_STRICT_BEGIN
 
 namespace narrow {
-
-namespace detail {
-
-/// Sums over the finite numbers of a channel, of their differences from one of them: a mean far from zero
-/// cancels nothing, and where all are equal the deviation is exactly zero.
-struct channel_sums {
-  /// Column j is added to sum j % lanes: the additions do not wait for one another, and their order is that
-  /// of the columns in every storage order.
-  static constexpr std::ptrdiff_t lanes = 4;
-
-  double pivot = 0;
-  double sum[lanes] = {}, squares[lanes] = {};
-  std::uint64_t finite = 0, nonfinite = 0;
-  largest_magnitude largest;
-
-  void add(float x, std::ptrdiff_t column) {
-    const std::uint32_t magnitude = magnitude_bits(x);
-    const bool counts = magnitude < nonfinite_bits;
-    const double difference = counts ? double{x} - pivot : 0.0;
-    const auto lane = column % lanes;
-    sum[lane] += difference;
-    squares[lane] += uncontracted(difference * difference);
-    finite += counts ? 1 : 0;
-    nonfinite += counts ? 0 : 1;
-    largest.add(magnitude);
-  }
-
-  /// Of the same pivot.
-  channel_sums& operator+=(const channel_sums& other) {
-    for (std::ptrdiff_t lane = 0; lane < lanes; ++lane) {
-      sum[lane] += other.sum[lane];
-      squares[lane] += other.squares[lane];
-    }
-    finite += other.finite;
-    nonfinite += other.nonfinite;
-    largest.add(other.largest.bits);
-    return *this;
-  }
-};
-
-/// How many elements of a channel are far from its mean, and beyond its clipping value.
-struct channel_tails {
-  double mean = 0, deviation = 0;  // of the elements: the mean and the standard deviation
-  std::uint32_t clip = nonfinite_bits;
-  std::uint64_t far = 0, clipped = 0;
-
-  channel_tails() = default;
-  explicit channel_tails(const channel_sums& s) {
-    if (s.finite == 0) return;
-    const auto n = static_cast<double>(s.finite);
-    const auto total = [](const double* lanes) { return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]); };
-    static_assert(channel_sums::lanes == 4);
-    mean = total(s.sum) / n;
-    const double variance = total(s.squares) / n - uncontracted(mean * mean);
-    deviation = std::sqrt(std::max(variance, 0.0));
-  }
-
-  void add(float x, double pivot) {
-    const std::uint32_t magnitude = magnitude_bits(x);
-    const bool counts = magnitude < nonfinite_bits;
-    const double off = counts ? double{x} - pivot - mean : 0.0;
-    far += off > deviation || -off > deviation ? 1 : 0;
-    clipped += counts && magnitude > clip ? 1 : 0;
-  }
-};
-
-/// visit(i, j, x) for all elements as floats: each row in the order of its columns.
-template <class T, class Visit> void for_each_element(matrix_view<T> m, Visit visit) {
-  if (lies_by_rows(m)) {
-    for (std::ptrdiff_t i = 0; i < m.rows; ++i)
-      for (std::ptrdiff_t j = 0; j < m.cols; ++j) visit(i, j, to_value<float>(m(i, j)));
-  } else {
-    for (std::ptrdiff_t j = 0; j < m.cols; ++j)
-      for (std::ptrdiff_t i = 0; i < m.rows; ++i) visit(i, j, to_value<float>(m(i, j)));
-  }
-}
-
-}  // namespace detail
 
 /// What shares a clipping value: the whole gradient of a layer, or each of its channels.
 enum class clip_granularity { per_layer, per_channel };
@@ -120,7 +41,8 @@ struct adaptive_clip_options {
 /// A step: `observe` the gradient G = dLoss/dY as channels x everything else. Then quantise it twice, with
 /// stochastic rounding: over `clips()` into `basic_int8<per_row>` (`basic_int8<>` where the granularity is
 /// per_layer) for the weight gradient G X^T, and over `max_abs()` into `basic_int8<>` for the input gradient
-/// W^T G. `block_tensor::assign`, and `quantize` of Eigen matrices, take clipping values.
+/// W^T G. `block_tensor::assign`, and `quantize` of Eigen matrices, take clipping values; `assign_together`
+/// does both in one pass.
 ///
 /// Clip      Gaussian: max|g|. Inverted T: s(t) = (1 - k a) s(t-1) + a max|g|, which settles at max|g| / k;
 ///           it may lie above the present maximum. s starts as the first max|g| that is not zero, and
@@ -133,8 +55,8 @@ struct adaptive_clip_options {
 ///           has not started, the largest at most.
 /// Rounding  numbers of other types count as the floats that a block tensor makes of them. Sums, s and the
 ///           shares are double, the clip is s rounded to float: the same bits in every storage order and
-///           under every floating-point control register of the caller.
-/// Cost      two passes over the gradient, some 100 bytes for each row.
+///           under every floating-point control register of the caller, on every instruction set.
+/// Cost      two passes over the gradient, some 200 bytes for each row; by vectors, fastest by columns.
 /// Source    Zhao et al., "Distribution Adaptive INT8 Quantization for Training CNNs" (AAAI 2021),
 ///           magnitude-aware clipping. Their ablations: "both" is per_channel, "mcs" per_layer; "gvq" and
 ///           "global" need no state, they are `basic_int8<per_row>` and `basic_int8<>` as they are.
@@ -194,60 +116,38 @@ class adaptive_clip : detail::streamable<adaptive_clip> {
   bool per_layer() const { return options_.granularity == clip_granularity::per_layer; }
 
   template <class T> NARROW_KERNEL void observe_matrix(matrix_view<const T> g) {
-    using detail::channel_sums;
-    using detail::channel_tails;
+    using moments = detail::row_moments;
     const detail::float_environment guard;
     const bool empty = g.rows == 0 || g.cols == 0;
     if (!empty && !per_layer() && !states_.empty())
       detail::check_shapes(std::ssize(states_) == g.rows, "narrow::adaptive_clip::observe", "gradient",
                            detail::extents(g.rows, g.cols), "the number of channels", states_.size());
-    std::vector<channel_sums> sums(empty ? 0 : static_cast<std::size_t>(g.rows));
-    choose_pivots(g, sums);
-    detail::for_each_element(
-        g, [to = sums.data()](std::ptrdiff_t i, std::ptrdiff_t j, float x) { to[i].add(x, j); });
-    if (per_layer() && !empty) {
-      for (std::size_t i = 1; i < sums.size(); ++i) sums[0] += sums[i];
-      sums.resize(1);
-    }
-
-    resize(std::max(sums.size(), states_.size()));
+    if (empty) g = {};
+    const moments found(g, per_layer() ? moments::of::matrix : moments::of::rows);
+    const std::size_t channels = found.count();
+    resize(std::max(channels, states_.size()));
     ++steps_;
     nonfinite_ = 0;
-    detail::largest_magnitude largest;
-    std::vector<channel_tails> tails;
+    max_abs_ = 0;
     std::vector<double> next;  // states, if the channel is an inverted T
-    for (std::size_t c = 0; c < sums.size(); ++c) {
-      nonfinite_ += sums[c].nonfinite;
-      largest.add(sums[c].largest.bits);
-      next.push_back(advanced(states_[c], std::bit_cast<float>(sums[c].largest.bits)));
-      tails.emplace_back(sums[c]).clip = detail::magnitude_bits(rounded(next[c]));
+    std::vector<float> limits;
+    for (std::size_t c = 0; c < channels; ++c) {
+      nonfinite_ += found.nonfinite(c);
+      max_abs_ = std::max(max_abs_, found.largest(c));
+      next.push_back(advanced(states_[c], found.largest(c)));
+      limits.push_back(rounded(next[c]));
     }
-    max_abs_ = std::bit_cast<float>(largest.bits);
     std::fill(clipped_.begin(), clipped_.end(), 0);
-
-    // One channel: all rows are of it.
-    const std::ptrdiff_t row_step = per_layer() ? 0 : 1;
-    detail::for_each_element(
-        g, [row_step, to = tails.data(), from = sums.data()](std::ptrdiff_t i, std::ptrdiff_t, float x) {
-          to[i * row_step].add(x, from[i * row_step].pivot);
-        });
-    for (std::size_t c = 0; c < tails.size(); ++c) decide(c, sums[c], tails[c], next[c]);
-  }
-
-  /// The first finite element of each channel.
-  template <class T> void choose_pivots(matrix_view<const T> g, std::vector<detail::channel_sums>& sums) {
-    for (std::ptrdiff_t i = 0; i < std::ssize(sums); ++i) {
-      float pivot = 0;
-      bool found = false;
-      for (std::ptrdiff_t j = 0; j < g.cols && !found; ++j) {
-        const float x = detail::to_value<float>(g(i, j));
-        found = detail::is_finite(x);
-        if (found) pivot = x;
-      }
-      sums[static_cast<std::size_t>(i)].pivot = pivot;
-      if (!per_layer() || !found) continue;
-      for (auto& channel : sums) channel.pivot = pivot;
-      return;
+    const auto tails = found.tails(g, limits);
+    for (std::size_t c = 0; c < channels; ++c) {
+      const double share = found.finite(c) == 0
+                               ? 0.0
+                               : static_cast<double>(tails[c].far) / static_cast<double>(found.finite(c));
+      const bool gaussian = share > options_.lambda;
+      distributions_[c] = gaussian ? gradient_distribution::gaussian : gradient_distribution::inverted_t;
+      clips_[c] = gaussian ? found.largest(c) : limits[c];
+      clipped_[c] = gaussian ? 0 : tails[c].beyond;
+      if (!gaussian || states_[c] == 0) states_[c] = next[c];
     }
   }
 
@@ -263,17 +163,6 @@ class adaptive_clip : detail::streamable<adaptive_clip> {
   static float rounded(double state) {
     using limits = std::numeric_limits<float>;
     return static_cast<float>(std::clamp<double>(state, limits::denorm_min(), limits::max()));
-  }
-
-  void decide(std::size_t c, const detail::channel_sums& sums, const detail::channel_tails& tails,
-              double next) {
-    const double share =
-        sums.finite == 0 ? 0.0 : static_cast<double>(tails.far) / static_cast<double>(sums.finite);
-    const bool gaussian = share > options_.lambda;
-    distributions_[c] = gaussian ? gradient_distribution::gaussian : gradient_distribution::inverted_t;
-    clips_[c] = gaussian ? std::bit_cast<float>(sums.largest.bits) : std::bit_cast<float>(tails.clip);
-    clipped_[c] = gaussian ? 0 : tails.clipped;
-    if (!gaussian || states_[c] == 0) states_[c] = next;
   }
 
   void resize(std::size_t channels) {

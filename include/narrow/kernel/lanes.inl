@@ -1,0 +1,15 @@
+// Vectors of any width, included once in the namespace of each instruction set, inside its target region. No include guard,
+// on purpose.
+
+template <class To, class From> inline To lanes_as(const From& x) {
+  static_assert(sizeof(To) == sizeof(From));
+  To result;
+  std::memcpy(&result, &x, sizeof result);
+  return result;
+}
+
+/// A product that is not to be fused with the addition that follows, whatever the flags.
+template <class Lanes> inline Lanes apart(Lanes product) {
+  asm("" : NARROW_VECTOR_OPERAND(product));
+  return product;
+}

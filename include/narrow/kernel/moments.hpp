@@ -1,0 +1,63 @@
+// Sums over the numbers at each place of lines, in plain C++: see moment_sums and tail_counts in table.hpp.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+
+#include "environment.hpp"
+#include "isa.hpp"
+
+NARROW_STRICT_BEGIN
+
+namespace narrow::kernel {
+
+namespace portable {
+
+/// f(number, place, part) for all places of all lines.
+template <class F> void for_each_place(const float* from, const line_block& lines, F f) {
+  for (index l = 0; l < lines.lines; ++l)
+    for (index k = 0; k < lines.n; ++k) f(from[l * lines.from_stride + k], k, l % moment_parts);
+}
+
+inline std::int32_t magnitude_of(float x) { return std::bit_cast<std::int32_t>(x) & 0x7fff'ffff; }
+inline constexpr std::int32_t least_nonfinite = 0x7f80'0000;
+
+NARROW_KERNEL inline void add_moments(const float* from, const line_block& lines, const moment_sums& m) {
+  for_each_place(from, lines, [&](float x, index place, index part) {
+    const std::int32_t magnitude = magnitude_of(x);
+    const bool finite = magnitude < least_nonfinite;
+    const double difference = finite ? double{x} - m.pivots[place] : 0.0;
+    m.sums[place + part * m.places] += difference;
+    m.squares[place + part * m.places] += detail::uncontracted(difference * difference);
+    m.finite[place] += finite ? 1 : 0;
+    m.largest[place] = std::max(m.largest[place], finite ? magnitude : 0);
+  });
+}
+
+NARROW_KERNEL inline void count_tails(const float* from, const line_block& lines, const tail_counts& m) {
+  for_each_place(from, lines, [&](float x, index place, index) {
+    const std::int32_t magnitude = magnitude_of(x);
+    const bool finite = magnitude < least_nonfinite;
+    const double off = finite ? double{x} - m.pivots[place] - m.means[place] : 0.0;
+    m.far[place] += off > m.deviations[place] || -off > m.deviations[place] ? 1 : 0;
+    m.beyond[place] += finite && magnitude > m.limits[place] ? 1 : 0;
+  });
+}
+
+}  // namespace portable
+
+/// Adds lines of which n is a multiple of 8 to the sums.
+inline void add_moments(const float* from, const line_block& lines, const moment_sums& sums) {
+  const auto kernel = dispatch::instance().kernels().get<&kernel_table::add_moments>();
+  (kernel ? kernel : portable::add_moments)(from, lines, sums);
+}
+
+/// The same to the counts.
+inline void count_tails(const float* from, const line_block& lines, const tail_counts& counts) {
+  const auto kernel = dispatch::instance().kernels().get<&kernel_table::count_tails>();
+  (kernel ? kernel : portable::count_tails)(from, lines, counts);
+}
+
+}  // namespace narrow::kernel
+
+NARROW_STRICT_END
