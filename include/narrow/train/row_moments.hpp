@@ -8,6 +8,7 @@
 
 #include "../block/source.hpp"
 #include "../kernel/moments.hpp"
+#include "../math.hpp"
 
 NARROW_STRICT_BEGIN
 
