@@ -62,7 +62,7 @@ class tensor_assignment final : public assignment_in_parts {
 /// two quantisations of a gradient do, memory is read once. What they write is the same as one after another.
 ///
 /// Errors    what `assign` throws; then no tensor has changed.
-/// Cost      that of the assignments, less what it takes to read numbers again that no cache has kept.
+/// Cost      that of the assignments: while a cache holds the numbers, reading them once saves nothing measurable.
 inline void assign_together(std::initializer_list<assignment_in_parts*> assignments) {
   constexpr std::size_t cached = 256 * 1024;
   std::size_t bytes = 0;

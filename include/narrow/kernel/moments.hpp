@@ -46,7 +46,7 @@ NARROW_KERNEL inline void count_tails(const float* from, const line_block& lines
 
 }  // namespace portable
 
-/// Adds lines of which n is a multiple of 8 to the sums.
+/// Adds lines of which n is a multiple of moment_places to the sums.
 inline void add_moments(const float* from, const line_block& lines, const moment_sums& sums) {
   const auto kernel = dispatch::instance().kernels().get<&kernel_table::add_moments>();
   (kernel ? kernel : portable::add_moments)(from, lines, sums);

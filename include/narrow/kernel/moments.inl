@@ -3,6 +3,7 @@
 // in the order that moment_sums says: the same bits on each. No include guard, on purpose.
 
 inline constexpr int moment_lanes = vector_bytes / 8;
+static_assert(moment_places % moment_lanes == 0);
 using moment_doubles [[gnu::vector_size(vector_bytes)]] = double;
 using moment_counts [[gnu::vector_size(vector_bytes)]] = std::int64_t;
 using moment_floats [[gnu::vector_size(vector_bytes / 2)]] = float;

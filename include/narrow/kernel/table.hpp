@@ -96,7 +96,9 @@ template <class Element> struct quantize_kernels {
 
 /// How many sums each place has in moment_sums: additions to one of them do not wait for those to the others.
 inline constexpr int moment_parts = 4;
-/// Sums over the numbers at each place of lines, where everything has so many places, a multiple of 8.
+/// Of how many places kernels take multiples.
+inline constexpr index moment_places = 8;
+/// Sums over the numbers at each place of lines, where everything has so many places.
 struct moment_sums {
   index places = 0;
   const double* pivots = nullptr;
@@ -237,7 +239,7 @@ struct kernel_table {
   /// finite; then they mean nothing.
   bool (*survey_across)(const float* from, const line_block&, std::uint32_t* largest) = nullptr;
 
-  // Lines of which n is a multiple of 8 are added to what is there.
+  // Lines of which n is a multiple of moment_places are added to what is there.
   void (*add_moments)(const float* from, const line_block&, const moment_sums&) = nullptr;
   void (*count_tails)(const float* from, const line_block&, const tail_counts&) = nullptr;
 

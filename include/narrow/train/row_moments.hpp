@@ -93,7 +93,7 @@ class row_moments {
   }
 
  private:
-  static constexpr std::ptrdiff_t lanes = 8;  // of which kernels take multiples
+  static constexpr std::ptrdiff_t lanes = kernel::moment_places;
   static std::size_t in_whole_vectors(std::ptrdiff_t places) {
     return static_cast<std::size_t>((places + lanes - 1) / lanes * lanes);
   }
