@@ -259,7 +259,7 @@ TEST_CASE("infinities and NaN in every place of a panel", "[kernel][isa]") {
   check(std::type_identity<fp16>{});
   check(std::type_identity<bf16>{});
   check(std::type_identity<fp8_e5m2>{});
-  count.require(3 * kernel::dispatch::instance().available() * 15 * 10 * 15 * 33);
+  count.require(3 * isa_count() * 15 * 10 * 15 * 33);
 }
 
 TEST_CASE("subnormals take part in products, beside large numbers, too", "[kernel][isa]") {
@@ -366,7 +366,7 @@ TEST_CASE("quantised lines are the same bits on every instruction set", "[kernel
   check(std::type_identity<bfp<10, per_tensor, rounding::stochastic, exponent::min<>>>{});
   check(std::type_identity<int8>{});
   check(std::type_identity<basic_int8<per_tensor, rounding::stochastic>>{});
-  count.require(7 * kernel::dispatch::instance().available() * 68 * 4);
+  count.require(7 * isa_count() * 68 * 4);
 }
 
 TEST_CASE("scales of rows and columns are the same bits on every instruction set", "[kernel][isa]") {
@@ -421,7 +421,7 @@ TEST_CASE("scales of rows and columns are the same bits on every instruction set
   check(std::type_identity<bfp<8, tile<20, 1>>>{});
   check(std::type_identity<mx<int8>>{});
   check(std::type_identity<mx<fp8_e4m3fn>>{});
-  count.require(10 * kernel::dispatch::instance().available() * 5 * 2 * 3);
+  count.require(10 * isa_count() * 5 * 2 * 3);
 }
 
 TEST_CASE("dot products on every instruction set, whatever the stride", "[kernel][isa]") {
@@ -477,7 +477,7 @@ TEST_CASE("dot products on every instruction set, whatever the stride", "[kernel
   fixed_point(std::type_identity<fixed<8, 4>>{});
   fixed_point(std::type_identity<fixed<12, 6>>{});
   fixed_point(std::type_identity<fixed<16, 8>>{});
-  count.require(kernel::dispatch::instance().available() * (4 * 18 * 2 + 3 * 7));
+  count.require(isa_count() * (4 * 18 * 2 + 3 * 7));
 }
 
 TEST_CASE("conversions are the same bits on every instruction set", "[kernel][isa]") {
@@ -519,6 +519,6 @@ TEST_CASE("conversions are the same bits on every instruction set", "[kernel][is
         }
     });
   });
-  count.require(std::tuple_size_v<all_formats> * kernel::dispatch::instance().available() * 4 * 2 *
+  count.require(std::tuple_size_v<all_formats> * isa_count() * 4 * 2 *
                 (69 * 70 / 2));
 }

@@ -35,3 +35,17 @@ template <class Op> NARROW_KERNEL typename Op::sum dot_line(const void* a, const
   }
   return Op::total(acc[0]);
 }
+
+/// Products of any two int16, those of b in two halves: b = 256 high + low.
+template <class Line> struct in_halves : Line {
+  struct vector {
+    typename Line::vector high, low;
+  };
+  static constexpr int ways = Line::ways / 2;
+  static vector zero() { return {Line::zero(), Line::zero()}; }
+  static vector add(vector a, vector b) { return {Line::add(a.high, b.high), Line::add(a.low, b.low)}; }
+  template <class Int16> static vector multiply_add(vector acc, Int16 a, Int16 b) {
+    return {Line::multiply_add(acc.high, a, Line::high_half(b)), Line::multiply_add(acc.low, a, Line::low_half(b))};
+  }
+  static typename Line::sum total(vector acc) { return 256 * Line::total(acc.high) + Line::total(acc.low); }
+};

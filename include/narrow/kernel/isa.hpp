@@ -10,7 +10,9 @@
 #include <type_traits>
 
 #if defined(__x86_64__)
-#include "x86/avx512.hpp"
+#include "x86/avx512_bf16.hpp"
+#include "x86/avx512_vnni.hpp"
+#include "x86/avx_vnni.hpp"
 #elif defined(__aarch64__)
 #include "arm/neon.hpp"
 #else
@@ -21,31 +23,33 @@ namespace narrow {
 
 namespace kernel {
 
-/// In ascending order: each has what those before it have, and puts its own kernels in the place of theirs.
+/// The best one last. Each has what the one has that it extends, and puts its own kernels in the place of those.
 inline constexpr instruction_set instruction_sets[] = {
-    {"portable", [](const processor&) { return true; }, {}},
+    {"portable", "", [](const processor&) { return true; }, {}},
 #if defined(__x86_64__)
-    {"avx2", [](const processor& p) { return p.avx2; }, avx2::kernels},
-    {"avx512", [](const processor& p) { return p.avx512; }, avx512::kernels},
-    {"avx512_vnni", [](const processor& p) { return p.avx512_vnni; }, avx512_vnni::kernels},
-    {"avx512_bf16", [](const processor& p) { return p.avx512_bf16; }, avx512_bf16::kernels},
+    {"avx2", "portable", [](const processor& p) { return p.avx2; }, avx2::kernels},
+    {"avx_vnni", "avx2", [](const processor& p) { return p.avx_vnni; }, avx_vnni::kernels},
+    {"avx512", "avx2", [](const processor& p) { return p.avx512; }, avx512::kernels},
+    {"avx512_vnni", "avx512", [](const processor& p) { return p.avx512_vnni; }, avx512_vnni::kernels},
+    {"avx512_bf16", "avx512_vnni", [](const processor& p) { return p.avx512_bf16; }, avx512_bf16::kernels},
 #elif defined(__aarch64__)
-    {"neon", [](const processor&) { return true; }, neon::kernels},
-    {"neon_dot", [](const processor& p) { return p.neon_dot; }, neon_dot::kernels},
-    {"neon_bf16", [](const processor& p) { return p.neon_bf16; }, neon_bf16::kernels},
+    {"neon", "portable", [](const processor&) { return true; }, neon::kernels},
+    {"neon_dot", "neon", [](const processor& p) { return p.neon_dot; }, neon_dot::kernels},
+    {"neon_bf16", "neon_dot", [](const processor& p) { return p.neon_bf16; }, neon_bf16::kernels},
 #endif
 };
 
 inline constexpr std::size_t instruction_set_count = std::size(instruction_sets);
 
-/// What has this path of members in the table of each instruction set, or those before it.
+/// What has this path of members in the table of each instruction set, or of those that it extends.
 template <auto... Path>
 inline constexpr auto kernels_at = [] {
   using kernel = std::remove_cvref_t<decltype((instruction_sets[0].kernels.*....*Path))>;
   std::array<kernel, instruction_set_count> result{};
   for (std::size_t i = 0; i < instruction_set_count; ++i) {
-    const kernel own = (instruction_sets[i].kernels.*....*Path);
-    result[i] = own || i == 0 ? own : result[i - 1];
+    result[i] = (instruction_sets[i].kernels.*....*Path);
+    for (std::size_t j = 0; j < i && !result[i]; ++j)
+      if (instruction_sets[j].name == instruction_sets[i].extends) result[i] = result[j];
   }
   return result;
 }();
@@ -81,12 +85,13 @@ class dispatch {
 
   std::size_t chosen() const { return chosen_.load(std::memory_order_relaxed); }
   kernel_set kernels() const { return kernel_set(chosen()); }
-  /// How many, from the first one on, this processor has.
-  std::size_t available() const { return available_; }
+  /// Whether this processor has it.
+  bool supports(std::size_t instruction_set) const { return supported_[instruction_set]; }
 
   void choose(std::string_view name, const char* who) {
     std::string known;
-    for (std::size_t i = 0; i < available_; ++i) {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!supports(i)) continue;
       if (names[i] == name) return chosen_.store(i, std::memory_order_relaxed);
       known += (i == 0 ? "" : ", ") + std::string(names[i]);
     }
@@ -96,26 +101,28 @@ class dispatch {
 
  private:
   dispatch() {
-    constexpr auto supported = [] {
+    constexpr auto tests = [] {
       std::array<bool (*)(const processor&), count> result{};
       for (std::size_t i = 0; i < count; ++i) result[i] = instruction_sets[i].supported;
       return result;
     }();
     const processor p = processor::probe();
-    while (available_ < count && supported[available_](p)) ++available_;
-    chosen_ = available_ - 1;
+    for (std::size_t i = 0; i < count; ++i) {
+      supported_[i] = tests[i](p);
+      if (supported_[i]) chosen_ = i;
+    }
     const char* const name = std::getenv("NARROW_ISA");
     if (name != nullptr && *name != '\0') choose(name, "the environment variable NARROW_ISA");
   }
 
-  std::size_t available_ = 1;
+  std::array<bool, count> supported_{};
   std::atomic<std::size_t> chosen_ = 0;
 };
 
 }  // namespace kernel
 
-/// The instruction set that kernels use: `portable`; on x86-64 `avx2` (with FMA and F16C), `avx512` (F, BW, VL,
-/// DQ), `avx512_vnni`, `avx512_bf16` (which has VNNI, too); on AArch64 `neon`, `neon_dot` (with dot products of
+/// The instruction set that kernels use: `portable`; on x86-64 `avx2` (with FMA and F16C), `avx_vnni` (with both),
+/// `avx512` (F, BW, VL, DQ), `avx512_vnni`, `avx512_bf16` (which has VNNI, too); on AArch64 `neon`, `neon_dot` (with dot products of
 /// int8), `neon_bf16` (with both), tested under emulation and not timed. By default the best that the processor
 /// has; the environment variable NARROW_ISA holds it lower; where that names none of them, the first computation
 /// throws std::invalid_argument listing them.

@@ -38,7 +38,7 @@ template <content Content> passes passes_for(kernel_set t, magnitudes largest, i
     };
     result.safe_groups = safe(largest.b);
     if constexpr (Content == content::int8)
-      if (t.get<&kernel_table::int8_row_sums>()) result.planes[0] = plane::plus_128;
+      if (words_of<Content>::kernel(t).row_sums) result.planes[0] = plane::plus_128;
     if (Content == content::int16 && result.safe_groups < std::min(fewest, groups)) {
       result.planes[0] = plane::high;
       result.plane_count = 2;
@@ -173,7 +173,7 @@ inline left_panel from_group(left_panel panel, index first) {
 template <content Content>
 void set_start(kernel_set t, const left_panel& panel, index groups, typename words_of<Content>::lane* start) {
   if constexpr (Content == content::int8) {
-    const auto row_sums = t.get<&kernel_table::int8_row_sums>();
+    const auto row_sums = words_of<Content>::kernel(t).row_sums;
     if (!row_sums) return;  // they are zeros
     row_sums(panel, groups, start);
     for (index i = 0; i < max_panel_rows; ++i)

@@ -34,6 +34,8 @@ template <class Lane> struct panel_kernel {
                             const Lane* start, Lane* tile);
   int rows = 0, cols = 0;
   function all = nullptr, first_half = nullptr;
+  /// Of a kernel that takes elements of b which count 128 too much: the sums of the elements of a's rows.
+  void (*row_sums)(const left_panel& a, index groups, Lane* sums) = nullptr;
 
   constexpr explicit operator bool() const { return all != nullptr; }
   /// For so many columns.
@@ -217,15 +219,13 @@ struct wide_kernels {
   constexpr explicit operator bool() const { return add != nullptr; }
 };
 
-/// What one instruction set adds to those before it in the list; a kernel that it has not is null.
+/// What one instruction set adds to the one that it extends; a kernel that it has not is null.
 struct kernel_table {
   panel_kernel<float> fp32;  // a float each
   panel_kernel<float>
       bf16;  // two bf16 each; subnormals, of which there must be none in a and b, count as zeros
   panel_kernel<std::int32_t> int16;  // two int16 each; wraps
-  panel_kernel<std::int32_t> int8;   // four each, int8 in a; in b uint8, or int8 without the next; wraps
-  /// sums[i] = sum of the int8 elements of row i of a panel of int8.rows rows.
-  void (*int8_row_sums)(const left_panel& a, index groups, std::int32_t* sums) = nullptr;
+  panel_kernel<std::int32_t> int8;   // four int8 each, or in b, with row_sums, uint8; wraps
 
   pack_kernels pack = {};
   tile_kernels tiles = {};
@@ -304,7 +304,7 @@ struct kernel_table {
 struct processor;
 
 struct instruction_set {
-  std::string_view name;
+  std::string_view name, extends;
   bool (*supported)(const processor&);
   kernel_table kernels;
 };

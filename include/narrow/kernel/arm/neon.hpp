@@ -147,6 +147,12 @@ struct int16_line : int16_pairs {
   static vector high_pairs(vector a, vector b) {
     return vreinterpretq_s32_s16(vzip2q_s16(vreinterpretq_s16_s32(a), vreinterpretq_s16_s32(b)));
   }
+  static vector high_half(vector b) {
+    return vreinterpretq_s32_s16(vshrq_n_s16(vreinterpretq_s16_s32(b), 8));
+  }
+  static vector low_half(vector b) {
+    return vreinterpretq_s32_s16(vandq_s16(vreinterpretq_s16_s32(b), vdupq_n_s16(0xff)));
+  }
   static vector multiply_add(vector acc, vector a, vector b) {
     const int16x8_t x = vreinterpretq_s16_s32(a), y = vreinterpretq_s16_s32(b);
     return vmlal_high_s16(vmlal_s16(acc, vget_low_s16(x), vget_low_s16(y)), x, y);
@@ -170,24 +176,7 @@ struct int16_dot : int16_line {
   static sum total(vector acc) { return int16_line::total(acc.low) + int16_line::total(acc.high); }
 };
 
-/// Products of any two, b in two halves.
-struct wide_int16_line : int16_line {
-  struct vector {
-    int16_dot::vector high, low;
-  };
-  static constexpr int ways = 2;
-  static vector zero() { return {int16_dot::zero(), int16_dot::zero()}; }
-  static vector add(vector a, vector b) {
-    return {int16_dot::add(a.high, b.high), int16_dot::add(a.low, b.low)};
-  }
-  static vector multiply_add(vector acc, int32x4_t a, int32x4_t b) {
-    const int16x8_t y = vreinterpretq_s16_s32(b);
-    const int16x8_t high = vshrq_n_s16(y, 8), low = vandq_s16(y, vdupq_n_s16(0xff));
-    return {int16_dot::multiply_add(acc.high, a, vreinterpretq_s32_s16(high)),
-            int16_dot::multiply_add(acc.low, a, vreinterpretq_s32_s16(low))};
-  }
-  static sum total(vector acc) { return 256 * int16_dot::total(acc.high) + int16_dot::total(acc.low); }
-};
+using wide_int16_line = in_halves<int16_dot>;
 
 struct int8_line : int16_line {
   static constexpr int element_size = 1;

@@ -121,16 +121,26 @@ struct doubles {
   }
 };
 
-struct int16_pairs {
+struct integers {
   using vector = __m256i;
   using lane = std::int32_t;
   static constexpr int lanes = 8;
   static vector zero() { return _mm256_setzero_si256(); }
   static vector fill(lane x) { return _mm256_set1_epi32(x); }
   static vector load(const word* from) { return _mm256_loadu_si256(reinterpret_cast<const vector*>(from)); }
+  /// Of fewer words than lanes; zeros in the others.
+  static vector load_some(const void* from, index n) {
+    const vector places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    return _mm256_maskload_epi32(static_cast<const int*>(from),
+                                 _mm256_cmpgt_epi32(fill(static_cast<lane>(n)), places));
+  }
   static void store(lane* to, vector x) { _mm256_storeu_si256(reinterpret_cast<vector*>(to), x); }
+  static vector broadcast(word a) { return _mm256_set1_epi32(static_cast<int>(a)); }
+};
+
+struct int16_pairs : integers {
   static vector step(vector acc, word a, vector b) {
-    return _mm256_add_epi32(acc, _mm256_madd_epi16(b, _mm256_set1_epi32(static_cast<int>(a))));
+    return _mm256_add_epi32(acc, _mm256_madd_epi16(b, broadcast(a)));
   }
 };
 
@@ -143,26 +153,15 @@ struct int16_line : int16_pairs {
   static vector load_lanes(const lane* from) { return load(from); }
   static vector low_pairs(vector a, vector b) { return _mm256_unpacklo_epi16(a, b); }
   static vector high_pairs(vector a, vector b) { return _mm256_unpackhi_epi16(a, b); }
+  static vector low_bytes(vector a, vector b) { return _mm256_unpacklo_epi8(a, b); }
+  static vector high_bytes(vector a, vector b) { return _mm256_unpackhi_epi8(a, b); }
+  static vector high_half(vector b) { return _mm256_srai_epi16(b, 8); }
+  static vector low_half(vector b) { return _mm256_and_si256(b, _mm256_set1_epi16(0xff)); }
   static vector add(vector a, vector b) { return _mm256_add_epi32(a, b); }
   static vector multiply_add(vector acc, vector a, vector b) { return add(acc, _mm256_madd_epi16(a, b)); }
 };
 
-/// Products of any two, b in two halves.
-struct wide_int16_line : int16_line {
-  struct vector {
-    int16_line::vector high, low;
-  };
-  static constexpr int ways = 4;
-  static vector zero() { return {int16_line::zero(), int16_line::zero()}; }
-  static vector add(vector a, vector b) {
-    return {int16_line::add(a.high, b.high), int16_line::add(a.low, b.low)};
-  }
-  static vector multiply_add(vector acc, int16_line::vector a, int16_line::vector b) {
-    return {int16_line::multiply_add(acc.high, a, _mm256_srai_epi16(b, 8)),
-            int16_line::multiply_add(acc.low, a, _mm256_and_si256(b, _mm256_set1_epi16(0xff)))};
-  }
-  static sum total(vector acc) { return 256 * int16_line::total(acc.high) + int16_line::total(acc.low); }
-};
+using wide_int16_line = in_halves<int16_line>;
 
 struct int8_line : int16_line {
   static constexpr int element_size = 1;

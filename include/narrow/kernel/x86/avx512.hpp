@@ -1,4 +1,4 @@
-// AVX-512 (F, BW, VL, DQ), and what VNNI and BF16 add to it: vectors of 512 bits.
+// AVX-512 (F, BW, VL, DQ): vectors of 512 bits.
 #pragma once
 
 #include "avx2.hpp"
@@ -97,6 +97,10 @@ struct integers {
   static vector zero() { return _mm512_setzero_si512(); }
   static vector fill(lane x) { return _mm512_set1_epi32(x); }
   static vector load(const word* from) { return _mm512_loadu_si512(from); }
+  /// Of fewer words than lanes; zeros in the others.
+  static vector load_some(const void* from, index n) {
+    return _mm512_maskz_loadu_epi32(static_cast<__mmask16>((1u << n) - 1), from);
+  }
   static void store(lane* to, vector x) { _mm512_storeu_si512(to, x); }
   static vector broadcast(word a) { return _mm512_set1_epi32(static_cast<int>(a)); }
 };
@@ -127,26 +131,15 @@ struct int16_line : int16_pairs {
   static vector load_lanes(const lane* from) { return load(from); }
   static vector low_pairs(vector a, vector b) { return _mm512_unpacklo_epi16(a, b); }
   static vector high_pairs(vector a, vector b) { return _mm512_unpackhi_epi16(a, b); }
+  static vector low_bytes(vector a, vector b) { return _mm512_unpacklo_epi8(a, b); }
+  static vector high_bytes(vector a, vector b) { return _mm512_unpackhi_epi8(a, b); }
+  static vector high_half(vector b) { return _mm512_srai_epi16(b, 8); }
+  static vector low_half(vector b) { return _mm512_and_si512(b, _mm512_set1_epi16(0xff)); }
   static vector add(vector a, vector b) { return _mm512_add_epi32(a, b); }
   static vector multiply_add(vector acc, vector a, vector b) { return add(acc, _mm512_madd_epi16(a, b)); }
 };
 
-/// Products of any two, b in two halves.
-struct wide_int16_line : int16_line {
-  struct vector {
-    int16_line::vector high, low;
-  };
-  static constexpr int ways = 4;
-  static vector zero() { return {int16_line::zero(), int16_line::zero()}; }
-  static vector add(vector a, vector b) {
-    return {int16_line::add(a.high, b.high), int16_line::add(a.low, b.low)};
-  }
-  static vector multiply_add(vector acc, int16_line::vector a, int16_line::vector b) {
-    return {int16_line::multiply_add(acc.high, a, _mm512_srai_epi16(b, 8)),
-            int16_line::multiply_add(acc.low, a, _mm512_and_si512(b, _mm512_set1_epi16(0xff)))};
-  }
-  static sum total(vector acc) { return 256 * int16_line::total(acc.high) + int16_line::total(acc.low); }
-};
+using wide_int16_line = in_halves<int16_line>;
 
 struct int8_line : int16_line {
   static constexpr int element_size = 1;
@@ -244,171 +237,5 @@ inline constexpr kernel_table kernels = [] {
 }();
 
 }  // namespace narrow::kernel::avx512
-
-NARROW_TARGET_END
-
-NARROW_TARGET_BEGIN("avx2,fma,f16c,avx512f,avx512bw,avx512vl,avx512dq,avx512vnni")
-
-namespace narrow::kernel::avx512_vnni {
-
-#include "../dot.inl"
-#include "../gemv.inl"
-#include "../panels.inl"
-
-struct int16_pairs : avx512::integers {
-  static vector step(vector acc, word a, vector b) { return _mm512_dpwssd_epi32(acc, b, broadcast(a)); }
-};
-
-struct int8_quads : avx512::integers {
-  static vector step(vector acc, word a, vector b) { return _mm512_dpbusd_epi32(acc, b, broadcast(a)); }
-};
-
-struct int16_line : avx512::int16_line {
-  static vector step(vector acc, word a, vector b) { return int16_pairs::step(acc, a, b); }
-  static vector multiply_add(vector acc, vector a, vector b) { return _mm512_dpwssd_epi32(acc, a, b); }
-};
-
-struct int8_line : avx512::int16_line {
-  static constexpr int elements = 4 * lanes, element_size = 1, x_size = 1;
-  static vector load(const void* from) {
-    return _mm512_xor_si512(_mm512_loadu_si512(from), _mm512_set1_epi8(-128));
-  }
-  static vector low_bytes(vector a, vector b) { return _mm512_unpacklo_epi8(a, b); }
-  static vector high_bytes(vector a, vector b) { return _mm512_unpackhi_epi8(a, b); }
-  static vector step(vector acc, word a, vector b) { return int8_quads::step(acc, a, b); }
-  static vector multiply_add(vector acc, vector a, vector x) { return _mm512_dpbusd_epi32(acc, a, x); }
-};
-
-/// a counts 128 more than it is; the sum of b says how much that is too much.
-struct int8_pairs_of_lines : int8_line {
-  struct vector {
-    __m512i products, sums;
-  };
-  static constexpr int ways = 4;
-  static __m512i load(const void* from) { return load_x(from); }
-  static vector zero() { return {int8_line::zero(), int8_line::zero()}; }
-  static vector add(vector a, vector b) {
-    return {int8_line::add(a.products, b.products), int8_line::add(a.sums, b.sums)};
-  }
-  static vector multiply_add(vector acc, __m512i a, __m512i b) {
-    return {_mm512_dpbusd_epi32(acc.products, _mm512_xor_si512(a, _mm512_set1_epi8(-128)), b),
-            _mm512_dpbusd_epi32(acc.sums, _mm512_set1_epi8(1), b)};
-  }
-  static sum total(vector acc) { return int8_line::total(acc.products) - 128 * int8_line::total(acc.sums); }
-};
-
-/// Products of any two, b in two halves.
-struct wide_int16_line : avx512::wide_int16_line {
-  static vector multiply_add(vector acc, __m512i a, __m512i b) {
-    return {_mm512_dpwssd_epi32(acc.high, a, _mm512_srai_epi16(b, 8)),
-            _mm512_dpwssd_epi32(acc.low, a, _mm512_and_si512(b, _mm512_set1_epi16(0xff)))};
-  }
-};
-
-inline constexpr int int8_rows = 14;
-
-NARROW_KERNEL inline void int8_row_sums(const left_panel& a, index groups, std::int32_t* sums) {
-  constexpr int lanes = int8_quads::lanes;
-  const __m512i ones = _mm512_set1_epi8(1);
-  if (a.group_step == sizeof(word)) {  // rows lie along memory
-    for (int i = 0; i < int8_rows; ++i) {
-      const unsigned char* const row = a.data + i * a.row_step;
-      __m512i acc = _mm512_setzero_si512();
-      index p = 0;
-      for (; p + lanes <= groups; p += lanes)
-        acc = _mm512_dpbusd_epi32(acc, ones, _mm512_loadu_si512(row + p * index{sizeof(word)}));
-      if (p < groups) {
-        const auto rest = static_cast<__mmask16>((1u << (groups - p)) - 1);
-        acc = _mm512_dpbusd_epi32(acc, ones, _mm512_maskz_loadu_epi32(rest, row + p * index{sizeof(word)}));
-      }
-      sums[i] = _mm512_reduce_add_epi32(acc);
-    }
-  } else {  // rows side by side
-    const auto rows = static_cast<__mmask16>((1u << int8_rows) - 1);
-    __m512i acc = _mm512_setzero_si512();
-    for (index p = 0; p < groups; ++p)
-      acc = _mm512_dpbusd_epi32(acc, ones, _mm512_maskz_loadu_epi32(rows, a.data + p * a.group_step));
-    _mm512_mask_storeu_epi32(sums, rows, acc);
-  }
-}
-
-inline constexpr kernel_table kernels{.fp32 = {},
-                                      .bf16 = {},
-                                      .int16 = panels<int16_pairs, 14, 2>(),
-                                      .int8 = panels<int8_quads, int8_rows, 2>(),
-                                      .int8_row_sums = int8_row_sums,
-                                      .dot_int8 = dot_line<int8_pairs_of_lines>,
-                                      .dot_int16 = dot_line<int16_line>,
-                                      .dot_wide_int16 = dot_line<wide_int16_line>,
-                                      .lines_int8 = line_products<quad_columns<int8_line>, int8_line, 128>(),
-                                      .lines_int16 = line_products<pair_columns<int16_line>, int16_line>()};
-
-}  // namespace narrow::kernel::avx512_vnni
-
-NARROW_TARGET_END
-
-NARROW_TARGET_BEGIN("avx2,fma,f16c,avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx512bf16")
-
-namespace narrow::kernel::avx512_bf16 {
-
-#include "../dot.inl"
-#include "../panels.inl"
-
-struct bf16_pairs : avx512::floats {
-  static vector step(vector acc, word a, vector b) {
-    return _mm512_dpbf16_ps(acc, reinterpret_cast<__m512bh>(b), reinterpret_cast<__m512bh>(broadcast(a)));
-  }
-};
-
-struct bf16_line : avx512::fp32_line {
-  static constexpr int elements = 2 * lanes, element_size = 2;
-  static vector multiply_add(vector acc, vector a, vector b) {
-    return _mm512_dpbf16_ps(acc, reinterpret_cast<__m512bh>(a), reinterpret_cast<__m512bh>(b));
-  }
-};
-
-/// As a line of bf16, and the least of twice the smaller magnitudes, less 1: of a zero, which makes a zero
-/// whatever the other is, the largest number.
-struct checked_bf16_line : bf16_line {
-  struct vector {
-    __m512 acc;
-    __m512i least;
-  };
-  struct sum {
-    float value;
-    bool exact;
-  };
-  static constexpr int ways = 8;
-  static __m512i load(const void* from) { return _mm512_loadu_si512(from); }
-  static vector zero() { return {bf16_line::zero(), _mm512_set1_epi16(-1)}; }
-  static vector add(vector a, vector b) {
-    return {bf16_line::add(a.acc, b.acc), _mm512_min_epu16(a.least, b.least)};
-  }
-  static vector multiply_add(vector acc, __m512i a, __m512i b) {
-    const __m512i smaller = _mm512_min_epu16(_mm512_add_epi16(a, a), _mm512_add_epi16(b, b));
-    return {_mm512_dpbf16_ps(acc.acc, reinterpret_cast<__m512bh>(a), reinterpret_cast<__m512bh>(b)),
-            _mm512_min_epu16(acc.least, _mm512_add_epi16(smaller, _mm512_set1_epi16(-1)))};
-  }
-  static sum total(vector acc) {
-    constexpr short largest_subnormal = 2 * 0x7f - 1;
-    return {total_of_lanes<bf16_line>(acc.acc),
-            _mm512_cmple_epu16_mask(acc.least, _mm512_set1_epi16(largest_subnormal)) == 0};
-  }
-};
-
-NARROW_KERNEL inline bool dot_any_bf16(const void* a, const void* b, index n, float* sum) {
-  const checked_bf16_line::sum result = dot_line<checked_bf16_line>(a, b, n);
-  *sum = result.value;
-  return result.exact;
-}
-
-inline constexpr kernel_table kernels{.fp32 = {},
-                                      .bf16 = panels<bf16_pairs, 14, 2>(),
-                                      .int16 = {},
-                                      .int8 = {},
-                                      .dot_bf16 = dot_line<bf16_line>,
-                                      .dot_any_bf16 = dot_any_bf16};
-
-}  // namespace narrow::kernel::avx512_bf16
 
 NARROW_TARGET_END

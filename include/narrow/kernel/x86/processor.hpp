@@ -10,7 +10,8 @@
 namespace narrow::kernel {
 
 struct processor {
-  bool avx2 = false;    // with FMA and F16C
+  bool avx2 = false;  // with FMA and F16C
+  bool avx_vnni = false;
   bool avx512 = false;  // F, BW, VL, DQ
   bool avx512_vnni = false;
   bool avx512_bf16 = false;
@@ -33,9 +34,10 @@ struct processor {
     asm volatile("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
     constexpr unsigned ymm_state = 1u << 1 | 1u << 2, zmm_state = ymm_state | 1u << 5 | 1u << 6 | 1u << 7;
     constexpr int avx2_bit = 5, avx512f = 16, avx512dq = 17, avx512bw = 30, avx512vl = 31, vnni = 11,
-                  bf16 = 5;
+                  vex_vnni = 4, bf16 = 5;
     p.avx2 =
         (saved & ymm_state) == ymm_state && bit(more.b, avx2_bit) && bit(basic.c, fma) && bit(basic.c, f16c);
+    p.avx_vnni = p.avx2 && bit(extra.a, vex_vnni);
     p.avx512 = p.avx2 && (saved & zmm_state) == zmm_state && bit(more.b, avx512f) && bit(more.b, avx512dq) &&
                bit(more.b, avx512bw) && bit(more.b, avx512vl);
     p.avx512_vnni = p.avx512 && bit(more.c, vnni);

@@ -1,0 +1,23 @@
+// What AVX-VNNI adds to AVX2.
+#pragma once
+
+#include "avx2.hpp"
+
+NARROW_TARGET_BEGIN("avx2,fma,f16c,avxvnni")
+
+namespace narrow::kernel::avx_vnni {
+
+namespace plain = avx2;
+inline __m256i add_quads(__m256i acc, __m256i a, __m256i b) { return _mm256_dpbusd_avx_epi32(acc, a, b); }
+inline __m256i add_pairs(__m256i acc, __m256i a, __m256i b) { return _mm256_dpwssd_avx_epi32(acc, a, b); }
+
+#include "../dot.inl"
+#include "../gemv.inl"
+#include "../panels.inl"
+#include "vnni.inl"
+
+inline constexpr kernel_table kernels = vnni_kernels<6>();
+
+}  // namespace narrow::kernel::avx_vnni
+
+NARROW_TARGET_END
