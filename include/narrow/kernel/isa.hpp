@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #if defined(__x86_64__)
+#include "x86/amx.hpp"
 #include "x86/avx512_bf16.hpp"
 #include "x86/avx512_vnni.hpp"
 #include "x86/avx_vnni.hpp"
@@ -32,6 +33,7 @@ inline constexpr instruction_set instruction_sets[] = {
     {"avx512", "avx2", [](const processor& p) { return p.avx512; }, avx512::kernels},
     {"avx512_vnni", "avx512", [](const processor& p) { return p.avx512_vnni; }, avx512_vnni::kernels},
     {"avx512_bf16", "avx512_vnni", [](const processor& p) { return p.avx512_bf16; }, avx512_bf16::kernels},
+    {"amx", "avx512_bf16", [](const processor& p) { return p.amx; }, amx::kernels},
 #elif defined(__aarch64__)
     {"neon", "portable", [](const processor&) { return true; }, neon::kernels},
     {"neon_dot", "neon", [](const processor& p) { return p.neon_dot; }, neon_dot::kernels},

@@ -20,29 +20,39 @@ namespace narrow::kernel {
 /// What a word holds.
 enum class content { none, fp32, bf16, int16, int8 };
 
+/// The second kernel if there is one, and it is worth it for so many groups.
+template <class Kernel> const Kernel& deeper(const Kernel& usual, const Kernel& deep, index groups) {
+  return deep && groups >= deep.multiple ? deep : usual;
+}
+
+/// kernel(t, groups): for sums of so many words.
 template <content> struct words_of;
 template <> struct words_of<content::fp32> {
   using element = float;
   using lane = float;
-  static const auto& kernel(kernel_set t) { return t.get<&kernel_table::fp32>(); }
+  static const auto& kernel(kernel_set t, index) { return t.get<&kernel_table::fp32>(); }
   static auto dot(kernel_set t) { return t.get<&kernel_table::dot_fp32>(); }
 };
 template <> struct words_of<content::bf16> {
   using element = std::uint16_t;
   using lane = float;
-  static const auto& kernel(kernel_set t) { return t.get<&kernel_table::bf16>(); }
+  static const auto& kernel(kernel_set t, index groups) {
+    return deeper(t.get<&kernel_table::bf16>(), t.get<&kernel_table::deep_bf16>(), groups);
+  }
   static auto dot(kernel_set t) { return t.get<&kernel_table::dot_bf16>(); }
 };
 template <> struct words_of<content::int16> {
   using element = std::int16_t;
   using lane = std::int32_t;
-  static const auto& kernel(kernel_set t) { return t.get<&kernel_table::int16>(); }
+  static const auto& kernel(kernel_set t, index) { return t.get<&kernel_table::int16>(); }
   static auto dot(kernel_set t) { return t.get<&kernel_table::dot_int16>(); }
 };
 template <> struct words_of<content::int8> {
   using element = std::int8_t;
   using lane = std::int32_t;
-  static const auto& kernel(kernel_set t) { return t.get<&kernel_table::int8>(); }
+  static const auto& kernel(kernel_set t, index groups) {
+    return deeper(t.get<&kernel_table::int8>(), t.get<&kernel_table::deep_int8>(), groups);
+  }
   static auto dot(kernel_set t) { return t.get<&kernel_table::dot_int8>(); }
 };
 template <content Content>
@@ -270,10 +280,42 @@ void pack_at(kernel_set t, matrix_view<const T> m, index width, index panel_word
             width, panel_words, which, to + first / width * panel_words + k / group * width);
   }
 }
+/// The same for a depth of so many groups, which may be more than there are.
 template <content Content, class T>
-void pack(kernel_set t, matrix_view<const T> m, index width, plane which, word* to) {
-  constexpr index group = group_size<Content>;
-  pack_at<Content>(t, m, width, (m.cols + group - 1) / group * width, which, to);
+void pack(kernel_set t, matrix_view<const T> m, index width, index groups, plane which, word* to) {
+  const index own = (m.cols + group_size<Content> - 1) / group_size<Content>;
+  pack_at<Content>(t, m, width, groups * width, which, to);
+  for (word* panel = to; own < groups && panel < to + (m.rows + width - 1) / width * groups * width;
+       panel += groups * width)
+    std::fill(panel + own * width, panel + groups * width, word{0});
+}
+
+/// A matrix of lines x depth with the words of each line side by side, as many groups from one line to the next.
+template <content Content, class T>
+void pack_rows(kernel_set t, matrix_view<const T> m, index groups, word* to) {
+  using element = typename words_of<Content>::element;
+  const index own = (m.cols + group_size<Content> - 1) / group_size<Content>;
+  if (m.col_stride == 1) {
+    for (index i = 0; i < m.rows; ++i, to += groups) {
+      auto* const bytes = reinterpret_cast<unsigned char*>(to);
+      const auto size = static_cast<std::size_t>(m.cols) * sizeof(element);
+      if constexpr (is_element<Content, T>)
+        std::memcpy(bytes, bytes_of(m.row(i).data), size);
+      else
+        decode(t, m.row(i).data, 1, reinterpret_cast<element*>(to), m.cols);
+      std::memset(bytes + size, 0, static_cast<std::size_t>(groups) * sizeof(word) - size);
+    }
+  } else {
+    constexpr index width = 16;
+    const uninitialised<word> panel(own * width);
+    for (index first = 0; first < m.rows; first += width, to += groups * width) {
+      const index lines = std::min(width, m.rows - first);
+      pack_at<Content>(t, m.block(first, 0, lines, m.cols), width, 0, plane::whole, panel.data());
+      // Lines and groups change places.
+      t.packing<&pack_kernels::size4>()(
+          {bytes_of(panel.data()), width * index{sizeof(word)}, sizeof(word), own, own, lines}, groups, 0, to);
+    }
+  }
 }
 
 }  // namespace narrow::kernel

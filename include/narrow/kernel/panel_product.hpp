@@ -27,18 +27,18 @@ struct passes {
 
 /// Integer accumulators are emptied into 64 bits, which no depth in memory can fill, before they can wrap;
 /// where that would be all the time, B is multiplied in two halves.
-template <content Content> passes passes_for(kernel_set t, magnitudes largest, index groups) {
-  using lane = typename words_of<Content>::lane;
+template <content Content, class Lane>
+passes passes_for(const panel_kernel<Lane>& kernel, magnitudes largest, index groups) {
   passes result{.safe_groups = groups};
-  if constexpr (std::integral<lane>) {
+  if constexpr (std::integral<Lane>) {
     constexpr index fewest = 64;
     const auto safe = [&](std::int64_t b_magnitude) {
-      return std::numeric_limits<lane>::max() /
-             std::max<std::int64_t>(group_size<Content> * largest.a * b_magnitude, 1);
+      const index most = std::numeric_limits<Lane>::max() /
+                         std::max<std::int64_t>(group_size<Content> * largest.a * b_magnitude, 1);
+      return most / kernel.multiple * kernel.multiple;
     };
     result.safe_groups = safe(largest.b);
-    if constexpr (Content == content::int8)
-      if (words_of<Content>::kernel(t).row_sums) result.planes[0] = plane::plus_128;
+    if (kernel.row_sums) result.planes[0] = plane::plus_128;
     if (Content == content::int16 && result.safe_groups < std::min(fewest, groups)) {
       result.planes[0] = plane::high;
       result.plane_count = 2;
@@ -49,12 +49,42 @@ template <content Content> passes passes_for(kernel_set t, magnitudes largest, i
   return result;
 }
 
-/// The rows of a left factor for the inner loop, `rows` at a time: in place where they lie so that it can
+/// Groups of elements of the depth, as many as the kernel takes.
+template <content Content, class Lane> index groups_for(const panel_kernel<Lane>& kernel, index depth) {
+  const index size = group_size<Content> * kernel.multiple;
+  return (depth + size - 1) / size * kernel.multiple;
+}
+/// The kernel for sums of so many elements.
+template <content Content> const auto& kernel_for(kernel_set t, index depth) {
+  return words_of<Content>::kernel(t, (depth + group_size<Content> - 1) / group_size<Content>);
+}
+
+/// What a thread does around its products.
+template <class Lane> class thread_section {
+ public:
+  explicit thread_section(const panel_kernel<Lane>& kernel) : end_(kernel.end) {
+    if (kernel.begin) kernel.begin();
+  }
+  ~thread_section() {
+    if (end_) end_();
+  }
+  thread_section(const thread_section&) = delete;
+  thread_section& operator=(const thread_section&) = delete;
+
+ private:
+  void (*end_)();
+};
+
+/// The rows of a left factor for the inner loop, as many as it takes at a time: in place where they lie so that it can
 /// read them there, and close enough for the first-level cache, or else packed.
 template <content Content> class left_factor {
+  using element = typename words_of<Content>::element;
+  using lane = typename words_of<Content>::lane;
+
  public:
   template <class A>
-  left_factor(kernel_set t, matrix_view<const A> a, index rows) : rows_(rows), total_(a.rows) {
+  left_factor(kernel_set t, const panel_kernel<lane>& kernel, matrix_view<const A> a)
+      : kernel_(kernel), total_(a.rows) {
     if constexpr (is_element<Content, A>) {
       read_or_pack(t, a);
     } else if (constexpr index few = index{1} << 15; a.rows * a.cols <= few) {
@@ -69,47 +99,57 @@ template <content Content> class left_factor {
     left_panel panel;
     index skipped;  // rows of it that come before
   };
-  /// A panel of `rows` rows with row i, a multiple of `rows`. In place the last one begins earlier, so that
-  /// it ends with the matrix.
+  /// The panel of the kernel's rows with row i, a multiple of them. In place the last one begins earlier, so
+  /// that it ends with the matrix.
   part operator[](index i) const {
-    const index first = packed_ ? i : std::min(i, total_ - rows_);
-    return {{data_ + first * step_of_rows_, row_step_, group_step_, packed_ ? rows_ * step_of_rows_ : 0},
+    const index first = packed_ ? i : std::min(i, total_ - kernel_.rows);
+    return {{data_ + first * step_of_rows_, row_step_, group_step_, packed_ ? kernel_.rows * step_of_rows_ : 0},
             i - first};
   }
 
  private:
-  using element = typename words_of<Content>::element;
   static constexpr index group = group_size<Content>;
 
   template <class A> void read_or_pack(kernel_set t, matrix_view<const A> a) {
     constexpr index near = 16384;  // bytes, half of a first-level cache
     const auto extent = [](index stride, index count) { return (stride < 0 ? -stride : stride) * count; };
-    const bool whole_groups = group == 1 || (a.col_stride == 1 && a.cols % group == 0);
-    if (!whole_groups || a.rows < rows_ ||
-        (extent(a.row_stride, rows_) + extent(a.col_stride, a.cols)) * index{sizeof(element)} > near)
+    const bool whole_groups =
+        (group == 1 || a.col_stride == 1) && a.cols % (group * kernel_.multiple) == 0;
+    if (!whole_groups || a.rows < kernel_.rows ||
+        (extent(a.row_stride, kernel_.rows) + extent(a.col_stride, a.cols)) * index{sizeof(element)} > near)
       return pack_all(t, a);
     data_ = bytes_of(a.data);
     row_step_ = step_of_rows_ = a.row_stride * index{sizeof(element)};
     group_step_ = a.col_stride * index{sizeof(word)};
   }
   template <class A> void pack_all(kernel_set t, matrix_view<const A> a) {
-    const index groups = (a.cols + group - 1) / group, panels = (a.rows + rows_ - 1) / rows_;
-    packed_.emplace(panels * rows_ * groups);
-    pack<Content>(t, a, rows_, plane::whole, packed_->data());
+    const index rows = kernel_.rows, panels = (a.rows + rows - 1) / rows, groups = groups_for<Content>(kernel_, a.cols);
+    if (kernel_.order == left_order::rows_along) {
+      const index step = groups + kernel_.multiple;  // not a power of two, which would be the same places of a cache
+      packed_.emplace(panels * rows * step);
+      pack_rows<Content>(t, a, step, packed_->data());
+      std::fill(packed_->data() + a.rows * step, packed_->data() + panels * rows * step, word{0});
+      row_step_ = step_of_rows_ = step * index{sizeof(word)};
+      group_step_ = sizeof(word);
+    } else {
+      packed_.emplace(panels * rows * groups);
+      pack<Content>(t, a, rows, groups, plane::whole, packed_->data());
+      step_of_rows_ = groups * index{sizeof(word)};
+      row_step_ = sizeof(word);
+      group_step_ = rows * index{sizeof(word)};
+    }
     data_ = bytes_of(packed_->data());
-    step_of_rows_ = groups * index{sizeof(word)};
-    row_step_ = sizeof(word);
-    group_step_ = rows_ * index{sizeof(word)};
   }
 
-  index rows_, total_;
+  const panel_kernel<lane>& kernel_;
+  index total_;
   std::optional<uninitialised<element>> decoded_;
   std::optional<uninitialised<word>> packed_;
   const unsigned char* data_ = nullptr;
   index step_of_rows_ = 0, row_step_ = 0, group_step_ = 0;
 };
 
-inline constexpr index max_panel_rows = 16, max_panel_cols = 32;
+inline constexpr index max_panel_rows = 32, max_panel_cols = 32;
 template <class Number> using tile_of = Number[max_panel_rows * max_panel_cols];
 
 /// Where a tile of the result is, and what it is the product of.
@@ -128,12 +168,11 @@ struct tile_place {
 
 /// Packs A, and B in planes, in blocks of rows and columns, whole depth, and visits the tiles of the result.
 /// visit.rows(panel): the next tiles have these rows. visit.tile(place): one of them.
-template <content Content, class A, class B, class Visitor>
-void for_tiles(kernel_set t, matrix_view<const A> a, matrix_view<const B> b, const passes& p,
-               Visitor&& visit) {
-  constexpr index group = group_size<Content>;
-  const auto& kernel = words_of<Content>::kernel(t);
-  const index rows = kernel.rows, cols = kernel.cols, groups = (a.cols + group - 1) / group;
+template <content Content, class A, class B, class Lane, class Visitor>
+void for_tiles(kernel_set t, const panel_kernel<Lane>& kernel, matrix_view<const A> a, matrix_view<const B> b,
+               const passes& p, Visitor&& visit) {
+  const thread_section section(kernel);
+  const index rows = kernel.rows, cols = kernel.cols, groups = groups_for<Content>(kernel, a.cols);
   const auto round_up = [](index n, index size) { return (n + size - 1) / size * size; };
   const auto fitting = [&](index words, index lines, index size, index total) {
     return std::clamp(words / (groups * lines) / size * size, size, round_up(total, size));
@@ -145,11 +184,11 @@ void for_tiles(kernel_set t, matrix_view<const A> a, matrix_view<const B> b, con
 
   for (index top = 0; top < a.rows; top += height_of_block) {
     const index bottom = std::min(top + height_of_block, a.rows);
-    const left_factor<Content> left(t, a.block(top, 0, bottom - top, a.cols), rows);
+    const left_factor<Content> left(t, kernel, a.block(top, 0, bottom - top, a.cols));
     for (index j0 = 0; j0 < b.cols; j0 += width_of_block) {
       const index width = std::min(width_of_block, b.cols - j0), plane_words = round_up(width, cols) * groups;
       for (int k = 0; k < p.plane_count; ++k)
-        pack<Content>(t, b.block(0, j0, b.rows, width).transposed(), cols, p.planes[k],
+        pack<Content>(t, b.block(0, j0, b.rows, width).transposed(), cols, groups, p.planes[k],
                       packed_b.data() + k * plane_words);
       for (index i = top; i < bottom; i += rows) {
         const auto part = left[i - top];
@@ -169,26 +208,27 @@ inline left_panel from_group(left_panel panel, index first) {
 }
 
 /// What the sums of the first groups of a panel begin with, so that what one of the factors has too much goes
-/// away again; zeros where it has nothing.
-template <content Content>
-void set_start(kernel_set t, const left_panel& panel, index groups, typename words_of<Content>::lane* start) {
-  if constexpr (Content == content::int8) {
-    const auto row_sums = words_of<Content>::kernel(t).row_sums;
-    if (!row_sums) return;  // they are zeros
-    row_sums(panel, groups, start);
-    for (index i = 0; i < max_panel_rows; ++i)
-      start[i] = static_cast<std::int32_t>(0u - 128u * static_cast<std::uint32_t>(start[i]));
+/// away again; zeros, which are there, where it has nothing.
+template <class Lane>
+void set_start(const panel_kernel<Lane>& kernel, const left_panel& panel, index groups, Lane* start) {
+  if constexpr (std::integral<Lane>) {
+    if (!kernel.row_sums) return;
+    kernel.row_sums(panel, groups, start);
+    for (index i = 0; i < kernel.rows; ++i)
+      start[i] = static_cast<Lane>(0u - 128u * static_cast<std::make_unsigned_t<Lane>>(start[i]));
   }
 }
 
 /// Hands the sums of tiles to store(i, j, sums).
 template <content Content, class Store> class whole_sums {
+  using lane = typename words_of<Content>::lane;
+
  public:
-  whole_sums(kernel_set t, const passes& p, index groups, const Store& store)
-      : t_(t), p_(p), groups_(groups), store_(store) {}
+  whole_sums(kernel_set t, const panel_kernel<lane>& kernel, const passes& p, index groups, const Store& store)
+      : t_(t), kernel_(kernel), p_(p), groups_(groups), store_(store) {}
 
   void rows(const left_panel& panel) {
-    if (at_once_) set_start<Content>(t_, panel, groups_, start_);
+    if (at_once_) set_start(kernel_, panel, groups_, start_);
   }
   void tile(const tile_place& at) {
     if (at_once_) {
@@ -196,12 +236,13 @@ template <content Content, class Store> class whole_sums {
       kernel_.multiply(at.width, at.a, at.b, groups_, start_, tile);
       store_(at.row, at.col, at.in(tile, kernel_.cols));
     } else if constexpr (std::integral<lane>) {
-      alignas(64) tile_of<lane> tile = {};
-      alignas(64) tile_of<std::int64_t> total = {};
+      alignas(64) tile_of<lane> tile;
+      alignas(64) tile_of<std::int64_t> total;
+      std::fill_n(total, kernel_.rows * kernel_.cols, 0);
       for (index first = 0, length; first < groups_; first += length) {
         length = std::min(p_.safe_groups, groups_ - first);
         const left_panel panel = from_group(at.a, first);
-        set_start<Content>(t_, panel, length, start_);
+        set_start(kernel_, panel, length, start_);
         for (int k = 0; k < p_.plane_count; ++k) {
           kernel_.multiply(at.width, panel, at.b + k * at.plane_words + first * kernel_.cols, length, start_,
                            tile);
@@ -214,10 +255,8 @@ template <content Content, class Store> class whole_sums {
   }
 
  private:
-  using lane = typename words_of<Content>::lane;
-
   kernel_set t_;
-  const panel_kernel<lane>& kernel_ = words_of<Content>::kernel(t_);
+  const panel_kernel<lane>& kernel_;
   const passes& p_;
   index groups_;
   const Store& store_;
@@ -235,10 +274,13 @@ struct piece_scales {
 /// Hands tiles to store(i, j, values), where a value is the sum of a row's and a column's pieces, each of them
 /// float(sum of products) * (scale of the row's * scale of the column's), added in ascending order.
 template <content Content, class Store> class scaled_pieces {
+  using lane = typename words_of<Content>::lane;
+
  public:
-  scaled_pieces(kernel_set t, index groups, index piece_groups, const piece_scales& rows,
-                const piece_scales& cols, const Store& store)
+  scaled_pieces(kernel_set t, const panel_kernel<lane>& kernel, index groups, index piece_groups,
+                const piece_scales& rows, const piece_scales& cols, const Store& store)
       : t_(t),
+        kernel_(kernel),
         groups_(groups),
         piece_groups_(piece_groups),
         rows_(rows),
@@ -249,11 +291,12 @@ template <content Content, class Store> class scaled_pieces {
   void rows(const left_panel& panel) {
     lane* start = starts_.data();
     for (index first = 0; first < groups_; first += piece_groups_, start += max_panel_rows)
-      set_start<Content>(t_, from_group(panel, first), std::min(piece_groups_, groups_ - first), start);
+      set_start(kernel_, from_group(panel, first), std::min(piece_groups_, groups_ - first), start);
   }
   void tile(const tile_place& at) {
     alignas(64) tile_of<lane> tile;
-    alignas(64) tile_of<float> values = {};
+    alignas(64) tile_of<float> values;
+    std::fill_n(values, kernel_.rows * kernel_.cols, 0.0f);
     const index cols = kernel_.cols, skipped = at.skipped * cols;
     const lane* start = starts_.data();
     for (index piece = 0, first = 0; first < groups_;
@@ -272,10 +315,8 @@ template <content Content, class Store> class scaled_pieces {
   }
 
  private:
-  using lane = typename words_of<Content>::lane;
-
   kernel_set t_;
-  const panel_kernel<lane>& kernel_ = words_of<Content>::kernel(t_);
+  const panel_kernel<lane>& kernel_;
   index groups_, piece_groups_;
   piece_scales rows_, cols_;
   const Store& store_;
@@ -291,16 +332,16 @@ bool try_panel_product(matrix_view<const A> a, matrix_view<const B> b, magnitude
   if (a.rows < 2 || b.cols < 2 || a.cols == 0 || a.rows * b.cols < worthwhile / a.cols) return false;
   kernel_set t = dispatch::instance().kernels();
   return with_content<best_content<typename Meeting::sum, A, B>()>([&]<content Content>() {
-    const auto& kernel = words_of<Content>::kernel(t);
+    const auto& kernel = kernel_for<Content>(t, a.cols);
     if (!kernel) return false;
     if (Content == content::bf16 && (has_subnormal_bf16(t, a) || has_subnormal_bf16(t, b))) return false;
-    const index groups = (a.cols + group_size<Content> - 1) / group_size<Content>;
-    const passes p = passes_for<Content>(t, largest, groups);
+    const index groups = groups_for<Content>(kernel, a.cols);
+    const passes p = passes_for<Content>(kernel, largest, groups);
     in_parts(
         {a.rows, b.cols, kernel.rows, kernel.cols, a.cols}, [&](index i, index j, index height, index width) {
           const auto store_part = [&](index row, index col, auto sums) { store(i + row, j + col, sums); };
-          for_tiles<Content>(t, a.block(i, 0, height, a.cols), b.block(0, j, b.rows, width), p,
-                             whole_sums<Content, decltype(store_part)>(t, p, groups, store_part));
+          for_tiles<Content>(t, kernel, a.block(i, 0, height, a.cols), b.block(0, j, b.rows, width), p,
+                             whole_sums<Content, decltype(store_part)>(t, kernel, p, groups, store_part));
         });
     return true;
   });
@@ -315,18 +356,18 @@ bool try_scaled_pieces(matrix_view<const A> a, matrix_view<const B> b, magnitude
   kernel_set t = dispatch::instance().kernels();
   return with_content<best_content<typename Meeting::sum, A, B>()>([&]<content Content>() {
     constexpr index group = group_size<Content>;
-    const auto& kernel = words_of<Content>::kernel(t);
-    const index groups = (a.cols + group - 1) / group, piece_groups = length / group;
-    if (!kernel || !t.tile<&tile_kernels::add_scaled>() || length % group != 0) return false;
+    const auto& kernel = kernel_for<Content>(t, length);
+    const index groups = groups_for<Content>(kernel, a.cols), piece_groups = length / group;
+    if (!kernel || !t.tile<&tile_kernels::add_scaled>() || length % (group * kernel.multiple) != 0) return false;
     if (Content == content::bf16 && (has_subnormal_bf16(t, a) || has_subnormal_bf16(t, b))) return false;
-    const passes p = passes_for<Content>(t, largest, piece_groups);
+    const passes p = passes_for<Content>(kernel, largest, piece_groups);
     if (p.plane_count > 1 || p.safe_groups < piece_groups) return false;
     in_parts(
         {a.rows, b.cols, kernel.rows, kernel.cols, a.cols}, [&](index i, index j, index height, index width) {
           const auto store_part = [&](index row, index col, auto values) { store(i + row, j + col, values); };
-          for_tiles<Content>(t, a.block(i, 0, height, a.cols), b.block(0, j, b.rows, width), p,
+          for_tiles<Content>(t, kernel, a.block(i, 0, height, a.cols), b.block(0, j, b.rows, width), p,
                              scaled_pieces<Content, decltype(store_part)>(
-                                 t, groups, piece_groups, {rows.at(0, i), rows.lines},
+                                 t, kernel, groups, piece_groups, {rows.at(0, i), rows.lines},
                                  {cols.at(0, j), cols.lines}, store_part));
         });
     return true;

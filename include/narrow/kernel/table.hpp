@@ -27,6 +27,12 @@ struct left_panel {
 /// What a lane of a sum takes of either factor: a word, of as many elements as it holds, or one double.
 template <class Lane> using factor_of_lane = std::conditional_t<std::is_same_v<Lane, double>, double, word>;
 
+/// How the words of a panel of the left factor lie in memory that a kernel reads fast.
+enum class left_order {
+  rows_side_by_side,  // of all rows, then of the next group
+  rows_along          // of all groups, then of the next row
+};
+
 /// tile[i * cols + l] = start[i] + sum over p < groups of a(i, p) . b[p * cols + l], where . multiplies the
 /// elements of two words and adds the products; at least one group. Or only for the first half of the columns.
 template <class Lane> struct panel_kernel {
@@ -34,8 +40,14 @@ template <class Lane> struct panel_kernel {
                             const Lane* start, Lane* tile);
   int rows = 0, cols = 0;
   function all = nullptr, first_half = nullptr;
-  /// Of a kernel that takes elements of b which count 128 too much: the sums of the elements of a's rows.
+  /// Of a kernel that takes elements of b which count 128 too much: the sums of the elements of a's rows. Without
+  /// it `start` has zeros, and need not be read.
   void (*row_sums)(const left_panel& a, index groups, Lane* sums) = nullptr;
+
+  left_order order = left_order::rows_side_by_side;
+  index multiple = 1;  // of groups, which it is for
+  /// What a thread does before the first of its products and after the last one.
+  void (*begin)() = nullptr, (*end)() = nullptr;
 
   constexpr explicit operator bool() const { return all != nullptr; }
   /// For so many columns.
@@ -226,6 +238,9 @@ struct kernel_table {
       bf16;  // two bf16 each; subnormals, of which there must be none in a and b, count as zeros
   panel_kernel<std::int32_t> int16;  // two int16 each; wraps
   panel_kernel<std::int32_t> int8;   // four int8 each, or in b, with row_sums, uint8; wraps
+  /// The same where the sums are deep.
+  panel_kernel<float> deep_bf16 = {};
+  panel_kernel<std::int32_t> deep_int8 = {};
 
   pack_kernels pack = {};
   tile_kernels tiles = {};

@@ -2,6 +2,10 @@
 #pragma once
 
 #include <cpuid.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 #include <cstdint>
 
@@ -15,6 +19,7 @@ struct processor {
   bool avx512 = false;  // F, BW, VL, DQ
   bool avx512_vnni = false;
   bool avx512_bf16 = false;
+  bool amx = false;  // tiles, BF16 and INT8
 
   static processor probe() {
     struct registers {
@@ -42,7 +47,22 @@ struct processor {
                bit(more.b, avx512bw) && bit(more.b, avx512vl);
     p.avx512_vnni = p.avx512 && bit(more.c, vnni);
     p.avx512_bf16 = p.avx512_vnni && bit(extra.a, bf16);
+    constexpr unsigned tile_state = 1u << 17 | 1u << 18;
+    constexpr int amx_bf16 = 22, amx_tile = 24, amx_int8 = 25;
+    p.amx = p.avx512_bf16 && (saved & tile_state) == tile_state && bit(more.d, amx_bf16) &&
+            bit(more.d, amx_tile) && bit(more.d, amx_int8) && may_have_tiles();
     return p;
+  }
+
+ private:
+  /// Linux saves tiles for a process that has asked for it (its Documentation/arch/x86/xstate.rst).
+  static bool may_have_tiles() {
+#if defined(__linux__)
+    constexpr long request_permission = 0x1023, tile_data = 18;
+    return syscall(SYS_arch_prctl, request_permission, tile_data) == 0;
+#else
+    return false;
+#endif
   }
 };
 

@@ -1,0 +1,111 @@
+// AMX: what tiles of 16 rows of 64 bytes add to AVX-512. In assembly: the intrinsics of g++ 12 do not tell the compiler
+// what memory they read, nor take a tile's number from a template.
+#pragma once
+
+#include "avx512.hpp"
+
+NARROW_TARGET_BEGIN("avx512f,amx-tile,amx-int8,amx-bf16")
+
+namespace narrow::kernel::amx {
+
+inline constexpr int tile_rows = 16, tile_words = 16;
+
+/// What LDTILECFG reads (Intel SDM volume 1, section 18.2): palette 1, all tiles as large as they can be.
+struct tile_configuration {
+  std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
+  std::uint16_t row_bytes[16] = {};
+  std::uint8_t rows[16] = {};
+};
+static_assert(sizeof(tile_configuration) == 64);
+
+NARROW_KERNEL inline void begin() {
+  static constexpr tile_configuration configuration = [] {
+    tile_configuration result;
+    for (int i = 0; i < 8; ++i) {
+      result.row_bytes[i] = tile_words * sizeof(word);
+      result.rows[i] = tile_rows;
+    }
+    return result;
+  }();
+  asm volatile("ldtilecfg %0" : : "m"(configuration));
+}
+NARROW_KERNEL inline void end() { asm volatile("tilerelease"); }
+
+template <int Tile> inline void zero() { asm volatile("tilezero %%tmm%c0" : : "i"(Tile)); }
+template <int Tile> inline void load(const void* from, index row_step) {
+  asm volatile("tileloadd (%0, %1), %%tmm%c2" : : "r"(from), "r"(row_step), "i"(Tile) : "memory");
+}
+template <int Tile> inline void store(void* to, index row_step) {
+  asm volatile("tilestored %%tmm%c2, (%0, %1)" : : "r"(to), "r"(row_step), "i"(Tile) : "memory");
+}
+
+/// Subnormal factors and sums are zeros; the pairs of a row are added up apart, those of even and of odd elements, and
+/// then to what was there.
+struct bf16_pairs {
+  using lane = float;
+  template <int Sums, int A, int B> static void step() {
+    asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(Sums), "i"(A), "i"(B));
+  }
+};
+struct int8_quads {
+  using lane = std::int32_t;
+  template <int Sums, int A, int B> static void step() {
+    asm volatile("tdpbssd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(Sums), "i"(A), "i"(B));
+  }
+};
+
+/// 32 rows times 32 columns, in four tiles, or the first 16 columns, in two.
+template <class Op, bool Half>
+NARROW_KERNEL void multiply_tiles(const left_panel& a, const word* b, index groups, const typename Op::lane*,
+                                  typename Op::lane* tile) {
+  constexpr index panel_cols = 2 * tile_words, b_step = panel_cols * index{sizeof(word)};
+  zero<0>();
+  zero<1>();
+  if constexpr (!Half) {
+    zero<2>();
+    zero<3>();
+  }
+  const unsigned char *upper = a.data, *lower = a.data + tile_rows * a.row_step;
+  for (index p = 0; p < groups; p += tile_words, b += tile_rows * panel_cols) {
+    load<4>(upper, a.row_step);
+    load<6>(b, b_step);
+    Op::template step<0, 4, 6>();
+    load<5>(lower, a.row_step);
+    Op::template step<1, 5, 6>();
+    if constexpr (!Half) {
+      load<7>(b + tile_words, b_step);
+      Op::template step<2, 4, 7>();
+      Op::template step<3, 5, 7>();
+    }
+    upper += tile_words * sizeof(word);
+    lower += tile_words * sizeof(word);
+  }
+  store<0>(tile, b_step);
+  store<1>(tile + tile_rows * panel_cols, b_step);
+  if constexpr (!Half) {
+    store<2>(tile + tile_words, b_step);
+    store<3>(tile + tile_rows * panel_cols + tile_words, b_step);
+  }
+}
+
+template <class Op> constexpr panel_kernel<typename Op::lane> panels_of_tiles() {
+  return {.rows = 2 * tile_rows,
+          .cols = 2 * tile_words,
+          .all = multiply_tiles<Op, false>,
+          .first_half = multiply_tiles<Op, true>,
+          .order = left_order::rows_along,
+          .multiple = tile_words,
+          .begin = begin,
+          .end = end};
+}
+
+inline constexpr kernel_table kernels{.fp32 = {},
+                                      .bf16 = {},
+                                      .int16 = {},
+                                      .int8 = {},
+                                      .deep_bf16 = panels_of_tiles<bf16_pairs>(),
+                                      .deep_int8 = panels_of_tiles<int8_quads>()};
+
+}  // namespace narrow::kernel::amx
+
+NARROW_TARGET_END
