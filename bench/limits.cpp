@@ -108,6 +108,45 @@ template <class T, int Lanes> void plain_loop(std::ptrdiff_t steps) {
   for (const __m512i& sum : sums) asm volatile("" : : "v"(sum));
 }
 
+[[gnu::target("avx2,avxvnni")]] void dpbusd_256(std::ptrdiff_t steps) {
+  __m256i sums[few_chains] = {};
+  for (__m256i& sum : sums) asm("" : "+x"(sum));
+  const __m256i x = _mm256_set1_epi32(0x01010101);
+  for (std::ptrdiff_t i = 0; i < steps; ++i)
+    for (__m256i& sum : sums) sum = _mm256_dpbusd_avx_epi32(sum, x, x);
+  for (const __m256i& sum : sums) asm volatile("" : : "x"(sum));
+}
+
+[[gnu::target("avx2,avxvnni")]] void dpwssd_256(std::ptrdiff_t steps) {
+  __m256i sums[few_chains] = {};
+  for (__m256i& sum : sums) asm("" : "+x"(sum));
+  const __m256i x = _mm256_set1_epi32(0x00010001);
+  for (std::ptrdiff_t i = 0; i < steps; ++i)
+    for (__m256i& sum : sums) sum = _mm256_dpwssd_avx_epi32(sum, x, x);
+  for (const __m256i& sum : sums) asm volatile("" : : "x"(sum));
+}
+
+constexpr int tile_chains = 4;  // of 8 tiles, two of which are the factors
+
+/// All that a processor's tiles can do, from factors that stay where they are.
+void dpbssd_tiles(std::ptrdiff_t steps) {
+  narrow::kernel::amx::begin();
+  for (std::ptrdiff_t i = 0; i < steps; ++i)
+    asm volatile(
+        "tdpbssd %tmm6, %tmm4, %tmm0\n\ttdpbssd %tmm6, %tmm4, %tmm1\n\t"
+        "tdpbssd %tmm6, %tmm4, %tmm2\n\ttdpbssd %tmm6, %tmm4, %tmm3");
+  narrow::kernel::amx::end();
+}
+
+void dpbf16_tiles(std::ptrdiff_t steps) {
+  narrow::kernel::amx::begin();
+  for (std::ptrdiff_t i = 0; i < steps; ++i)
+    asm volatile(
+        "tdpbf16ps %tmm6, %tmm4, %tmm0\n\ttdpbf16ps %tmm6, %tmm4, %tmm1\n\t"
+        "tdpbf16ps %tmm6, %tmm4, %tmm2\n\ttdpbf16ps %tmm6, %tmm4, %tmm3");
+  narrow::kernel::amx::end();
+}
+
 [[gnu::target("avx512f,avx512bw")]] void maddwd_512(std::ptrdiff_t steps) {
   __m512i sums[many_chains] = {}, x = _mm512_set1_epi32(0x00010001);
   for (__m512i& sum : sums) asm("" : "+v"(sum));
@@ -130,22 +169,12 @@ template <class T, int Lanes> void plain_loop(std::ptrdiff_t steps) {
   for (const __m256i& sum : sums) asm volatile("" : : "x"(sum));
 }
 
-bool has_avx2() { return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0; }
-bool has_avx512() {
-  return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0;
-}
-bool has_vnni() { return has_avx512() && __builtin_cpu_supports("avx512vnni") != 0; }
-bool has_bf16() { return has_avx512() && __builtin_cpu_supports("avx512bf16") != 0; }
-
 #endif
-
-bool always() { return true; }
 
 struct compute_loop {
   arithmetic kind;
   const char* name;
   const char* isa;  // of the library, which may be held lower than what the processor has
-  bool (*has)();
   void (*run)(std::ptrdiff_t);
   int flop;  // in a step
 };
@@ -154,30 +183,36 @@ struct compute_loop {
 /// arithmetic.
 constexpr compute_loop compute_loops[] = {
 #if defined(__x86_64__)
-    {arithmetic::int8, "vpdpbusd", "avx512_vnni", has_vnni, dpbusd_512, 128 * many_chains},
-    {arithmetic::int16, "vpdpwssd", "avx512_vnni", has_vnni, dpwssd_512, 64 * many_chains},
-    {arithmetic::int16, "vpmaddwd 512", "avx512", has_avx512, maddwd_512, 64 * many_chains},
-    {arithmetic::int16, "vpmaddwd 256", "avx2", has_avx2, maddwd_256, 32 * few_chains},
+    {arithmetic::int8, "tdpbssd", "amx", dpbssd_tiles, 2 * 16 * 16 * 64 * tile_chains},
+    {arithmetic::int8, "vpdpbusd", "avx512_vnni", dpbusd_512, 128 * many_chains},
+    {arithmetic::int16, "vpdpwssd", "avx512_vnni", dpwssd_512, 64 * many_chains},
+    {arithmetic::int16, "vpmaddwd 512", "avx512", maddwd_512, 64 * many_chains},
+    {arithmetic::int8, "vpdpbusd 256", "avx_vnni", dpbusd_256, 64 * few_chains},
+    {arithmetic::int16, "vpdpwssd 256", "avx_vnni", dpwssd_256, 32 * few_chains},
+    {arithmetic::int16, "vpmaddwd 256", "avx2", maddwd_256, 32 * few_chains},
 #endif
-    {arithmetic::int16, "int32, 4 lanes", "portable", always, plain_loop<std::int32_t, 4>, 8 * few_chains},
+    {arithmetic::int16, "int32, 4 lanes", "portable", plain_loop<std::int32_t, 4>, 8 * few_chains},
 #if defined(__x86_64__)
-    {arithmetic::bf16, "vdpbf16ps", "avx512_bf16", has_bf16, dpbf16_512, 64 * many_chains},
-    {arithmetic::fp32, "fp32 FMA 512", "avx512", has_avx512, fma_512, 32 * many_chains},
-    {arithmetic::fp32, "fp32 FMA 256", "avx2", has_avx2, fma_256, 16 * few_chains},
+    {arithmetic::bf16, "tdpbf16ps", "amx", dpbf16_tiles, 2 * 16 * 16 * 32 * tile_chains},
+    {arithmetic::bf16, "vdpbf16ps", "avx512_bf16", dpbf16_512, 64 * many_chains},
+    {arithmetic::fp32, "fp32 FMA 512", "avx512", fma_512, 32 * many_chains},
+    {arithmetic::fp32, "fp32 FMA 256", "avx2", fma_256, 16 * few_chains},
 #endif
-    {arithmetic::fp32, "fp32, 4 lanes", "portable", always, plain_loop<float, 4>, 8 * few_chains},
+    {arithmetic::fp32, "fp32, 4 lanes", "portable", plain_loop<float, 4>, 8 * few_chains},
 #if defined(__x86_64__)
-    {arithmetic::fp64, "fp64 FMA 512", "avx512", has_avx512, fma_doubles_512, 16 * many_chains},
-    {arithmetic::fp64, "fp64 FMA 256", "avx2", has_avx2, fma_doubles_256, 8 * few_chains},
+    {arithmetic::fp64, "fp64 FMA 512", "avx512", fma_doubles_512, 16 * many_chains},
+    {arithmetic::fp64, "fp64 FMA 256", "avx2", fma_doubles_256, 8 * few_chains},
 #endif
-    {arithmetic::fp64, "fp64, 2 lanes", "portable", always, plain_loop<double, 2>, 4 * few_chains},
+    {arithmetic::fp64, "fp64, 2 lanes", "portable", plain_loop<double, 2>, 4 * few_chains},
 };
 
-/// Whether the library may use this instruction set: in ascending order, as it lists them.
-bool allowed(std::string_view isa) {
-  constexpr std::string_view ascending[] = {"portable", "avx2", "avx512", "avx512_vnni", "avx512_bf16"};
-  const auto place = [&](std::string_view name) { return std::ranges::find(ascending, name); };
-  return place(isa) <= place(narrow::isa_name());
+/// Whether the instruction set in use is this one, or extends it.
+bool in_use(std::string_view isa) {
+  using narrow::kernel::instruction_sets;
+  std::string_view name = narrow::isa_name();
+  while (!name.empty() && name != isa)
+    name = std::ranges::find(instruction_sets, name, &narrow::kernel::instruction_set::name)->extends;
+  return !name.empty();
 }
 
 std::string instead_of(const std::string& found, const char* wanted) {
@@ -252,7 +287,7 @@ using decoder = void (*)(const std::uint16_t*, float*, std::size_t);
 limit loop_limit(std::size_t n, direction way, encoder encode, decoder decode, const char* name,
                  const work& amount) {
   constexpr std::size_t in_cache = 1 << 18;  // beyond, memory is the limit
-  if (n > in_cache || !has_avx512() || !allowed("avx512"))
+  if (n > in_cache || !in_use("avx512"))
     return copy_limit(n * (sizeof(float) + sizeof(std::uint16_t)), amount);
   const auto wide = std::make_shared<std::vector<float>>(n, 1.0f);
   const auto codes = std::make_shared<std::vector<std::uint16_t>>(n, std::uint16_t{1});
@@ -269,7 +304,7 @@ limit loop_limit(std::size_t n, direction way, encoder encode, decoder decode, c
 limit compute_limit(arithmetic kind) {
   const auto* const wanted = std::ranges::find(compute_loops, kind, &compute_loop::kind);
   const auto found = std::find_if(wanted, std::end(compute_loops),
-                                  [](const compute_loop& loop) { return loop.has() && allowed(loop.isa); });
+                                  [](const compute_loop& loop) { return in_use(loop.isa); });
   constexpr std::ptrdiff_t steps = 1 << 12;
   return {instead_of(found->name, wanted->name), [run = found->run] { run(steps); },
           static_cast<double>(found->flop) * steps};

@@ -519,6 +519,5 @@ TEST_CASE("conversions are the same bits on every instruction set", "[kernel][is
         }
     });
   });
-  count.require(std::tuple_size_v<all_formats> * isa_count() * 4 * 2 *
-                (69 * 70 / 2));
+  count.require(std::tuple_size_v<all_formats> * isa_count() * 4 * 2 * (69 * 70 / 2));
 }

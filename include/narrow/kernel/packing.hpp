@@ -313,7 +313,8 @@ void pack_rows(kernel_set t, matrix_view<const T> m, index groups, word* to) {
       pack_at<Content>(t, m.block(first, 0, lines, m.cols), width, 0, plane::whole, panel.data());
       // Lines and groups change places.
       t.packing<&pack_kernels::size4>()(
-          {bytes_of(panel.data()), width * index{sizeof(word)}, sizeof(word), own, own, lines}, groups, 0, to);
+          {bytes_of(panel.data()), width * index{sizeof(word)}, sizeof(word), own, own, lines}, groups, 0,
+          to);
     }
   }
 }

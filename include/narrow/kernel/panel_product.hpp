@@ -103,8 +103,9 @@ template <content Content> class left_factor {
   /// that it ends with the matrix.
   part operator[](index i) const {
     const index first = packed_ ? i : std::min(i, total_ - kernel_.rows);
-    return {{data_ + first * step_of_rows_, row_step_, group_step_, packed_ ? kernel_.rows * step_of_rows_ : 0},
-            i - first};
+    return {
+        {data_ + first * step_of_rows_, row_step_, group_step_, packed_ ? kernel_.rows * step_of_rows_ : 0},
+        i - first};
   }
 
  private:
@@ -113,8 +114,7 @@ template <content Content> class left_factor {
   template <class A> void read_or_pack(kernel_set t, matrix_view<const A> a) {
     constexpr index near = 16384;  // bytes, half of a first-level cache
     const auto extent = [](index stride, index count) { return (stride < 0 ? -stride : stride) * count; };
-    const bool whole_groups =
-        (group == 1 || a.col_stride == 1) && a.cols % (group * kernel_.multiple) == 0;
+    const bool whole_groups = (group == 1 || a.col_stride == 1) && a.cols % (group * kernel_.multiple) == 0;
     if (!whole_groups || a.rows < kernel_.rows ||
         (extent(a.row_stride, kernel_.rows) + extent(a.col_stride, a.cols)) * index{sizeof(element)} > near)
       return pack_all(t, a);
@@ -123,9 +123,11 @@ template <content Content> class left_factor {
     group_step_ = a.col_stride * index{sizeof(word)};
   }
   template <class A> void pack_all(kernel_set t, matrix_view<const A> a) {
-    const index rows = kernel_.rows, panels = (a.rows + rows - 1) / rows, groups = groups_for<Content>(kernel_, a.cols);
+    const index rows = kernel_.rows, panels = (a.rows + rows - 1) / rows,
+                groups = groups_for<Content>(kernel_, a.cols);
     if (kernel_.order == left_order::rows_along) {
-      const index step = groups + kernel_.multiple;  // not a power of two, which would be the same places of a cache
+      const index step =
+          groups + kernel_.multiple;  // not a power of two, which would be the same places of a cache
       packed_.emplace(panels * rows * step);
       pack_rows<Content>(t, a, step, packed_->data());
       std::fill(packed_->data() + a.rows * step, packed_->data() + panels * rows * step, word{0});
@@ -224,7 +226,8 @@ template <content Content, class Store> class whole_sums {
   using lane = typename words_of<Content>::lane;
 
  public:
-  whole_sums(kernel_set t, const panel_kernel<lane>& kernel, const passes& p, index groups, const Store& store)
+  whole_sums(kernel_set t, const panel_kernel<lane>& kernel, const passes& p, index groups,
+             const Store& store)
       : t_(t), kernel_(kernel), p_(p), groups_(groups), store_(store) {}
 
   void rows(const left_panel& panel) {
@@ -358,7 +361,8 @@ bool try_scaled_pieces(matrix_view<const A> a, matrix_view<const B> b, magnitude
     constexpr index group = group_size<Content>;
     const auto& kernel = kernel_for<Content>(t, length);
     const index groups = groups_for<Content>(kernel, a.cols), piece_groups = length / group;
-    if (!kernel || !t.tile<&tile_kernels::add_scaled>() || length % (group * kernel.multiple) != 0) return false;
+    if (!kernel || !t.tile<&tile_kernels::add_scaled>() || length % (group * kernel.multiple) != 0)
+      return false;
     if (Content == content::bf16 && (has_subnormal_bf16(t, a) || has_subnormal_bf16(t, b))) return false;
     const passes p = passes_for<Content>(kernel, largest, piece_groups);
     if (p.plane_count > 1 || p.safe_groups < piece_groups) return false;
