@@ -10,9 +10,6 @@ namespace {
 
 constexpr file_kind kind_of_file{"narrow model 1\n", "model"};
 
-constexpr option_values<accumulation, 2> accumulations{
-    {{"wide", accumulation::wide}, {"narrow", accumulation::narrow}}};
-
 template <class Get> std::string list(const pixel_scaling& pixels, Get get) {
   std::string all;
   for (const channel_scaling& channel : pixels) {

@@ -109,11 +109,29 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
   app.option_defaults()->always_capture_default();
 
   std::vector<std::string> format_names{"fp32", "fp16", "bf16", "hbfp8", "int8"};
-  std::string dataset{o.data->name}, model{t.network->name}, rule{t.optimizer->name}, sums = "wide";
+  std::string dataset{o.data->name}, model{t.network->name}, rule{t.optimizer->name};
   bool no_master = false;
-  std::string schedule{t.schedule.kind->name}, augment;
+  std::string schedule{t.schedule.kind->name};
+  std::optional<augmentation> augment;
   bool resume = false;
   constexpr double unlimited = 1e9;
+
+  // One of some names, which stand for values.
+  const auto add_named = [&app](const char* name, auto& value, const auto& choices, const char* help) {
+    std::vector<std::string> allowed;
+    for (const auto& choice : choices) allowed.emplace_back(choice.first);
+    auto* option = app.add_option_function<std::string>(
+                          name,
+                          [&value, choices](const std::string& chosen) {
+                            for (const auto& [text, meaning] : choices)
+                              if (text == chosen) value = meaning;
+                          },
+                          help)
+                       ->check(CLI::IsMember(allowed).description(""))
+                       ->always_capture_default(false);
+    if constexpr (requires { name_of(choices, value); }) option->default_str(name_of(choices, value));
+    return option;
+  };
 
   app.add_option("--formats", format_names, "Formats, separated by commas: " + choices(formats()))
       ->delimiter(',')
@@ -169,12 +187,9 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
   app.add_option("--limit", o.limit, "Train on the first N images only; 0: on all")
       ->check(between(0, unlimited))
       ->group(data_group);
-  app.add_option(
-         "--augment", augment,
-         "none | crop-flip: images padded by 4, cut to size at random, mirrored at random; by default "
-         "crop-flip for cifar10, none for other images")
-      ->check(CLI::IsMember(std::vector<std::string>{"none", "crop-flip"}).description(""))
-      ->always_capture_default(false)
+  add_named("--augment", augment, augmentations,
+            "none | crop-flip: images padded by 4, cut to size at random, mirrored at random; by default "
+            "crop-flip for cifar10, none for other images")
       ->group(data_group);
 
   const std::string training_group = "Training";
@@ -229,11 +244,8 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
   app.add_option("--l1", t.l1, "L1 regularisation of the weights")
       ->check(between(0, 1))
       ->group(training_group);
-  std::string start = "he";
-  app.add_option(
-         "--init", start,
-         "Initial weights: he (normal, variance 2 / inputs) | truncated (as marvin has it, 0.5 / inputs)")
-      ->check(CLI::IsMember(std::vector<std::string>{"he", "truncated"}).description(""))
+  add_named("--init", t.start_weights, starts_of_weights,
+            "Initial weights: he (normal, variance 2 / inputs) | truncated (as marvin has it, 0.5 / inputs)")
       ->group(training_group);
 
   const std::string precision_group = "Mixed precision and what happens without it";
@@ -253,28 +265,15 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
       ->group(precision_group);
   app.add_flag("--no-master", no_master, "No fp32 copy: updates go to the weights as stored")
       ->group(precision_group);
-  app.add_option("--accumulate", sums,
-                 "wide: products are summed in fp32 | narrow: every addition is rounded to the format (slow)")
-      ->check(CLI::IsMember(std::vector<std::string>{"wide", "narrow"}).description(""))
+  add_named("--accumulate", t.products.sums, accumulations,
+            "wide: products are summed in fp32 | narrow: every addition is rounded to the format (slow)")
       ->group(precision_group);
 
   const std::string recipe_group = "Formats of operands (hbfp, int8, fp8, float_*, marvin, muppet)";
   std::vector<recipe_option> recipe_options;
-  const auto add_choice = [&](const char* name, auto& value, const char* help, auto choices, auto applies,
-                              const char* needed) {
-    std::vector<std::string> allowed;
-    for (const auto& choice : choices) allowed.emplace_back(choice.first);
-    auto* option = app.add_option_function<std::string>(
-                          name,
-                          [&value, choices](const std::string& chosen) {
-                            for (const auto& [text, meaning] : choices)
-                              if (text == chosen) value = meaning;
-                          },
-                          help)
-                       ->check(CLI::IsMember(allowed).description(""))
-                       ->always_capture_default(false)
-                       ->group(recipe_group);
-    recipe_options.push_back({option, applies, needed});
+  const auto add_choice = [&](const char* name, auto& value, const char* help, const auto& choices,
+                              auto applies, const char* needed) {
+    recipe_options.push_back({add_named(name, value, choices, help)->group(recipe_group), applies, needed});
   };
   const auto is = [](auto... kinds) {
     return [=](const recipe& r) { return ((r.weights.kind == kinds) || ...); };
@@ -313,9 +312,7 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
              "(gvq, both), at the maximum or by their distribution (mcs, both)",
              gradient_clips, is(int8), "int8");
   add_choice("--push-up", t.switching.push_up, "adapt | printed: which form of PushUp marvin has",
-             option_values<narrow::push_up_form, 2>{
-                 {{"adapt", narrow::push_up_form::adapt}, {"printed", narrow::push_up_form::printed}}},
-             marvin, "marvin");
+             push_up_forms, marvin, "marvin");
   const auto add_number = [&](const char* name, auto& value, const char* help, double low, double high) {
     recipe_options.push_back(
         {app.add_option(name, value, help)->check(between(low, high))->group(recipe_group), marvin,
@@ -394,14 +391,10 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
   t.network = find(models(), model);
   t.optimizer = find(optimizers(), rule);
   if (rate->empty()) t.step.rate = t.optimizer->usual_rate;
-  t.products.sums = sums == "wide" ? accumulation::wide : accumulation::narrow;
   if (saturate) t.recipes.output = recipe::product_output::saturating;
-  t.augment = augment.empty()     ? o.data->usual_augmentation
-              : augment == "none" ? augmentation::none
-                                  : augmentation::crop_and_flip;
+  t.augment = augment.value_or(o.data->usual_augmentation);
   t.look.statistics = !o.statistics.empty();
   t.start = resume ? run_start::checkpoint : run_start::beginning;
-  t.start_weights = start == "he" ? initial_weights::he : initial_weights::truncated;
   t.master = no_master ? master_copy::absent : master_copy::kept;
   return o;
 }

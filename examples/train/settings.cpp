@@ -57,7 +57,7 @@ std::vector<setting> description(const training_settings& t, const train_and_tes
       {"--model", std::string(t.network->name)},
       {"training-images", text_of(data.train)},
       {"test-images", text_of(data.test)},
-      {"--augment", t.augment == augmentation::none ? "none" : "crop-flip"},
+      {"--augment", name_of(augmentations, t.augment)},
       {"--batch", text(t.batch)},
       {"--accumulate-steps", text(t.accumulate_steps)},
       {"--optimizer", std::string(t.optimizer->name)},
@@ -65,11 +65,11 @@ std::vector<setting> description(const training_settings& t, const train_and_tes
       {"--momentum", text(t.step.momentum)},
       {"--weight-decay", text(t.step.weight_decay)},
       {"--l1", text(t.l1)},
-      {"--init", t.start_weights == initial_weights::he ? "he" : "truncated"},
+      {"--init", name_of(starts_of_weights, t.start_weights)},
       {"--clip-norm", text(t.clip_norm)},
       {"--loss-scale", t.loss_scale},
       {"--loss-weight", text(t.loss_weight)},
-      {"--accumulate", t.products.sums == accumulation::wide ? "wide" : "narrow"},
+      {"--accumulate", name_of(accumulations, t.products.sums)},
       {"--no-master", t.master == master_copy::kept ? "no" : "yes"},
       {"--schedule", std::string(t.schedule.kind->name)},
       {"--warmup", text(t.schedule.warmup)},
@@ -91,7 +91,7 @@ std::vector<setting> description(const training_settings& t, const train_and_tes
   if (t.products.quantised && t.products.quantised->switching == recipe::precision::marvin) {
     all.push_back({"--buffer-bits", text(switching.buffer_bits)});
     all.push_back({"--lookback-weight", text(switching.gamma)});
-    all.push_back({"--push-up", switching.push_up == narrow::push_up_form::adapt ? "adapt" : "printed"});
+    all.push_back({"--push-up", name_of(push_up_forms, switching.push_up)});
   }
   return all;
 }

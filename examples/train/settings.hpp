@@ -69,6 +69,15 @@ std::string name_of(const option_values<Meaning, Count>& values, Meaning value) 
   return std::string(std::ranges::find(values, value, &std::pair<std::string_view, Meaning>::second)->first);
 }
 
+inline constexpr option_values<accumulation, 2> accumulations{
+    {{"wide", accumulation::wide}, {"narrow", accumulation::narrow}}};
+inline constexpr option_values<augmentation, 2> augmentations{
+    {{"none", augmentation::none}, {"crop-flip", augmentation::crop_and_flip}}};
+inline constexpr option_values<initial_weights, 2> starts_of_weights{
+    {{"he", initial_weights::he}, {"truncated", initial_weights::truncated}}};
+inline constexpr option_values<narrow::push_up_form, 2> push_up_forms{
+    {{"adapt", narrow::push_up_form::adapt}, {"printed", narrow::push_up_form::printed}}};
+
 /// "none", "dynamic", "auto", as dynamic, but from 1 on, or a positive number, the constant scale. Throws
 /// std::invalid_argument for anything else.
 narrow::loss_scaler make_scaler(const std::string& loss_scale);
