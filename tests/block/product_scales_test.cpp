@@ -23,6 +23,19 @@ TEST_CASE("int8 with itself and with bfp", "[block]") {
   count.require(16 * 3 * coefficients);
 }
 
+TEST_CASE("pieces of many terms", "[block]") {
+  using bytes = bfp<8, tile<64, 64>>;
+  constexpr product_shape shape{34, 33, 136};  // whole pieces and a short one, whole panels and a rest
+  tally count;
+  generator random(2024);
+  for (unsigned layout : {0u, 5u, 10u, 15u}) {
+    check_products_of<true, bytes, bytes>(count, shape, layout, 0, 3, random);
+    check_products_of<true, basic_int8<tile<64, 64>>, bfp<6, tile<64, 64>>>(count, shape, layout, 3, 0,
+                                                                            random);
+  }
+  count.require(4 * 2 * 34 * 33);
+}
+
 TEST_CASE("huge and tiny scales: no NaN, nothing lost that float holds", "[block]") {
   tally count;
   generator random(2024);
