@@ -162,8 +162,11 @@ struct byte_table {
   explicit byte_table(const std::uint16_t* values) {
     for (int k = 0; k < 4; ++k) tables[k] = _mm512_loadu_si512(values + k * count);
   }
-  __m512i operator()(const void* codes) const {
-    const __m512i code = _mm512_cvtepu8_epi16(_mm256_loadu_si256(static_cast<const __m256i*>(codes)));
+  static __m256i load(const std::uint8_t* codes) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes));
+  }
+  __m512i operator()(__m256i codes) const {
+    const __m512i code = _mm512_cvtepu8_epi16(codes);
     const __m512i lower = _mm512_permutex2var_epi16(tables[0], code, tables[1]),
                   upper = _mm512_permutex2var_epi16(tables[2], code, tables[3]);
     const __mmask32 is_upper = _mm512_test_epi16_mask(code, _mm512_set1_epi16(0x40));
@@ -177,12 +180,11 @@ NARROW_KERNEL inline void look_up8(const void* from, void* to, index n, const st
   const byte_table look(values);
   const auto* next = static_cast<const std::uint8_t*>(from);
   auto* result = static_cast<std::uint8_t*>(to);
-  for (; n >= count; n -= count, next += count, result += 2 * count) _mm512_storeu_si512(result, look(next));
+  for (; n >= count; n -= count, next += count, result += 2 * count)
+    _mm512_storeu_si512(result, look(byte_table::load(next)));
   if (n <= 0) return;
-  std::uint8_t rest[count] = {}, results[2 * count];
-  std::memcpy(rest, next, static_cast<std::size_t>(n));
-  _mm512_storeu_si512(results, look(rest));
-  std::memcpy(result, results, 2 * static_cast<std::size_t>(n));
+  const auto rest = static_cast<__mmask32>((1u << n) - 1);
+  _mm512_mask_storeu_epi16(result, rest, look(_mm256_maskz_loadu_epi8(rest, next)));
 }
 
 /// Numbers of 8 bits by their bf16 codes, which they all have.
@@ -200,7 +202,7 @@ NARROW_KERNEL inline void decode8(const void* from, float* to, index n, const de
   const auto* const next = static_cast<const std::uint8_t*>(from);
   index i = 0;
   for (; i + count <= n; i += count) {
-    const __m512i found = look(next + i);
+    const __m512i found = look(byte_table::load(next + i));
     const __m512i low = _mm512_cvtepu16_epi32(_mm512_castsi512_si256(found)),
                   high = _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(found, 1));
     _mm512_storeu_si512(to + i, _mm512_slli_epi32(low, 16));
