@@ -185,9 +185,9 @@ constexpr compute_loop compute_loops[] = {
 #if defined(__x86_64__)
     {arithmetic::int8, "tdpbssd", "amx", dpbssd_tiles, 2 * 16 * 16 * 64 * tile_chains},
     {arithmetic::int8, "vpdpbusd", "avx512_vnni", dpbusd_512, 128 * many_chains},
+    {arithmetic::int8, "vpdpbusd 256", "avx_vnni", dpbusd_256, 64 * few_chains},
     {arithmetic::int16, "vpdpwssd", "avx512_vnni", dpwssd_512, 64 * many_chains},
     {arithmetic::int16, "vpmaddwd 512", "avx512", maddwd_512, 64 * many_chains},
-    {arithmetic::int8, "vpdpbusd 256", "avx_vnni", dpbusd_256, 64 * few_chains},
     {arithmetic::int16, "vpdpwssd 256", "avx_vnni", dpwssd_256, 32 * few_chains},
     {arithmetic::int16, "vpmaddwd 256", "avx2", maddwd_256, 32 * few_chains},
 #endif
