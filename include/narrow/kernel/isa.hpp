@@ -43,6 +43,17 @@ inline constexpr instruction_set instruction_sets[] = {
 
 inline constexpr std::size_t instruction_set_count = std::size(instruction_sets);
 
+static_assert(
+    [] {
+      for (std::size_t i = 1; i < instruction_set_count; ++i) {
+        bool known = false;
+        for (std::size_t j = 0; j < i; ++j) known |= instruction_sets[j].name == instruction_sets[i].extends;
+        if (!known) return false;
+      }
+      return true;
+    }(),
+    "an instruction set extends one that is listed before it");
+
 /// What has this path of members in the table of each instruction set, or of those that it extends.
 template <auto... Path>
 inline constexpr auto kernels_at = [] {

@@ -58,6 +58,11 @@ template <> struct words_of<content::int8> {
 template <content Content>
 inline constexpr index group_size = sizeof(word) / sizeof(typename words_of<Content>::element);
 
+/// The words that so many elements fill, the last one perhaps in part.
+template <content Content> constexpr index groups_in(index depth) {
+  return (depth + group_size<Content> - 1) / group_size<Content>;
+}
+
 /// The narrowest content that holds every T.
 template <class T> constexpr content narrowest() {
   if constexpr (narrow_fixed<T> || std::signed_integral<T>)
@@ -253,7 +258,7 @@ void pack_at(kernel_set t, matrix_view<const T> m, index width, index panel_word
                             : size == 2 ? &pack_kernels::size2
                                         : &pack_kernels::size4;
     const auto kernel = t.packing<member>();
-    const index words = (m.cols + group - 1) / group * width;
+    const index words = groups_in<Content>(m.cols) * width;
     for (index first = 0; first < m.rows; first += width, to += panel_words) {
       kernel({bytes_of(m.row(first).data), m.row_stride * size, m.col_stride * size,
               std::min(width, m.rows - first), m.rows - first, m.cols},
@@ -283,7 +288,7 @@ void pack_at(kernel_set t, matrix_view<const T> m, index width, index panel_word
 /// The same for a depth of so many groups, which may be more than there are.
 template <content Content, class T>
 void pack(kernel_set t, matrix_view<const T> m, index width, index groups, plane which, word* to) {
-  const index own = (m.cols + group_size<Content> - 1) / group_size<Content>;
+  const index own = groups_in<Content>(m.cols);
   pack_at<Content>(t, m, width, groups * width, which, to);
   for (word* panel = to; own < groups && panel < to + (m.rows + width - 1) / width * groups * width;
        panel += groups * width)
@@ -294,7 +299,7 @@ void pack(kernel_set t, matrix_view<const T> m, index width, index groups, plane
 template <content Content, class T>
 void pack_rows(kernel_set t, matrix_view<const T> m, index groups, word* to) {
   using element = typename words_of<Content>::element;
-  const index own = (m.cols + group_size<Content> - 1) / group_size<Content>;
+  const index own = groups_in<Content>(m.cols);
   if (m.col_stride == 1) {
     for (index i = 0; i < m.rows; ++i, to += groups) {
       auto* const bytes = reinterpret_cast<unsigned char*>(to);

@@ -56,7 +56,7 @@ template <content Content, class Lane> index groups_for(const panel_kernel<Lane>
 }
 /// The kernel for sums of so many elements.
 template <content Content> const auto& kernel_for(kernel_set t, index depth) {
-  return words_of<Content>::kernel(t, (depth + group_size<Content> - 1) / group_size<Content>);
+  return words_of<Content>::kernel(t, groups_in<Content>(depth));
 }
 
 /// What a thread does around its products.

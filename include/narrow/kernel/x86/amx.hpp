@@ -10,7 +10,7 @@ namespace narrow::kernel::amx {
 
 inline constexpr int tile_rows = 16, tile_words = 16;
 
-/// What LDTILECFG reads (Intel SDM volume 1, section 18.2): palette 1, all tiles as large as they can be.
+/// What LDTILECFG reads (Intel SDM volume 2, there): palette 1, all tiles as large as they can be.
 struct tile_configuration {
   std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
   std::uint16_t row_bytes[16] = {};
@@ -39,8 +39,7 @@ template <int Tile> inline void store(void* to, index row_step) {
   asm volatile("tilestored %%tmm%c2, (%0, %1)" : : "r"(to), "r"(row_step), "i"(Tile) : "memory");
 }
 
-/// Subnormal factors and sums are zeros; the pairs of a row are added up apart, those of even and of odd elements, and
-/// then to what was there.
+/// Subnormal factors and sums count as zeros.
 struct bf16_pairs {
   using lane = float;
   template <int Sums, int A, int B> static void step() {

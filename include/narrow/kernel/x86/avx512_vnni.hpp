@@ -11,9 +11,6 @@ namespace plain = avx512;
 inline __m512i add_quads(__m512i acc, __m512i a, __m512i b) { return _mm512_dpbusd_epi32(acc, a, b); }
 inline __m512i add_pairs(__m512i acc, __m512i a, __m512i b) { return _mm512_dpwssd_epi32(acc, a, b); }
 
-#include "../dot.inl"
-#include "../gemv.inl"
-#include "../panels.inl"
 #include "vnni.inl"
 
 inline constexpr kernel_table kernels = vnni_kernels<14>();

@@ -11,9 +11,6 @@ namespace plain = avx2;
 inline __m256i add_quads(__m256i acc, __m256i a, __m256i b) { return _mm256_dpbusd_avx_epi32(acc, a, b); }
 inline __m256i add_pairs(__m256i acc, __m256i a, __m256i b) { return _mm256_dpwssd_avx_epi32(acc, a, b); }
 
-#include "../dot.inl"
-#include "../gemv.inl"
-#include "../panels.inl"
 #include "vnni.inl"
 
 inline constexpr kernel_table kernels = vnni_kernels<6>();

@@ -1,7 +1,11 @@
 // Products of int8 and int16 with VNNI, included once in the namespace of each instruction set that has it, inside its
-// target region, after dot.inl, gemv.inl and panels.inl. `plain` is the namespace of the vectors; add_quads(acc, a, b)
+// target region. `plain` is the namespace of the vectors; add_quads(acc, a, b)
 // multiplies bytes, unsigned ones of a and signed ones of b, and adds four products to each lane, add_pairs does so with
 // two of int16; both wrap. No include guard, on purpose.
+
+#include "../dot.inl"
+#include "../gemv.inl"
+#include "../panels.inl"
 
 using ints = plain::integers;
 
