@@ -49,7 +49,7 @@ struct block_layout {
   template <class Visit> bool for_each_crossing(const region& within, const Visit& visit) const {
     if (!blocks_cross()) return false;
     block_grid pieces = grid;
-    (by_rows() ? pieces.tile_cols : pieces.tile_rows) = kernel::most_rows_across;
+    (by_rows() ? pieces.tile_cols : pieces.tile_rows) = kernel::most_places_across;
     const auto step = static_cast<std::size_t>(by_rows() ? 1 : grid.block_cols());
     bool all = true;
     pieces.for_each_block(within, [&](std::ptrdiff_t, const region& piece) {
@@ -72,7 +72,7 @@ std::size_t survey_blocks(const block_layout& layout, const region& part, const 
     if constexpr (requires { Statistic::largest_suffices; }) {
       const bool done = layout.for_each_crossing(panel, [&](const region& r, const block_line& blocks) {
         const auto lines = layout.as_lines(values(r));
-        std::array<std::uint32_t, kernel::most_rows_across> found{};
+        std::array<std::uint32_t, kernel::most_places_across> found{};
         if (!kernel::survey_across(lines, found)) return false;
         for (std::size_t k = 0; k < static_cast<std::size_t>(lines.rows); ++k)
           statistics[blocks(k)].add(found[k]);
@@ -280,7 +280,7 @@ template <class Element, class Scale> class block_storage {
       };
       const bool done = layout_.for_each_crossing(panel, [&](const region& r, const block_line& blocks) {
         const auto lines = layout_.as_lines(to.block(r.row, r.col, r.rows, r.cols));
-        std::array<float, kernel::most_rows_across> scales;
+        std::array<float, kernel::most_places_across> scales;
         const auto count = static_cast<std::size_t>(lines.rows);
         for (std::size_t k = 0; k < count; ++k) scales[k] = static_cast<float>(scales_[blocks(k)]);
         const auto order = order_within(r, cols());

@@ -152,11 +152,32 @@ template <class Code, class Step> inline Step for_codes(const float* from, void*
   return step;
 }
 
-template <class Code> NARROW_KERNEL bool encode_line(const float* from, void* to, index n, const encoding& e) {
+/// The same for the rows of a tile.
+template <class Code, class Step> inline Step for_codes(const float* from, const tile_shape& shape, void* to, Step step) {
+  const tile_shape s = shape;  // which a store to `to` cannot change
+  auto* const codes = static_cast<unsigned char*>(to);
+  for (index i = 0; i < s.rows; ++i)
+    step = for_codes<Code>(from + i * s.stride, codes + i * s.to_stride * index{sizeof(Code)}, s.cols, step);
+  return step;
+}
+
+template <class Code>
+NARROW_KERNEL bool encode_tile(const float* from, const tile_shape& s, void* to, const encoding& e) {
   const signed_lanes most = sizeof(Code) == 2 && e.is_upper_half
-                                ? for_codes<std::uint16_t>(from, to, n, encode_upper_half{}).most
-                                : for_codes<Code>(from, to, n, encode_nearest<Code>{e}).most;
+                                ? for_codes<std::uint16_t>(from, s, to, encode_upper_half{}).most
+                                : for_codes<Code>(from, s, to, encode_nearest<Code>{e}).most;
   return largest_of(most) <= infinity_bits;
+}
+template <class Code> NARROW_KERNEL bool encode_line(const float* from, void* to, index n, const encoding& e) {
+  return encode_tile<Code>(from, {1, n, 0, 0}, to, e);
+}
+
+/// Fp16: a step that has nothing to tell, and `decode`.
+template <class Fp16> NARROW_KERNEL void encode_fp16_tile(const float* from, const tile_shape& s, void* to) {
+  for_codes<std::uint16_t>(from, s, to, Fp16{});
+}
+template <class Fp16> NARROW_KERNEL void encode_fp16(const float* from, void* to, index n) {
+  for_codes<std::uint16_t>(from, to, n, Fp16{});
 }
 
 /// Whether one of n numbers, at least a vector of them, is a subnormal one of the format.
@@ -216,36 +237,38 @@ template <class Code> inline void decode_some(const void* from, float* to, const
 }
 
 /// bf16.
-inline void decode_upper_half(const void* from, float* to, const decoding&) {
+inline void decode_upper_half(const void* from, float* to) {
   code_lanes bits = lanes_as<code_lanes>(load_lower<sizeof(std::uint16_t)>(from)) << 16;
   const signed_lanes nan = lanes_as<signed_lanes>(bits & magnitude_bits) > infinity_bits;
   bits |= lanes_as<code_lanes>(nan) & 0x0040'0000u;  // quiet
   std::memcpy(to, &bits, sizeof bits);
 }
 
-template <class Code, class Decode>
-inline void decode_with(Decode decode, const void* from, float* to, index n, const decoding& format) {
-  const decoding d = format;  // which a store to `to` cannot change
+template <class Code, class Decode> inline void decode_with(Decode decode, const void* from, float* to, index n) {
   const auto* const codes = static_cast<const unsigned char*>(from);
   constexpr index ways = 4, bytes = sizeof(Code);
   index i = 0;
   for (; i + ways * code_count <= n; i += ways * code_count) {
-    NARROW_UNROLL for (index v = i; v < i + ways * code_count; v += code_count) decode(codes + v * bytes, to + v, d);
+    NARROW_UNROLL for (index v = i; v < i + ways * code_count; v += code_count) decode(codes + v * bytes, to + v);
   }
-  for (; i + code_count <= n; i += code_count) decode(codes + i * bytes, to + i, d);
+  for (; i + code_count <= n; i += code_count) decode(codes + i * bytes, to + i);
   if (i == n) return;
   Code rest[code_count] = {};
   float results[code_count];
   std::memcpy(rest, codes + i * bytes, static_cast<std::size_t>(n - i) * sizeof(Code));
-  decode(rest, results, d);
+  decode(rest, results);
   std::memcpy(to + i, results, static_cast<std::size_t>(n - i) * sizeof(float));
 }
 
 template <class Code> NARROW_KERNEL void decode_line(const void* from, float* to, index n, const decoding& d) {
   if (sizeof(Code) == 2 && d.dropped_bits == 16 && d.factor == 1)
-    decode_with<std::uint16_t>([](auto... x) { decode_upper_half(x...); }, from, to, n, d);
-  else
-    decode_with<Code>([](auto... x) { decode_some<Code>(x...); }, from, to, n, d);
+    decode_with<std::uint16_t>(decode_upper_half, from, to, n);
+  else  // a copy of `d`, which a store to `to` cannot change
+    decode_with<Code>([d](const void* code, float* value) { decode_some<Code>(code, value, d); }, from, to, n);
+}
+
+template <class Fp16> NARROW_KERNEL void decode_fp16(const void* from, float* to, index n) {
+  decode_with<std::uint16_t>(Fp16::decode, from, to, n);
 }
 
 NARROW_KERNEL inline bool has_subnormal_bf16(const void* codes, index n) {

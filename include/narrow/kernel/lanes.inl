@@ -8,6 +8,10 @@ template <class To, class From> inline To lanes_as(const From& x) {
   return result;
 }
 
+/// The second one where one is NaN.
+template <class Lanes> inline Lanes smaller(Lanes a, Lanes b) { return a < b ? a : b; }
+template <class Lanes> inline Lanes larger(Lanes a, Lanes b) { return a > b ? a : b; }
+
 /// A product that is not to be fused with the addition that follows, whatever the flags.
 template <class Lanes> inline Lanes apart(Lanes product) {
   asm("" : NARROW_VECTOR_OPERAND(product));

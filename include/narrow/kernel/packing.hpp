@@ -5,13 +5,13 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <new>
 
 #include "accumulator.hpp"
 #include "codes.hpp"
 #include "environment.hpp"
 #include "isa.hpp"
 #include "matrix_view.hpp"
+#include "scratch.hpp"
 
 NARROW_STRICT_BEGIN
 
@@ -202,21 +202,6 @@ template <class T> bool has_subnormal_bf16(kernel_set t, matrix_view<const T> m)
   return false;
 }
 
-/// Memory for n elements, aligned to cache lines.
-template <class T> class uninitialised {
- public:
-  explicit uninitialised(index n)
-      : data_(static_cast<T*>(::operator new(static_cast<std::size_t>(n) * sizeof(T), alignment))) {}
-  ~uninitialised() { ::operator delete(data_, alignment); }
-  uninitialised(const uninitialised&) = delete;
-  uninitialised& operator=(const uninitialised&) = delete;
-  T* data() const { return data_; }
-
- private:
-  static constexpr std::align_val_t alignment{64};
-  T* data_;
-};
-
 /// Whether an element of T is in memory what the multiplier takes.
 template <content Content, class T>
 inline constexpr bool is_element = sizeof(T) == sizeof(typename words_of<Content>::element) &&
@@ -275,7 +260,7 @@ void pack_at(kernel_set t, matrix_view<const T> m, index width, index panel_word
     const bool across = m.row_stride == 1;
     const index lines = across ? m.rows : std::min(std::max<index>(most / m.cols / width, 1) * width, m.rows),
                 depth = across ? std::min(std::max<index>(most / m.rows / group, 1) * group, m.cols) : m.cols;
-    const uninitialised<element> staged(lines * depth);
+    const scratch<element> staged(lines * depth);
     for (index first = 0; first < m.rows; first += lines)
       for (index k = 0; k < m.cols; k += depth)
         pack_at<Content>(
@@ -312,7 +297,7 @@ void pack_rows(kernel_set t, matrix_view<const T> m, index groups, word* to) {
     }
   } else {
     constexpr index width = 16;
-    const uninitialised<word> panel(own * width);
+    const scratch<word> panel(own * width);
     for (index first = 0; first < m.rows; first += width, to += groups * width) {
       const index lines = std::min(width, m.rows - first);
       pack_at<Content>(t, m.block(first, 0, lines, m.cols), width, 0, plane::whole, panel.data());

@@ -54,9 +54,10 @@ template <content Content, class Lane> index groups_for(const panel_kernel<Lane>
   const index size = group_size<Content> * kernel.multiple;
   return (depth + size - 1) / size * kernel.multiple;
 }
-/// The kernel for sums of so many elements.
-template <content Content> const auto& kernel_for(kernel_set t, index depth) {
-  return words_of<Content>::kernel(t, groups_in<Content>(depth));
+/// The kernel for a left factor of so many rows, and sums of so many elements.
+template <content Content> const auto& kernel_for(kernel_set t, index rows, index depth) {
+  const index groups = groups_in<Content>(depth);
+  return words_of<Content>::kernel(t, groups).for_rows(rows, groups);
 }
 
 /// What a thread does around its products.
@@ -145,8 +146,8 @@ template <content Content> class left_factor {
 
   const panel_kernel<lane>& kernel_;
   index total_;
-  std::optional<uninitialised<element>> decoded_;
-  std::optional<uninitialised<word>> packed_;
+  std::optional<scratch<element>> decoded_;
+  std::optional<scratch<word>> packed_;
   const unsigned char* data_ = nullptr;
   index step_of_rows_ = 0, row_step_ = 0, group_step_ = 0;
 };
@@ -154,17 +155,25 @@ template <content Content> class left_factor {
 inline constexpr index max_panel_rows = 32, max_panel_cols = 32;
 template <class Number> using tile_of = Number[max_panel_rows * max_panel_cols];
 
-/// Where a tile of the result is, and what it is the product of.
+/// Where a tile of the result is, and what it is the product of: a panel of rows, and as many panels of columns as
+/// tile_of has room for.
 struct tile_place {
   index row, col, height, width;
+  index stride;  // of sums of whole panels
   left_panel a;
   index skipped;  // rows of the panel that come before the tile's
   const word* b;
-  index plane_words;  // from a plane of b to the next
+  index panel_words, plane_words;  // from a panel, from a plane of b to the next
 
   /// The tile in what the kernels gave for the whole panels.
-  template <class Number> matrix_view<const Number> in(const Number* numbers, index cols) const {
-    return {numbers + skipped * cols, height, width, cols, 1};
+  template <class Number> matrix_view<const Number> in(const Number* numbers) const {
+    return {numbers + skipped * stride, height, width, stride, 1};
+  }
+  /// The sums of some groups, those of a plane of b from a word of its first panel on.
+  template <class Lane>
+  void multiply(const panel_kernel<Lane>& kernel, const left_panel& panel, index b_word, index groups,
+                const Lane* start, Lane* tile) const {
+    kernel.multiply(width, panel, b + b_word, panel_words, groups, start, tile, stride);
   }
 };
 
@@ -174,7 +183,8 @@ template <content Content, class A, class B, class Lane, class Visitor>
 void for_tiles(kernel_set t, const panel_kernel<Lane>& kernel, matrix_view<const A> a, matrix_view<const B> b,
                const passes& p, Visitor&& visit) {
   const thread_section section(kernel);
-  const index rows = kernel.rows, cols = kernel.cols, groups = groups_for<Content>(kernel, a.cols);
+  const index rows = kernel.rows, cols = kernel.cols, groups = groups_for<Content>(kernel, a.cols),
+              longest = max_panel_rows * max_panel_cols / (rows * cols) * cols;
   const auto round_up = [](index n, index size) { return (n + size - 1) / size * size; };
   const auto fitting = [&](index words, index lines, index size, index total) {
     return std::clamp(words / (groups * lines) / size * size, size, round_up(total, size));
@@ -182,7 +192,7 @@ void for_tiles(kernel_set t, const panel_kernel<Lane>& kernel, matrix_view<const
   // All of A where it is not too large, and as many columns of B as the second-level cache holds.
   const index height_of_block = fitting(index{1} << 22, 1, rows, a.rows),
               width_of_block = fitting(index{1} << 17, p.plane_count, cols, b.cols);
-  const uninitialised<word> packed_b(width_of_block * groups * p.plane_count);
+  const scratch<word> packed_b(width_of_block * groups * p.plane_count);
 
   for (index top = 0; top < a.rows; top += height_of_block) {
     const index bottom = std::min(top + height_of_block, a.rows);
@@ -195,9 +205,17 @@ void for_tiles(kernel_set t, const panel_kernel<Lane>& kernel, matrix_view<const
       for (index i = top; i < bottom; i += rows) {
         const auto part = left[i - top];
         visit.rows(part.panel);
-        for (index j = 0; j < width; j += cols)
-          visit.tile({i, j0 + j, std::min(rows, bottom - i), std::min(cols, width - j), part.panel,
-                      part.skipped, packed_b.data() + j * groups, plane_words});
+        for (index j = 0; j < width; j += longest)
+          visit.tile({.row = i,
+                      .col = j0 + j,
+                      .height = std::min(rows, bottom - i),
+                      .width = std::min(longest, width - j),
+                      .stride = round_up(std::min(longest, width - j), cols),
+                      .a = part.panel,
+                      .skipped = part.skipped,
+                      .b = packed_b.data() + j * groups,
+                      .panel_words = cols * groups,
+                      .plane_words = plane_words});
       }
     }
   }
@@ -236,28 +254,32 @@ template <content Content, class Store> class whole_sums {
   void tile(const tile_place& at) {
     if (at_once_) {
       alignas(64) tile_of<lane> tile;
-      kernel_.multiply(at.width, at.a, at.b, groups_, start_, tile);
-      store_(at.row, at.col, at.in(tile, kernel_.cols));
+      at.multiply(kernel_, at.a, 0, groups_, start_, tile);
+      store_(at.row, at.col, at.in(tile));
     } else if constexpr (std::integral<lane>) {
-      alignas(64) tile_of<lane> tile;
       alignas(64) tile_of<std::int64_t> total;
-      std::fill_n(total, kernel_.rows * kernel_.cols, 0);
-      for (index first = 0, length; first < groups_; first += length) {
-        length = std::min(p_.safe_groups, groups_ - first);
-        const left_panel panel = from_group(at.a, first);
-        set_start(kernel_, panel, length, start_);
-        for (int k = 0; k < p_.plane_count; ++k) {
-          kernel_.multiply(at.width, panel, at.b + k * at.plane_words + first * kernel_.cols, length, start_,
-                           tile);
-          t_.tile<&tile_kernels::add>()(tile, p_.planes[k] == plane::high ? 8 : 0, total,
-                                        kernel_.rows * kernel_.cols);
-        }
-      }
-      store_(at.row, at.col, at.in(total, kernel_.cols));
+      const index size = kernel_.rows * at.stride;
+      for (index first = 0; first < groups_; first += p_.safe_groups) add_piece(at, first, total, size);
+      store_(at.row, at.col, at.in(total));
     }
   }
 
  private:
+  /// Adds the sums of the groups from `first` on, as many as are safe, to the total.
+  void add_piece(const tile_place& at, index first, std::int64_t* total, index size) {
+    const index length = std::min(p_.safe_groups, groups_ - first);
+    const left_panel panel = from_group(at.a, first);
+    set_start(kernel_, panel, length, start_);
+    alignas(64) tile_of<lane> sums[2];
+    for (int k = 0; k < p_.plane_count; ++k)
+      at.multiply(kernel_, panel, k * at.plane_words + first * kernel_.cols, length, start_, sums[k]);
+    const auto join = t_.tile<&tile_kernels::join>();
+    const auto add = t_.tile<&tile_kernels::add>();
+    if (first == 0 && p_.plane_count == 2) return join(sums[0], sums[1], total, size);
+    if (first == 0) std::fill_n(total, size, 0);
+    for (int k = 0; k < p_.plane_count; ++k) add(sums[k], p_.planes[k] == plane::high ? 8 : 0, total, size);
+  }
+
   kernel_set t_;
   const panel_kernel<lane>& kernel_;
   const passes& p_;
@@ -299,14 +321,14 @@ template <content Content, class Store> class scaled_pieces {
   void tile(const tile_place& at) {
     alignas(64) tile_of<lane> tile;
     alignas(64) tile_of<float> values;
-    std::fill_n(values, kernel_.rows * kernel_.cols, 0.0f);
-    const index cols = kernel_.cols, skipped = at.skipped * cols;
+    std::fill_n(values, kernel_.rows * at.stride, 0.0f);
+    const index skipped = at.skipped * at.stride;
+    const tile_shape shape{at.height, at.width, at.stride, at.stride};
     const lane* start = starts_.data();
     for (index piece = 0, first = 0; first < groups_;
          ++piece, first += piece_groups_, start += max_panel_rows) {
-      kernel_.multiply(at.width, from_group(at.a, first), at.b + first * cols,
-                       std::min(piece_groups_, groups_ - first), start, tile);
-      const tile_shape shape{at.height, at.width, cols, cols};
+      at.multiply(kernel_, from_group(at.a, first), first * kernel_.cols,
+                  std::min(piece_groups_, groups_ - first), start, tile);
       const float *row_scales = rows_.at(piece, at.row), *col_scales = cols_.at(piece, at.col);
       if constexpr (std::integral<lane>)
         t_.tile<&tile_kernels::add_scaled>()(tile + skipped, shape, row_scales, col_scales, values + skipped);
@@ -314,7 +336,7 @@ template <content Content, class Store> class scaled_pieces {
         t_.tile<&tile_kernels::add_scaled_floats>()(tile + skipped, shape, row_scales, col_scales,
                                                     values + skipped);
     }
-    store_(at.row, at.col, at.in(values, cols));
+    store_(at.row, at.col, at.in(values));
   }
 
  private:
@@ -335,7 +357,7 @@ bool try_panel_product(matrix_view<const A> a, matrix_view<const B> b, magnitude
   if (a.rows < 2 || b.cols < 2 || a.cols == 0 || a.rows * b.cols < worthwhile / a.cols) return false;
   kernel_set t = dispatch::instance().kernels();
   return with_content<best_content<typename Meeting::sum, A, B>()>([&]<content Content>() {
-    const auto& kernel = kernel_for<Content>(t, a.cols);
+    const auto& kernel = kernel_for<Content>(t, a.rows, a.cols);
     if (!kernel) return false;
     if (Content == content::bf16 && (has_subnormal_bf16(t, a) || has_subnormal_bf16(t, b))) return false;
     const index groups = groups_for<Content>(kernel, a.cols);
@@ -359,7 +381,7 @@ bool try_scaled_pieces(matrix_view<const A> a, matrix_view<const B> b, magnitude
   kernel_set t = dispatch::instance().kernels();
   return with_content<best_content<typename Meeting::sum, A, B>()>([&]<content Content>() {
     constexpr index group = group_size<Content>;
-    const auto& kernel = kernel_for<Content>(t, length);
+    const auto& kernel = kernel_for<Content>(t, a.rows, length);
     const index groups = groups_for<Content>(kernel, a.cols), piece_groups = length / group;
     if (!kernel || !t.tile<&tile_kernels::add_scaled>() || length % (group * kernel.multiple) != 0)
       return false;

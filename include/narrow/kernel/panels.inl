@@ -5,7 +5,7 @@
 /// Of panels as wide as `Width` vectors the first ones.
 template <class Op, int Rows, int Width, int Vectors>
 NARROW_KERNEL void multiply_panels(const left_panel& a, const factor_of_lane<typename Op::lane>* b, index groups,
-                                   const typename Op::lane* start, typename Op::lane* tile) {
+                                   const typename Op::lane* start, typename Op::lane* tile, index stride) {
   typename Op::vector acc[Rows][Vectors];
   NARROW_UNROLL for (int i = 0; i < Rows; ++i) NARROW_UNROLL for (int v = 0; v < Vectors; ++v) acc[i][v] =
       Op::fill(start[i]);
@@ -28,11 +28,21 @@ NARROW_KERNEL void multiply_panels(const left_panel& a, const factor_of_lane<typ
     NARROW_UNROLL for (int i = 0; i < bases; ++i) base[i] += group_step;
   }
   NARROW_UNROLL for (int i = 0; i < Rows; ++i) NARROW_UNROLL for (int v = 0; v < Vectors; ++v)
-      Op::store(tile + (i * Width + v) * Op::lanes, acc[i][v]);
+      Op::store(tile + i * stride + v * Op::lanes, acc[i][v]);
 }
 
 template <class Op, int Rows, int Vectors> constexpr panel_kernel<typename Op::lane> panels() {
   static_assert(Vectors % 2 == 0);
-  return {Rows, Vectors * Op::lanes, multiply_panels<Op, Rows, Vectors, Vectors>,
-          multiply_panels<Op, Rows, Vectors, Vectors / 2>};
+  panel_kernel<typename Op::lane> result{Rows, Vectors * Op::lanes, multiply_panels<Op, Rows, Vectors, Vectors>,
+                                         multiply_panels<Op, Rows, Vectors, Vectors / 2>};
+  if constexpr (requires { &Op::template row_sums<Rows>; }) result.row_sums = &Op::template row_sums<Rows>;
+  return result;
+}
+
+template <class Op, int Rows, int Vectors> inline constexpr auto lower_panels = panels<Op, Rows, Vectors>();
+/// Of two heights.
+template <class Op, int Rows, int Vectors, int LowerRows> constexpr panel_kernel<typename Op::lane> panels() {
+  auto result = panels<Op, Rows, Vectors>();
+  result.lower = &lower_panels<Op, LowerRows, Vectors>;
+  return result;
 }

@@ -6,32 +6,18 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstring>
-#include <memory>
 #include <utility>
 
 #include "accumulator.hpp"
 #include "environment.hpp"
 #include "matrix_view.hpp"
+#include "scratch.hpp"
 #include "table.hpp"
 
 NARROW_STRICT_BEGIN
 
 namespace narrow::kernel::portable {
-
-/// n elements of T, uninitialised: on the stack where they are few.
-template <class T> class scratch {
- public:
-  explicit scratch(index n) {
-    if (n > static_cast<index>(near_.size())) far_.reset(new T[static_cast<std::size_t>(n)]);
-  }
-  T* data() { return far_ ? far_.get() : near_.data(); }
-
- private:
-  std::array<T, 8192 / sizeof(T)> near_;
-  std::unique_ptr<T[]> far_;
-};
 
 /// alpha sum + beta c, where `zero` is the sign of an exact zero sum. Exact
 /// as long as alpha times the sum fits 126 bits, which leaves room for the addition: always for alpha =

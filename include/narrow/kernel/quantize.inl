@@ -50,19 +50,17 @@ struct one_inverse {
   double_lanes doubles(index) const { return double_lanes{} + value; }
   value_lanes floats(index) const { return value_lanes{} + static_cast<float>(value); }
 };
-/// Those of the scales of each place in a line.
+template <class Lanes, class Number> inline Lanes lanes_at(const Number* numbers) {
+  Lanes x;
+  std::memcpy(&x, numbers, sizeof x);
+  return x;
+}
+/// Those of the scales of each place in a line; as floats, where they are needed.
 struct own_inverses {
   const double* values;
-  double_lanes doubles(index place) const {
-    double_lanes x;
-    std::memcpy(&x, values + place, sizeof x);
-    return x;
-  }
-  value_lanes floats(index place) const {
-    const float_lanes halves[] = {__builtin_convertvector(doubles(place), float_lanes),
-                                  __builtin_convertvector(doubles(place + quantize_lanes), float_lanes)};
-    return lanes_as<value_lanes>(halves);
-  }
+  const float* singles;
+  double_lanes doubles(index place) const { return lanes_at<double_lanes>(values + place); }
+  value_lanes floats(index place) const { return lanes_at<value_lanes>(singles + place); }
 };
 
 /// In double lanes, any inverse and range.
@@ -142,8 +140,7 @@ template <class Round, class Inverse> struct in_float_lanes {
     value_lanes quotient = (x == x ? x : 0) * inverse.floats(place);
     signed_lanes result;
     if constexpr (sizeof(Element) < sizeof(float)) {
-      quotient = quotient < highest ? quotient : highest;
-      quotient = quotient > lowest ? quotient : lowest;
+      quotient = larger(smaller(quotient, value_lanes{} + highest), value_lanes{} + lowest);
       if constexpr (std::is_same_v<Round, magnitude_nearest>) {
         const value_lanes magic = value_lanes{} + 0x1.8p23f;
         result = lanes_as<signed_lanes>(quotient + magic) - lanes_as<signed_lanes>(magic);
@@ -177,39 +174,38 @@ template <class Round, class Inverse> struct in_float_lanes {
 
 /// To the nearest multiple of a scale whose products with all integers of the range are floats. x / scale, computed, is
 /// next to the right integer or is it, fused or not, and x less that many scales is exact.
-struct to_nearest_multiple {
+template <class Inverse> struct to_nearest_multiple {
   static constexpr int count = code_count;
   using indices = code_lanes;
-  float inverse, scale, end;
-  std::int32_t half;
+  Inverse inverse, scale;  // the inverse's inverse
+  float highest;
 
-  explicit to_nearest_multiple(const quantization& how)
-      : inverse(static_cast<float>(how.inverse)),
-        scale(static_cast<float>(1 / how.inverse)),
-        end(scale * static_cast<float>(how.highest)),
-        half(std::bit_cast<std::int32_t>(scale / 2)) {}
+  to_nearest_multiple(const quantization& how, const Inverse& by, const Inverse& of)
+      : inverse(by), scale(of), highest(static_cast<float>(how.highest)) {}
 
   static bool fits(const quantization& how) {
-    if (!(how.lowest == -how.highest && how.highest < 0x1p7 && how.inverse > 0x1p-127 && how.inverse < 0x1p126))
-      return false;
-    const auto scale = static_cast<float>(1 / how.inverse);
+    return how.snaps && how.lowest == -how.highest && how.highest < 0x1p7;
+  }
+  static bool fits(double inverse) {
+    if (!(inverse > 0x1p-127 && inverse < 0x1p126)) return false;
+    const auto scale = static_cast<float>(1 / inverse);
     const auto free_bits = (std::uint32_t{1} << 7) - 1;
-    return 1 / double{scale} == how.inverse && (std::bit_cast<std::uint32_t>(scale) & free_bits) == 0;
+    return 1 / double{scale} == inverse && (std::bit_cast<std::uint32_t>(scale) & free_bits) == 0;
   }
 
-  template <class Element> void operator()(const float* from, Element* to, index, indices) const {
-    value_lanes x;
-    std::memcpy(&x, from, sizeof x);
-    x = x == x ? x : 0;
-    x = x < end ? x : end;
-    x = x > -end ? x : -end;
-    const value_lanes magic = value_lanes{} + 0x1.8p23f, sum = x * inverse + magic;
-    const signed_lanes near = lanes_as<signed_lanes>(sum) - lanes_as<signed_lanes>(magic);
-    const signed_lanes rest = lanes_as<signed_lanes>(x - (sum - magic) * scale);
-    // Further than half a scale, or as far, from an odd integer.
-    const signed_lanes wrong = (rest & 0x7fff'ffff) > half - (near & 1);
-    const signed_lanes result = near + (wrong & (rest >> 31 | 1));
-    store_lower<sizeof(Element)>(to, result);
+  template <class Element> void operator()(const float* from, Element* to, index place, indices) const {
+    auto x = lanes_at<value_lanes>(from);
+    const value_lanes step = scale.floats(place), end = step * highest, half = step * 0.5f;
+    x = larger(smaller(x == x ? x : 0, end), -end);
+    const value_lanes magic = value_lanes{} + 0x1.8p23f, sum = x * inverse.floats(place) + magic;
+    signed_lanes near = lanes_as<signed_lanes>(sum) - lanes_as<signed_lanes>(magic);
+    const signed_lanes rest = lanes_as<signed_lanes>(x - (sum - magic) * step), distance = rest & 0x7fff'ffff;
+    if (any_of(distance >= lanes_as<signed_lanes>(half))) [[unlikely]] {
+      // Further than half a scale, or as far, from an odd integer.
+      const signed_lanes wrong = distance > lanes_as<signed_lanes>(half) - (near & 1);
+      near += wrong & (rest >> 31 | 1);
+    }
+    store_lower<sizeof(Element)>(to, near);
   }
 };
 
@@ -233,7 +229,7 @@ template <class Inverse> struct nearly_stochastic {
     std::memcpy(&x, from, sizeof x);
     const signed_lanes bits = lanes_as<signed_lanes>((x == x ? x : 0) * inverse.floats(place)), negative = bits >> 31;
     value_lanes magnitude = lanes_as<value_lanes>(bits & 0x7fff'ffff);
-    magnitude = magnitude < highest ? magnitude : highest;
+    magnitude = smaller(magnitude, value_lanes{} + highest);
     const signed_lanes whole = __builtin_convertvector(magnitude, signed_lanes);
     const value_lanes fraction = (magnitude - __builtin_convertvector(whole, value_lanes)) * 0x1p32f;
     const code_lanes upper = __builtin_convertvector(fraction, code_lanes), sum = upper + random_draws{q.draws.key}(at);
@@ -290,14 +286,16 @@ NARROW_KERNEL void quantize_lines(const float* from, Element* to, const line_blo
   const quantization q = how;  // which a store to `to` cannot change
   const line_block b = block;
   const one_inverse inverse{q.inverse};
+  using nearest = to_nearest_multiple<one_inverse>;
+  using stochastic = nearly_stochastic<one_inverse>;
   if (!q.snaps && q.inverse <= 0x1p127)
     quantize_with(in_float_lanes<Single, one_inverse>(q, inverse), from, to, b, q);
-  else if (sizeof(Element) == 1 && std::is_same_v<Single, magnitude_nearest> && q.snaps &&
-           to_nearest_multiple::fits(q))
-    quantize_with(to_nearest_multiple(q), from, to, b, q);
-  else if (sizeof(Element) == 1 && std::is_same_v<Single, magnitude_stochastic> &&
-           nearly_stochastic<one_inverse>::fits(q) && nearly_stochastic<one_inverse>::fits(q.inverse))
-    quantize_with(nearly_stochastic(q, inverse), from, to, b, q);
+  else if (sizeof(Element) == 1 && std::is_same_v<Single, magnitude_nearest> && nearest::fits(q) &&
+           nearest::fits(q.inverse))
+    quantize_with(nearest(q, inverse, one_inverse{1 / q.inverse}), from, to, b, q);
+  else if (sizeof(Element) == 1 && std::is_same_v<Single, magnitude_stochastic> && stochastic::fits(q) &&
+           stochastic::fits(q.inverse))
+    quantize_with(stochastic(q, inverse), from, to, b, q);
   else
     quantize_with(in_double_lanes<Wide, one_inverse>{q, inverse}, from, to, b, q);
 }
@@ -307,18 +305,30 @@ NARROW_KERNEL void quantize_across(const float* from, Element* to, const line_bl
                                    const double* inverses) {
   const quantization q = how;
   const line_block b = block;
-  const own_inverses inverse{inverses};
-  bool are_floats = !q.snaps;
-  bool nearly = sizeof(Element) == 1 && std::is_same_v<Single, magnitude_stochastic> &&
-                nearly_stochastic<own_inverses>::fits(q);
+  using nearest = to_nearest_multiple<own_inverses>;
+  using stochastic = nearly_stochastic<own_inverses>;
+  constexpr index most = most_places_across + code_count;
+  alignas(vector_bytes) float singles[most] = {}, scales[most] = {};
+  const own_inverses inverse{inverses, singles};
+  bool are_floats = !q.snaps,
+       are_multiples = sizeof(Element) == 1 && std::is_same_v<Single, magnitude_nearest> && nearest::fits(q),
+       nearly = sizeof(Element) == 1 && std::is_same_v<Single, magnitude_stochastic> && stochastic::fits(q);
   for (index i = 0; i < b.n; ++i) {
     are_floats &= inverses[i] <= 0x1p127;
-    nearly &= nearly_stochastic<own_inverses>::fits(inverses[i]);
+    are_multiples &= nearest::fits(inverses[i]);
+    nearly &= stochastic::fits(inverses[i]);
   }
+  if (are_floats || are_multiples || nearly)
+    for (index i = 0; i < b.n; ++i) singles[i] = static_cast<float>(inverses[i]);
+  if (are_multiples)
+    for (index i = 0; i < b.n; ++i) scales[i] = static_cast<float>(1 / inverses[i]);
+
   if (are_floats)
     quantize_with(in_float_lanes<Single, own_inverses>(q, inverse), from, to, b, q);
+  else if (are_multiples)
+    quantize_with(nearest(q, inverse, own_inverses{nullptr, scales}), from, to, b, q);
   else if (nearly)
-    quantize_with(nearly_stochastic(q, inverse), from, to, b, q);
+    quantize_with(stochastic(q, inverse), from, to, b, q);
   else
     quantize_with(in_double_lanes<Wide, own_inverses>{q, inverse}, from, to, b, q);
 }

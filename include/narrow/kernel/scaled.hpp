@@ -73,9 +73,6 @@ NARROW_KERNEL void quantize_block(matrix_view<const float> x, matrix_view<Elemen
   }
 }
 
-/// As many rows as the next two take.
-inline constexpr index most_rows_across = 256;
-
 /// q(i, j) from x(i, j) over scales[i], if neighbours in a column lie side by side. False, and q is as it was,
 /// if they do not, or there is no kernel.
 template <class Element, class Round>
@@ -90,7 +87,7 @@ NARROW_KERNEL bool quantize_across(matrix_view<const float> x, matrix_view<Eleme
       !portable::describe(how.draws, round, order, q.rows, q.cols))
     return false;
   constexpr std::size_t longest_vector = 16;
-  double inverses[most_rows_across + longest_vector] = {};
+  double inverses[most_places_across + longest_vector] = {};
   for (std::size_t i = 0; i < scales.size(); ++i) inverses[i] = portable::inverse_of(scales[i]);
   kernel(x.data, q.data,
          {.n = q.rows, .lines = q.cols, .from_stride = x.col_stride, .to_stride = q.col_stride}, how,

@@ -33,11 +33,11 @@ enum class left_order {
   rows_along          // of all groups, then of the next row
 };
 
-/// tile[i * cols + l] = start[i] + sum over p < groups of a(i, p) . b[p * cols + l], where . multiplies the
+/// tile[i * stride + l] = start[i] + sum over p < groups of a(i, p) . b[p * cols + l], where . multiplies the
 /// elements of two words and adds the products; at least one group. Or only for the first half of the columns.
 template <class Lane> struct panel_kernel {
   using function = void (*)(const left_panel& a, const factor_of_lane<Lane>* b, index groups,
-                            const Lane* start, Lane* tile);
+                            const Lane* start, Lane* tile, index stride);
   int rows = 0, cols = 0;
   function all = nullptr, first_half = nullptr;
   /// Of a kernel that takes elements of b which count 128 too much: the sums of the elements of a's rows. Without
@@ -49,11 +49,25 @@ template <class Lane> struct panel_kernel {
   /// What a thread does before the first of its products and after the last one.
   void (*begin)() = nullptr, (*end)() = nullptr;
 
+  /// The same with fewer rows, if there is one.
+  const panel_kernel* lower = nullptr;
+
   constexpr explicit operator bool() const { return all != nullptr; }
-  /// For so many columns.
-  void multiply(index width, const left_panel& a, const factor_of_lane<Lane>* b, index groups,
-                const Lane* start, Lane* tile) const {
-    (2 * width <= cols ? first_half : all)(a, b, groups, start, tile);
+  /// The one for a left factor of n rows: the lower one where it computes less that is no row. It reads the panels of b
+  /// more often, which is dear where they do not stay in the first-level cache.
+  const panel_kernel& for_rows(index n, index groups) const {
+    constexpr index near = 16384;
+    const auto computed = [n](const panel_kernel& k) { return (n + k.rows - 1) / k.rows * k.rows; };
+    if (lower == nullptr) return *this;
+    const index rows = computed(*lower);
+    const bool stays = groups * cols * index{sizeof(word)} <= near;
+    return computed(*this) - (stays ? rows : 3 * rows / 2) > n / 64 ? *lower : *this;
+  }
+  /// For so many columns, which the tile has room for, and panels of b so many words apart.
+  void multiply(index width, const left_panel& a, const word* b, index panel_words, index groups,
+                const Lane* start, Lane* tile, index stride) const {
+    for (; width > 0; width -= cols, b += panel_words, tile += cols)
+      (2 * width <= cols ? first_half : all)(a, b, groups, start, tile, stride);
   }
 };
 
@@ -97,12 +111,14 @@ struct quantization {
   bool snaps = false;
   element_draws draws = {};
 };
+inline constexpr index most_places_across = 256;
 template <class Element> struct quantize_kernels {
   using kernel = void (*)(const float* from, Element* to, const line_block&, const quantization&);
   kernel nearest_even = nullptr, toward_zero = nullptr, stochastic = nullptr;
   /// to = float(from) * scale, rounded.
   void (*dequantize)(const Element* from, float* to, const line_block&, float scale) = nullptr;
-  /// The first three with an inverse for each place in a line; after n of them memory that may be read.
+  /// The first three with an inverse for each place in a line, of which there are at most most_places_across; after n
+  /// of them memory that may be read.
   using crossing_kernel = void (*)(const float* from, Element* to, const line_block&, const quantization&,
                                    const double* inverses);
   crossing_kernel nearest_even_across = nullptr, toward_zero_across = nullptr, stochastic_across = nullptr;
@@ -209,6 +225,8 @@ struct tile_kernels {
   scaling_kernel<float> add_scaled_floats = nullptr;
   rounding_kernels<std::int32_t> round;
   rounding_kernels<std::int64_t> round_wide;
+  /// total[i] = 2^8 high[i] + low[i], n a multiple of 16.
+  void (*join)(const std::int32_t* high, const std::int32_t* low, std::int64_t* total, index n) = nullptr;
   /// total[i] += sums[i] 2^shift, n a multiple of 16.
   void (*add)(const std::int32_t* sums, int shift, std::int64_t* total, index n) = nullptr;
   /// To codes, to nearest even. False if something was NaN, whose code then means nothing.

@@ -58,7 +58,8 @@ NARROW_KERNEL void round_tile(const Sum* sums, const tile_shape& s, const intege
   constexpr int lanes = vector_bytes / sizeof(Sum);
   using sums_in_lanes [[gnu::vector_size(vector_bytes)]] = Sum;
   using elements [[gnu::vector_size(lanes * sizeof(Element))]] = Element;
-  const Sum half = Sum{1} << (r.dropped_bits - 1), rest_mask = 2 * (half - 1) + 1, lowest = r.lowest, highest = r.highest;
+  const Sum half = Sum{1} << (r.dropped_bits - 1), rest_mask = 2 * (half - 1) + 1;
+  const sums_in_lanes lowest = sums_in_lanes{} + Sum{r.lowest}, highest = sums_in_lanes{} + Sum{r.highest};
   auto* const bytes = static_cast<unsigned char*>(to);
   for_vectors<lanes>(s, [=](index i, index j, index n) {
     const sums_in_lanes sum = read<sums_in_lanes>(sums + i * s.stride + j, n);
@@ -106,43 +107,36 @@ template <class Sum> constexpr rounding_kernels<Sum> tile_roundings() {
   return result;
 }
 
-/// total[i] += sums[i] 2^shift for whole vectors.
-NARROW_KERNEL inline void add_tile(const std::int32_t* sums, int shift, std::int64_t* total, index n) {
+using wide_sums [[gnu::vector_size(vector_bytes)]] = std::int64_t;
+inline wide_sums widened(const std::int32_t* sums) {
   using half [[gnu::vector_size(vector_bytes / 2)]] = std::int32_t;
-  using longs [[gnu::vector_size(vector_bytes)]] = std::int64_t;
+  return __builtin_convertvector(read<half>(sums, code_count / 2), wide_sums);
+}
+NARROW_KERNEL inline void join_tiles(const std::int32_t* high, const std::int32_t* low, std::int64_t* total, index n) {
   for (index i = 0; i < n; i += code_count / 2) {
-    half sum;
-    longs sum_so_far;
-    std::memcpy(&sum, sums + i, sizeof sum);
+    const wide_sums joined = (widened(high + i) << 8) + widened(low + i);
+    std::memcpy(total + i, &joined, sizeof joined);
+  }
+}
+NARROW_KERNEL inline void add_tile(const std::int32_t* sums, int shift, std::int64_t* total, index n) {
+  for (index i = 0; i < n; i += code_count / 2) {
+    wide_sums sum_so_far;
     std::memcpy(&sum_so_far, total + i, sizeof sum_so_far);
-    sum_so_far += __builtin_convertvector(sum, longs) << shift;
+    sum_so_far += widened(sums + i) << shift;
     std::memcpy(total + i, &sum_so_far, sizeof sum_so_far);
   }
 }
 
-template <class Code>
-NARROW_KERNEL bool encode_tile(const float* values, const tile_shape& s, void* to, const encoding& e) {
-  auto* const codes = static_cast<unsigned char*>(to);
-  bool numbers = true;
-  for (index i = 0; i < s.rows; ++i)
-    numbers &= encode_line<Code>(values + i * s.stride, codes + i * s.to_stride * index{sizeof(Code)}, s.cols, e);
-  return numbers;
-}
-
-template <auto Convert> NARROW_KERNEL void fp16_tile(const float* values, const tile_shape& s, void* to) {
-  auto* const codes = static_cast<unsigned char*>(to);
-  for (index i = 0; i < s.rows; ++i) Convert(values + i * s.stride, codes + i * s.to_stride * 2, s.cols);
-}
-
-template <auto FloatToFp16> constexpr tile_kernels tiles() {
+template <class Fp16> constexpr tile_kernels tiles() {
   return {combine_tile,
           scale_tile,
           add_scaled_tile<sum_lanes, std::int32_t>,
           add_scaled_tile<value_lanes, float>,
           tile_roundings<std::int32_t>(),
           tile_roundings<std::int64_t>(),
+          join_tiles,
           add_tile,
           encode_tile<std::uint8_t>,
           encode_tile<std::uint16_t>,
-          fp16_tile<FloatToFp16>};
+          encode_fp16_tile<Fp16>};
 }

@@ -7,7 +7,7 @@ constexpr kernel_table vector_kernels() {
           .int16 = {},
           .int8 = {},
           .pack = packers(),
-          .tiles = tiles<float_to_fp16>(),
+          .tiles = tiles<fp16_codes>(),
           .quantize_int8 = quantizers<std::int8_t>(),
           .quantize_int16 = quantizers<std::int16_t>(),
           .quantize_int32 = quantizers<std::int32_t>(),
@@ -39,6 +39,6 @@ constexpr kernel_table vector_kernels() {
           .lines_bf16 = line_products<single_columns<bf16_line>, bf16_line>(),
           .lines_int8 = line_products<pair_columns<int8_line>, int8_line>(),
           .lines_int16 = line_products<pair_columns<int16_line>, int16_line>(),
-          .fp16_to_float = fp16_to_float,
-          .float_to_fp16 = float_to_fp16};
+          .fp16_to_float = decode_fp16<fp16_codes>,
+          .float_to_fp16 = encode_fp16<fp16_codes>};
 }

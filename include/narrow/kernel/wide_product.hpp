@@ -134,7 +134,7 @@ inline void add_wide_products(kernel_set t, const panel_kernel<double>& kernel, 
   const index rows = kernel.rows, cols = kernel.cols;
   alignas(64) double sums[largest_wide_tile];
   const auto multiply = [&](const double* a, const double* b, index length) {
-    kernel.all({bytes_of(a), sizeof(double), rows * index{sizeof(double)}, 0}, b, length, zeros, sums);
+    kernel.all({bytes_of(a), sizeof(double), rows * index{sizeof(double)}, 0}, b, length, zeros, sums, cols);
   };
   for (index k = 0, length; k < p.depth; k += length) {
     length = std::min(plan.safe_terms, p.depth - k);
@@ -179,7 +179,7 @@ void wide_product(kernel_set t, const panel_kernel<double>& kernel, const wide_p
   const index height = fitting(at_once ? many / plan.a_digits / depth : side, rows, a.lines),
               width = fitting(at_once ? b.lines : side, cols, b.lines),
               strip = fitting(few / plan.b_digits / depth, cols, width);
-  const uninitialised<double> packed_a(height * depth * plan.a_digits + padding),
+  const scratch<double> packed_a(height * depth * plan.a_digits + padding),
       packed_b(strip * depth * plan.b_digits + padding);
   std::vector<Sum> block(static_cast<std::size_t>(at_once ? tile : height * width));
 

@@ -222,28 +222,14 @@ NARROW_KERNEL inline void look_up8(const void* from, void* to, index n, const st
   std::memcpy(result, results, 2 * static_cast<std::size_t>(n));
 }
 
-NARROW_KERNEL inline void fp16_to_float(const void* from, float* to, index n) {
-  const auto* halves = static_cast<const std::uint8_t*>(from);
-  for (; n >= 4; n -= 4, halves += 8, to += 4) vst1q_f32(to, fp16_line::load(halves));
-  if (n <= 0) return;
-  std::uint8_t rest[8] = {};
-  std::memcpy(rest, halves, 2 * static_cast<std::size_t>(n));
-  const float32x4_t values = fp16_line::load(rest);
-  std::memcpy(to, &values, static_cast<std::size_t>(n) * sizeof(float));
-}
-
-NARROW_KERNEL inline void float_to_fp16(const float* from, void* to, index n) {
-  auto* halves = static_cast<std::uint8_t*>(to);
-  const auto convert = [&](const float* values, index count) {
-    const float16x4_t codes = vcvt_f16_f32(vld1q_f32(values));
-    std::memcpy(halves, &codes, 2 * static_cast<std::size_t>(count));
-  };
-  for (; n >= 4; n -= 4, from += 4, halves += 8) convert(from, 4);
-  if (n <= 0) return;
-  float rest[4] = {};
-  std::memcpy(rest, from, static_cast<std::size_t>(n) * sizeof(float));
-  convert(rest, n);
-}
+struct fp16_codes {
+  static void decode(const void* from, float* to) { vst1q_f32(to, fp16_line::load(from)); }
+  void operator()(const float* from, void* to) const {
+    const float16x4_t codes = vcvt_f16_f32(vld1q_f32(from));
+    std::memcpy(to, &codes, sizeof codes);
+  }
+  void move_by(index) {}
+};
 
 #include "../vectors.inl"
 

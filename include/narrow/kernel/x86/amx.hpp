@@ -56,7 +56,7 @@ struct int8_quads {
 /// 32 rows times 32 columns, in four tiles, or the first 16 columns, in two.
 template <class Op, bool Half>
 NARROW_KERNEL void multiply_tiles(const left_panel& a, const word* b, index groups, const typename Op::lane*,
-                                  typename Op::lane* tile) {
+                                  typename Op::lane* tile, index stride) {
   constexpr index panel_cols = 2 * tile_words, b_step = panel_cols * index{sizeof(word)};
   zero<0>();
   zero<1>();
@@ -79,11 +79,13 @@ NARROW_KERNEL void multiply_tiles(const left_panel& a, const word* b, index grou
     upper += tile_words * sizeof(word);
     lower += tile_words * sizeof(word);
   }
-  store<0>(tile, b_step);
-  store<1>(tile + tile_rows * panel_cols, b_step);
+  typename Op::lane* const lower_tile = tile + tile_rows * stride;
+  const index step = stride * index{sizeof *tile};
+  store<0>(tile, step);
+  store<1>(lower_tile, step);
   if constexpr (!Half) {
-    store<2>(tile + tile_words, b_step);
-    store<3>(tile + tile_rows * panel_cols + tile_words, b_step);
+    store<2>(tile + tile_words, step);
+    store<3>(lower_tile + tile_words, step);
   }
 }
 

@@ -177,28 +177,14 @@ struct summed_int8 : int16_line {
   }
 };
 
-NARROW_KERNEL inline void fp16_to_float(const void* from, float* to, index n) {
-  const auto* halves = static_cast<const std::uint8_t*>(from);
-  for (; n >= 8; n -= 8, halves += 16, to += 8)
-    _mm256_storeu_ps(to, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(halves))));
-  for (; n > 0; --n, halves += 2, ++to) {
-    std::uint16_t half;
-    std::memcpy(&half, halves, sizeof half);
-    *to = _mm_cvtss_f32(_mm_cvtph_ps(_mm_cvtsi32_si128(half)));
-  }
-}
-
-NARROW_KERNEL inline void float_to_fp16(const float* from, void* to, index n) {
-  auto* halves = static_cast<std::uint8_t*>(to);
-  for (; n >= 8; n -= 8, from += 8, halves += 16)
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(halves),
+struct fp16_codes {
+  static void decode(const void* from, float* to) { _mm256_storeu_ps(to, fp16_line::load(from)); }
+  void operator()(const float* from, void* to) const {
+    _mm_storeu_si128(static_cast<__m128i*>(to),
                      _mm256_cvtps_ph(_mm256_loadu_ps(from), _MM_FROUND_TO_NEAREST_INT));
-  for (; n > 0; --n, ++from, halves += 2) {
-    const auto half = static_cast<std::uint16_t>(
-        _mm_cvtsi128_si32(_mm_cvtps_ph(_mm_set_ss(*from), _MM_FROUND_TO_NEAREST_INT)));
-    std::memcpy(halves, &half, sizeof half);
   }
-}
+  void move_by(index) {}
+};
 
 NARROW_KERNEL inline void stream(void* to, const void* from, std::size_t bytes) {
   auto* next = static_cast<unsigned char*>(to);

@@ -41,6 +41,15 @@ template <int Size> inline __m512i load_lower(const void* from) {
 #include "../../round/random_draws.inl"
 #include "../lanes.inl"
 
+// Of comparisons g++ 12 makes masks.
+using floats_of_vector [[gnu::vector_size(vector_bytes)]] = float;
+inline floats_of_vector smaller(floats_of_vector a, floats_of_vector b) {
+  return lanes_as<floats_of_vector>(_mm512_min_ps(lanes_as<__m512>(a), lanes_as<__m512>(b)));
+}
+inline floats_of_vector larger(floats_of_vector a, floats_of_vector b) {
+  return lanes_as<floats_of_vector>(_mm512_max_ps(lanes_as<__m512>(a), lanes_as<__m512>(b)));
+}
+
 #include "../codes.inl"
 #include "../dot.inl"
 #include "../gemv.inl"
@@ -211,27 +220,21 @@ NARROW_KERNEL inline void decode8(const void* from, float* to, index n, const de
   decode_line<std::uint8_t>(next + i, to + i, n - i, d);
 }
 
-NARROW_KERNEL inline void fp16_to_float(const void* from, float* to, index n) {
-  const auto* halves = static_cast<const std::uint8_t*>(from);
-  for (; n >= 16; n -= 16, halves += 32, to += 16)
-    _mm512_storeu_ps(to, _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(halves))));
-  avx2::fp16_to_float(halves, to, n);
-}
-
-NARROW_KERNEL inline void float_to_fp16(const float* from, void* to, index n) {
-  auto* halves = static_cast<std::uint8_t*>(to);
-  for (; n >= 16; n -= 16, from += 16, halves += 32)
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(halves),
+struct fp16_codes {
+  static void decode(const void* from, float* to) { _mm512_storeu_ps(to, fp16_line::load(from)); }
+  void operator()(const float* from, void* to) const {
+    _mm256_storeu_si256(static_cast<__m256i*>(to),
                         _mm512_cvtps_ph(_mm512_loadu_ps(from), _MM_FROUND_TO_NEAREST_INT));
-  avx2::float_to_fp16(from, halves, n);
-}
+  }
+  void move_by(index) {}
+};
 
 #include "../vectors.inl"
 
 inline constexpr kernel_table kernels = [] {
   kernel_table all = vector_kernels();
-  all.fp32 = panels<floats, 14, 2>();
-  all.int16 = panels<int16_pairs, 12, 2>();
+  all.fp32 = panels<floats, 14, 2, 8>();
+  all.int16 = panels<int16_pairs, 12, 2, 8>();
   all.wide = wide_products<doubles, 14, 2>();
   all.decode8 = decode8;
   all.look_up8 = look_up8;

@@ -59,7 +59,7 @@ NARROW_KERNEL inline bool dot_any_bf16(const void* a, const void* b, index n, fl
 }
 
 inline constexpr kernel_table kernels{.fp32 = {},
-                                      .bf16 = panels<bf16_pairs, 14, 2>(),
+                                      .bf16 = panels<bf16_pairs, 14, 2, 8>(),
                                       .int16 = {},
                                       .int8 = {},
                                       .dot_bf16 = dot_line<bf16_line>,

@@ -13,7 +13,7 @@ inline __m512i add_pairs(__m512i acc, __m512i a, __m512i b) { return _mm512_dpws
 
 #include "vnni.inl"
 
-inline constexpr kernel_table kernels = vnni_kernels<14>();
+inline constexpr kernel_table kernels = vnni_kernels<14, 8>();
 
 }  // namespace narrow::kernel::avx512_vnni
 

@@ -20,6 +20,7 @@ struct int16_pairs : ints {
 
 struct int8_quads : ints {
   static vector step(vector acc, word a, vector b) { return add_quads(acc, b, broadcast(a)); }
+  template <int Rows> static void row_sums(const left_panel& a, index groups, lane* sums);
 };
 
 struct int16_line : plain::int16_line {
@@ -52,28 +53,55 @@ struct int8_pairs_of_lines : int8_line {
   static sum total(vector acc) { return int8_line::total(acc.products) - 128 * int8_line::total(acc.sums); }
 };
 
-template <int Rows> NARROW_KERNEL void sum_rows(const left_panel& a, index groups, std::int32_t* sums) {
-  constexpr index lanes = ints::lanes, bytes = lanes * index{sizeof(word)};
+using four_sums [[gnu::vector_size(16)]] = std::int32_t;
+/// The lanes of acc in four sums.
+inline four_sums folded(ints::vector acc) {
+  constexpr int parts = sizeof acc / sizeof(four_sums);
+  four_sums part[parts];
+  std::memcpy(part, &acc, sizeof acc);
+  for (int k = 1; k < parts; ++k) part[0] += part[k];
+  return part[0];
+}
+/// The totals of four.
+inline four_sums totals(const four_sums (&x)[4]) {
+  const four_sums a = __builtin_shufflevector(x[0], x[1], 0, 4, 1, 5) + __builtin_shufflevector(x[0], x[1], 2, 6, 3, 7),
+                  b = __builtin_shufflevector(x[2], x[3], 0, 4, 1, 5) + __builtin_shufflevector(x[2], x[3], 2, 6, 3, 7);
+  return __builtin_shufflevector(a, b, 0, 1, 4, 5) + __builtin_shufflevector(a, b, 2, 3, 6, 7);
+}
+
+template <int Rows>
+NARROW_KERNEL void int8_quads::row_sums(const left_panel& a, index groups, lane* sums) {
+  constexpr index bytes = lanes * index{sizeof(word)};
   static_assert(Rows < lanes);
-  const ints::vector ones = every_byte(1);
-  ints::vector acc = ints::zero();
+  const vector ones = every_byte(1);
   if (a.group_step == sizeof(word)) {  // rows lie along memory
-    for (int i = 0; i < Rows; ++i, acc = ints::zero()) {
-      const unsigned char* row = a.data + i * a.row_step;
-      index p = groups;
-      for (; p >= lanes; p -= lanes, row += bytes) acc = add_quads(acc, ones, int8_line::load_x(row));
-      if (p > 0) acc = add_quads(acc, ones, ints::load_some(row, p));
-      sums[i] = static_cast<std::int32_t>(int8_line::total(acc));
+    for (int first = 0; first < Rows; first += 4) {
+      four_sums of_rows[4] = {};
+      const int some = std::min(Rows - first, 4);
+      for (int i = 0; i < some; ++i) {
+        const unsigned char* row = a.data + (first + i) * a.row_step;
+        vector acc = zero();
+        index p = groups;
+        for (; p >= lanes; p -= lanes, row += bytes) acc = add_quads(acc, ones, int8_line::load_x(row));
+        if (p > 0) acc = add_quads(acc, ones, load_some(row, p));
+        of_rows[i] = folded(acc);
+      }
+      const four_sums total = totals(of_rows);
+      std::memcpy(sums + first, &total, static_cast<std::size_t>(some) * sizeof *sums);
     }
   } else {  // rows side by side
-    for (index p = 0; p < groups; ++p) acc = add_quads(acc, ones, ints::load_some(a.data + p * a.group_step, Rows));
+    vector acc = zero();
+    for (index p = 0; p < groups; ++p) acc = add_quads(acc, ones, load_some(a.data + p * a.group_step, Rows));
     std::memcpy(sums, &acc, Rows * sizeof *sums);
   }
 }
 
-template <int Rows> constexpr kernel_table vnni_kernels() {
-  kernel_table added{.fp32 = {}, .bf16 = {}, .int16 = panels<int16_pairs, Rows, 2>(), .int8 = panels<int8_quads, Rows, 2>()};
-  added.int8.row_sums = sum_rows<Rows>;
+/// Of panels with so many rows, and of lower ones.
+template <int Rows, int... LowerRows> constexpr kernel_table vnni_kernels() {
+  kernel_table added{.fp32 = {},
+                     .bf16 = {},
+                     .int16 = panels<int16_pairs, Rows, 2, LowerRows...>(),
+                     .int8 = panels<int8_quads, Rows, 2, LowerRows...>()};
   added.dot_int8 = dot_line<int8_pairs_of_lines>;
   added.dot_int16 = dot_line<int16_line>;
   added.dot_wide_int16 = dot_line<in_halves<int16_line>>;
