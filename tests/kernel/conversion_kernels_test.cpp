@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 #include <random>
+#include <span>
 #include <vector>
 
 #include <narrow/narrow.hpp>
@@ -172,30 +173,79 @@ TEST_CASE("numbers next to those at which a draw carries are the same bits on ev
   count.require_at_least(2 * 12 * rows * cols);
 }
 
+namespace {
+
+/// Numbers next to which there are two multiples of the scale, exactly in the middle or next to it.
+std::vector<float> numbers_around_ties(float scale) {
+  std::vector<float> result;
+  for (int k = -129; k <= 129; ++k) {
+    const float tie = static_cast<float>((k + 0.5) * double{scale});
+    for (const float x : {tie, std::nextafter(tie, 1e30f), std::nextafter(tie, -1e30f)}) result.push_back(x);
+  }
+  return result;
+}
+
+/// Whether q is the integer of -127 to 127 next to x / scale, of two the even one.
+bool is_nearest(float x, float scale, std::int8_t q) {
+  // |x - q scale| is exact in double.
+  const double rest = 2 * std::abs(double{x} - q * double{scale});
+  const bool is_end = std::abs(int{q}) == 127;
+  return rest < double{scale} || (rest == double{scale} && (q % 2 == 0 || is_end)) ||
+         (is_end && std::abs(double{x}) > 127.5 * double{scale});
+}
+
+float some_scale(std::mt19937& random) {
+  const auto bits = (static_cast<std::uint32_t>(random()) & 0x0fff'ffff) + 0x3800'0000;
+  return int8::step::reaching<rounding::nearest_even>(bits);
+}
+
+}  // namespace
+
 TEST_CASE("every number of a line to the nearest multiple of a scale, exactly", "[kernel][conversion]") {
   tally count;
   std::mt19937 random(12);
   for (int i = 0; i < 300; ++i) {
-    const auto bits = (static_cast<std::uint32_t>(random()) & 0x0fff'ffff) + 0x3800'0000;
-    const float scale = int8::step::reaching<rounding::nearest_even>(bits);
-    std::vector<float> from;
-    for (int k = -129; k <= 129; ++k) {
-      const float tie = static_cast<float>((k + 0.5) * double{scale});  // exact, or next to it
-      for (const float x : {tie, std::nextafter(tie, 1e30f), std::nextafter(tie, -1e30f)}) from.push_back(x);
-    }
+    const float scale = some_scale(random);
+    const std::vector<float> from = numbers_around_ties(scale);
     const auto n = static_cast<place>(from.size());
     for_each_isa([&](const std::string& isa) {
       std::vector<std::int8_t> to(from.size());
       kernel::quantize(matrix_view<const float>{from.data(), 1, n, n, 1},
                        matrix_view<std::int8_t>{to.data(), 1, n, n, 1}, scale, real, {-127, 127},
                        rounding::nearest_even{}, {});
+      for (std::size_t e = 0; e < to.size(); ++e)
+        count.expect(is_nearest(from[e], scale, to[e]),
+                     [&] { return text(isa, from[e], "over", scale, "gave", int{to[e]}); });
+    });
+  }
+  count.require_at_least(100'000);
+}
+
+TEST_CASE("every number of a line to the nearest multiple of a scale of its place, exactly",
+          "[kernel][conversion]") {
+  tally count;
+  std::mt19937 random(13);
+  for (const place places : {1, 15, 16, 40, 256}) {
+    std::vector<float> scales;
+    for (place i = 0; i < places; ++i) scales.push_back(some_scale(random));
+    std::vector<std::vector<float>> of_places;
+    for (const float scale : scales) of_places.push_back(numbers_around_ties(scale));
+    const auto lines = static_cast<place>(of_places[0].size());
+    std::vector<float> from;
+    for (std::size_t line = 0; line < of_places[0].size(); ++line)
+      for (const auto& numbers : of_places) from.push_back(numbers[line]);
+    for_each_isa([&](const std::string& isa) {
+      std::vector<std::int8_t> to(from.size());
+      const bool by_kernel = kernel::quantize_across(
+          matrix_view<const float>{from.data(), places, lines, 1, places},
+          matrix_view<std::int8_t>{to.data(), places, lines, 1, places}, std::span<const float>(scales), real,
+          {-127, 127}, rounding::nearest_even{}, kernel::element_order{});
+      count.expect(by_kernel == (isa != "portable"), [&] { return text(isa, "has a kernel?", by_kernel); });
+      if (!by_kernel) return;
       for (std::size_t e = 0; e < to.size(); ++e) {
-        // |x - q scale| is exact in double, and at most half a scale; a tie goes to the even neighbour.
-        const double rest = std::abs(double{from[e]} - to[e] * double{scale});
-        const bool held = std::abs(double{from[e]}) > 127.5 * double{scale} && std::abs(int{to[e]}) == 127;
-        const bool nearest = 2 * rest < double{scale} || (2 * rest == double{scale} && to[e] % 2 == 0) ||
-                             (2 * rest == double{scale} && std::abs(int{to[e]}) == 127);
-        count.expect(held || nearest, [&] { return text(isa, from[e], "over", scale, "gave", int{to[e]}); });
+        const float scale = scales[e % scales.size()];
+        count.expect(is_nearest(from[e], scale, to[e]),
+                     [&] { return text(isa, from[e], "over", scale, "gave", int{to[e]}); });
       }
     });
   }
