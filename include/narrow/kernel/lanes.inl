@@ -8,6 +8,9 @@ template <class To, class From> inline To lanes_as(const From& x) {
   return result;
 }
 
+/// Floats as doubles, integers in twice as many bits.
+template <class Wide, class Lanes> inline Wide wider(const Lanes& x) { return __builtin_convertvector(x, Wide); }
+
 /// The second one where one is NaN.
 template <class Lanes> inline Lanes smaller(Lanes a, Lanes b) { return a < b ? a : b; }
 template <class Lanes> inline Lanes larger(Lanes a, Lanes b) { return a > b ? a : b; }

@@ -24,7 +24,7 @@ struct moment_numbers {
     const auto bits = vector_at<moment_bits>(from);
     magnitude = bits & 0x7fff'ffff;
     finite = magnitude < 0x7f80'0000;
-    const auto number = __builtin_convertvector(lanes_as<moment_floats>(bits & finite), moment_doubles);
+    const auto number = wider<moment_doubles>(lanes_as<moment_floats>(bits & finite));
     difference = lanes_as<moment_doubles>(lanes_as<moment_counts>(number - pivot) & counted());
   }
   moment_counts counted() const { return __builtin_convertvector(finite, moment_counts); }

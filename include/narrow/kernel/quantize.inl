@@ -69,7 +69,7 @@ inline void quantize_some(const float* from, Element* to, const quantization& q,
   float_lanes x;
   std::memcpy(&x, from, sizeof x);
   x = x == x ? x : 0;  // NaN
-  double_lanes quotient = __builtin_convertvector(x, double_lanes) * inverse;
+  double_lanes quotient = wider<double_lanes>(x) * inverse;
   if (q.snaps) {
     quotient = quotient < 0x1p17 ? quotient : 0x1p17;
     quotient = quotient > -0x1p17 ? quotient : -0x1p17;
@@ -378,10 +378,10 @@ NARROW_KERNEL inline bool scale_line(const std::int64_t* sums, float row_scale, 
     float_lanes col_scale;
     std::memcpy(&sum, from, sizeof sum);
     std::memcpy(&col_scale, scales, sizeof col_scale);
-    const double_lanes exact = __builtin_convertvector(col_scale, double_lanes) * double{row_scale};
+    const double_lanes exact = wider<double_lanes>(col_scale) * double{row_scale};
     beyond |= (exact < 0x1p-126) | (exact > 0x1p127);
     const auto rounded = [](auto x) {
-      return __builtin_convertvector(__builtin_convertvector(x, float_lanes), double_lanes);
+      return wider<double_lanes>(__builtin_convertvector(x, float_lanes));
     };
     const float_lanes value = __builtin_convertvector(rounded(sum) * rounded(exact), float_lanes);
     std::memcpy(to, &value, sizeof value);

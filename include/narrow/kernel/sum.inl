@@ -33,7 +33,7 @@ template <class Element, class Lane> struct summed_integers {
     using elements_of [[gnu::vector_size(vector_bytes / sizeof(Lane) * sizeof(Element))]] = Element;
     elements_of x;
     std::memcpy(&x, from, sizeof x);
-    return __builtin_convertvector(x, vector);
+    return wider<vector>(x);
   }
   static vector add(vector a, vector b) { return a + b; }
   static sum total(vector acc) {

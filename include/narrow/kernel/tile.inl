@@ -108,13 +108,13 @@ template <class Sum> constexpr rounding_kernels<Sum> tile_roundings() {
 }
 
 using wide_sums [[gnu::vector_size(vector_bytes)]] = std::int64_t;
-inline wide_sums widened(const std::int32_t* sums) {
+inline wide_sums wide_sums_at(const std::int32_t* sums) {
   using half [[gnu::vector_size(vector_bytes / 2)]] = std::int32_t;
-  return __builtin_convertvector(read<half>(sums, code_count / 2), wide_sums);
+  return wider<wide_sums>(read<half>(sums, code_count / 2));
 }
 NARROW_KERNEL inline void join_tiles(const std::int32_t* high, const std::int32_t* low, std::int64_t* total, index n) {
   for (index i = 0; i < n; i += code_count / 2) {
-    const wide_sums joined = (widened(high + i) << 8) + widened(low + i);
+    const wide_sums joined = (wide_sums_at(high + i) << 8) + wide_sums_at(low + i);
     std::memcpy(total + i, &joined, sizeof joined);
   }
 }
@@ -122,7 +122,7 @@ NARROW_KERNEL inline void add_tile(const std::int32_t* sums, int shift, std::int
   for (index i = 0; i < n; i += code_count / 2) {
     wide_sums sum_so_far;
     std::memcpy(&sum_so_far, total + i, sizeof sum_so_far);
-    sum_so_far += widened(sums + i) << shift;
+    sum_so_far += wide_sums_at(sums + i) << shift;
     std::memcpy(total + i, &sum_so_far, sizeof sum_so_far);
   }
 }

@@ -41,13 +41,14 @@ template <int Size> inline __m512i load_lower(const void* from) {
 #include "../../round/random_draws.inl"
 #include "../lanes.inl"
 
-// Of comparisons g++ 12 makes masks.
-using floats_of_vector [[gnu::vector_size(vector_bytes)]] = float;
-inline floats_of_vector smaller(floats_of_vector a, floats_of_vector b) {
-  return lanes_as<floats_of_vector>(_mm512_min_ps(lanes_as<__m512>(a), lanes_as<__m512>(b)));
-}
-inline floats_of_vector larger(floats_of_vector a, floats_of_vector b) {
-  return lanes_as<floats_of_vector>(_mm512_max_ps(lanes_as<__m512>(a), lanes_as<__m512>(b)));
+// g++ 12 makes masks of comparisons, and widens one half after the other.
+template <class Lane> using vector_of [[gnu::vector_size(vector_bytes)]] = Lane;
+template <class Lane> using half_vector_of [[gnu::vector_size(vector_bytes / 2)]] = Lane;
+inline vector_of<float> smaller(vector_of<float> a, vector_of<float> b) { return _mm512_min_ps(a, b); }
+inline vector_of<float> larger(vector_of<float> a, vector_of<float> b) { return _mm512_max_ps(a, b); }
+template <> inline vector_of<double> wider(const half_vector_of<float>& x) { return _mm512_cvtps_pd(x); }
+template <> inline vector_of<std::int64_t> wider(const half_vector_of<std::int32_t>& x) {
+  return lanes_as<vector_of<std::int64_t>>(_mm512_cvtepi32_epi64(lanes_as<half_vector_of<long long>>(x)));
 }
 
 #include "../codes.inl"
