@@ -56,12 +56,12 @@ template <class Lane> struct panel_kernel {
   /// The one for a left factor of n rows: the lower one where it computes less that is no row. It reads the panels of b
   /// more often, which is dear where they do not stay in the first-level cache.
   const panel_kernel& for_rows(index n, index groups) const {
+    if (lower == nullptr) return *this;
     constexpr index near = 16384;
     const auto computed = [n](const panel_kernel& k) { return (n + k.rows - 1) / k.rows * k.rows; };
-    if (lower == nullptr) return *this;
-    const index rows = computed(*lower);
+    const index by_lower = computed(*lower);
     const bool stays = groups * cols * index{sizeof(word)} <= near;
-    return computed(*this) - (stays ? rows : 3 * rows / 2) > n / 64 ? *lower : *this;
+    return computed(*this) - (stays ? by_lower : 3 * by_lower / 2) > n / 64 ? *lower : *this;
   }
   /// For so many columns, which the tile has room for, and panels of b so many words apart.
   void multiply(index width, const left_panel& a, const word* b, index panel_words, index groups,
