@@ -262,13 +262,13 @@ template <class Code, class Decode> inline void decode_with(Decode decode, const
 
 template <class Code> NARROW_KERNEL void decode_line(const void* from, float* to, index n, const decoding& d) {
   if (sizeof(Code) == 2 && d.dropped_bits == 16 && d.factor == 1)
-    decode_with<std::uint16_t>(decode_upper_half, from, to, n);
+    decode_with<std::uint16_t>([](auto... x) { decode_upper_half(x...); }, from, to, n);
   else  // a copy of `d`, which a store to `to` cannot change
     decode_with<Code>([d](const void* code, float* value) { decode_some<Code>(code, value, d); }, from, to, n);
 }
 
 template <class Fp16> NARROW_KERNEL void decode_fp16(const void* from, float* to, index n) {
-  decode_with<std::uint16_t>(Fp16::decode, from, to, n);
+  decode_with<std::uint16_t>([](auto... x) { Fp16::decode(x...); }, from, to, n);
 }
 
 NARROW_KERNEL inline bool has_subnormal_bf16(const void* codes, index n) {
