@@ -152,7 +152,7 @@ class Tables(InFolder):
                  + curve("fp16", 1, [0.91]) + curve("bf16", 1, [0.5, 0.9]) + curve("fp8", 7, [0.9]))
         lines = self.lines("mnist-mixed")
         self.assertEqual(lines["fp16, master copy, dynamic scale"][4], "+1.00")
-        self.assertEqual(lines["bf16, the same"][4], "-")  # of other epochs
+        self.assertEqual(lines["bf16, master copy"][4], "-")  # of other epochs
         self.assertEqual(lines["fp8"][4], "-")  # of other seeds
 
     def test_runs_that_diverged_are_marked(self):
