@@ -8,6 +8,12 @@ template <class To, class From> inline To lanes_as(const From& x) {
   return result;
 }
 
+template <class Vector, class Number> inline Vector vector_at(const Number* from) {
+  Vector x;
+  std::memcpy(&x, from, sizeof x);
+  return x;
+}
+
 /// Floats as doubles, integers in twice as many bits.
 template <class Wide, class Lanes> inline Wide wider(const Lanes& x) { return __builtin_convertvector(x, Wide); }
 

@@ -9,12 +9,6 @@ using moment_counts [[gnu::vector_size(vector_bytes)]] = std::int64_t;
 using moment_floats [[gnu::vector_size(vector_bytes / 2)]] = float;
 using moment_bits [[gnu::vector_size(vector_bytes / 2)]] = std::int32_t;
 
-template <class Vector, class Number> inline Vector vector_at(const Number* from) {
-  Vector x;
-  std::memcpy(&x, from, sizeof x);
-  return x;
-}
-
 /// A number at each place: its difference from the pivot of the place, zero if it is not finite.
 struct moment_numbers {
   moment_bits magnitude, finite;  // masks, as what comparisons give

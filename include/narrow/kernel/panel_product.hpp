@@ -113,11 +113,11 @@ template <content Content> class left_factor {
   static constexpr index group = group_size<Content>;
 
   template <class A> void read_or_pack(kernel_set t, matrix_view<const A> a) {
-    constexpr index near = 16384;  // bytes, half of a first-level cache
     const auto extent = [](index stride, index count) { return (stride < 0 ? -stride : stride) * count; };
     const bool whole_groups = (group == 1 || a.col_stride == 1) && a.cols % (group * kernel_.multiple) == 0;
     if (!whole_groups || a.rows < kernel_.rows ||
-        (extent(a.row_stride, kernel_.rows) + extent(a.col_stride, a.cols)) * index{sizeof(element)} > near)
+        (extent(a.row_stride, kernel_.rows) + extent(a.col_stride, a.cols)) * index{sizeof(element)} >
+            near_bytes)
       return pack_all(t, a);
     data_ = bytes_of(a.data);
     row_step_ = step_of_rows_ = a.row_stride * index{sizeof(element)};

@@ -50,17 +50,12 @@ struct one_inverse {
   double_lanes doubles(index) const { return double_lanes{} + value; }
   value_lanes floats(index) const { return value_lanes{} + static_cast<float>(value); }
 };
-template <class Lanes, class Number> inline Lanes lanes_at(const Number* numbers) {
-  Lanes x;
-  std::memcpy(&x, numbers, sizeof x);
-  return x;
-}
 /// Those of the scales of each place in a line; as floats, where they are needed.
 struct own_inverses {
   const double* values;
   const float* singles;
-  double_lanes doubles(index place) const { return lanes_at<double_lanes>(values + place); }
-  value_lanes floats(index place) const { return lanes_at<value_lanes>(singles + place); }
+  double_lanes doubles(index place) const { return vector_at<double_lanes>(values + place); }
+  value_lanes floats(index place) const { return vector_at<value_lanes>(singles + place); }
 };
 
 /// In double lanes, any inverse and range.
@@ -194,7 +189,7 @@ template <class Inverse> struct to_nearest_multiple {
   }
 
   template <class Element> void operator()(const float* from, Element* to, index place, indices) const {
-    auto x = lanes_at<value_lanes>(from);
+    auto x = vector_at<value_lanes>(from);
     const value_lanes step = scale.floats(place), end = step * highest, half = step * 0.5f;
     x = larger(smaller(x == x ? x : 0, end), -end);
     const value_lanes magic = value_lanes{} + 0x1.8p23f, sum = x * inverse.floats(place) + magic;

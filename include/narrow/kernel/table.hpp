@@ -27,6 +27,9 @@ struct left_panel {
 /// What a lane of a sum takes of either factor: a word, of as many elements as it holds, or one double.
 template <class Lane> using factor_of_lane = std::conditional_t<std::is_same_v<Lane, double>, double, word>;
 
+/// Half of a first-level cache.
+inline constexpr index near_bytes = 16384;
+
 /// How the words of a panel of the left factor lie in memory that a kernel reads fast.
 enum class left_order {
   rows_side_by_side,  // of all rows, then of the next group
@@ -57,10 +60,9 @@ template <class Lane> struct panel_kernel {
   /// more often, which is dear where they do not stay in the first-level cache.
   const panel_kernel& for_rows(index n, index groups) const {
     if (lower == nullptr) return *this;
-    constexpr index near = 16384;
     const auto computed = [n](const panel_kernel& k) { return (n + k.rows - 1) / k.rows * k.rows; };
     const index by_lower = computed(*lower);
-    const bool stays = groups * cols * index{sizeof(word)} <= near;
+    const bool stays = groups * cols * index{sizeof(word)} <= near_bytes;
     return computed(*this) - (stays ? by_lower : 3 * by_lower / 2) > n / 64 ? *lower : *this;
   }
   /// For so many columns, which the tile has room for, and panels of b so many words apart.
@@ -111,7 +113,9 @@ struct quantization {
   bool snaps = false;
   element_draws draws = {};
 };
+/// Of a line of which each has a scale.
 inline constexpr index most_places_across = 256;
+
 template <class Element> struct quantize_kernels {
   using kernel = void (*)(const float* from, Element* to, const line_block&, const quantization&);
   kernel nearest_even = nullptr, toward_zero = nullptr, stochastic = nullptr;

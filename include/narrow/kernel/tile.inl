@@ -1,5 +1,5 @@
 // What becomes of tiles of sums, included once in the namespace of each instruction set, inside its target region, after
-// lanes.inl and codes.inl. No include guard, on purpose.
+// lanes.inl, codes.inl and quantize.inl. No include guard, on purpose.
 
 using sum_lanes [[gnu::vector_size(vector_bytes)]] = std::int32_t;
 
@@ -107,22 +107,16 @@ template <class Sum> constexpr rounding_kernels<Sum> tile_roundings() {
   return result;
 }
 
-using wide_sums [[gnu::vector_size(vector_bytes)]] = std::int64_t;
-inline wide_sums wide_sums_at(const std::int32_t* sums) {
-  using half [[gnu::vector_size(vector_bytes / 2)]] = std::int32_t;
-  return wider<wide_sums>(read<half>(sums, code_count / 2));
-}
+inline long_lanes wide_sums_at(const std::int32_t* sums) { return wider<long_lanes>(vector_at<int_lanes>(sums)); }
 NARROW_KERNEL inline void join_tiles(const std::int32_t* high, const std::int32_t* low, std::int64_t* total, index n) {
-  for (index i = 0; i < n; i += code_count / 2) {
-    const wide_sums joined = (wide_sums_at(high + i) << 8) + wide_sums_at(low + i);
+  for (index i = 0; i < n; i += quantize_lanes) {
+    const long_lanes joined = (wide_sums_at(high + i) << 8) + wide_sums_at(low + i);
     std::memcpy(total + i, &joined, sizeof joined);
   }
 }
 NARROW_KERNEL inline void add_tile(const std::int32_t* sums, int shift, std::int64_t* total, index n) {
-  for (index i = 0; i < n; i += code_count / 2) {
-    wide_sums sum_so_far;
-    std::memcpy(&sum_so_far, total + i, sizeof sum_so_far);
-    sum_so_far += wide_sums_at(sums + i) << shift;
+  for (index i = 0; i < n; i += quantize_lanes) {
+    const long_lanes sum_so_far = vector_at<long_lanes>(total + i) + (wide_sums_at(sums + i) << shift);
     std::memcpy(total + i, &sum_so_far, sizeof sum_so_far);
   }
 }
