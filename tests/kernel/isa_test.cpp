@@ -132,7 +132,7 @@ template <class T, class C> void check_fixed(tally& count) {
 }  // namespace
 
 TEST_CASE("instruction sets have names, and an order", "[kernel][isa]") {
-  REQUIRE(kernel::dispatch::names[0] == "portable");
+  REQUIRE(kernel::dispatch::name_of(0) == "portable");
   std::string names;
   for_each_isa([&](const std::string& name) { names += ' ' + name; });
   std::cout << "instruction sets of this processor:" << names << '\n';

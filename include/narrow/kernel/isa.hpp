@@ -1,79 +1,78 @@
-// Which instruction set the kernels use: the best that the processor has, or less on request. To add one, add
-// its file and its line in `instruction_sets`.
+// Which instruction set the kernels use: the best that the processor has, or less on request.
 #pragma once
 
 #include <array>
 #include <atomic>
+#include <bitset>
 #include <cstdlib>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
 
-#if defined(__x86_64__)
-#include "x86/amx.hpp"
-#include "x86/avx512_bf16.hpp"
-#include "x86/avx512_vnni.hpp"
-#include "x86/avx_vnni.hpp"
-#elif defined(__aarch64__)
-#include "arm/neon.hpp"
+#if defined(NARROW_COMPILED_KERNELS)
+#include "table.hpp"
 #else
-#include "other/processor.hpp"
+#include "instruction_sets.hpp"
 #endif
 
 namespace narrow {
 
 namespace kernel {
 
-/// The best one last. Each has what the one has that it extends, and puts its own kernels in the place of those.
-inline constexpr instruction_set instruction_sets[] = {
-    {"portable", "", [](const processor&) { return true; }, {}},
-#if defined(__x86_64__)
-    {"avx2", "portable", [](const processor& p) { return p.avx2; }, avx2::kernels},
-    {"avx_vnni", "avx2", [](const processor& p) { return p.avx_vnni; }, avx_vnni::kernels},
-    {"avx512", "avx2", [](const processor& p) { return p.avx512; }, avx512::kernels},
-    {"avx512_vnni", "avx512", [](const processor& p) { return p.avx512_vnni; }, avx512_vnni::kernels},
-    {"avx512_bf16", "avx512_vnni", [](const processor& p) { return p.avx512_bf16; }, avx512_bf16::kernels},
-    {"amx", "avx512_bf16", [](const processor& p) { return p.amx; }, amx::kernels},
-#elif defined(__aarch64__)
-    {"neon", "portable", [](const processor&) { return true; }, neon::kernels},
-    {"neon_dot", "neon", [](const processor& p) { return p.neon_dot; }, neon_dot::kernels},
-    {"neon_bf16", "neon_dot", [](const processor& p) { return p.neon_bf16; }, neon_bf16::kernels},
+#if defined(NARROW_COMPILED_KERNELS)
+
+/// Those of the source file that includes narrow/compiled_kernels.hpp.
+extern const std::span<const instruction_set> compiled_instruction_sets;
+
+inline std::size_t instruction_set_count() { return compiled_instruction_sets.size(); }
+
+template <auto Member> auto of_instruction_set(std::size_t i) { return compiled_instruction_sets[i].*Member; }
+
+/// What has this path of members in the table of an instruction set, or of those that it extends.
+template <auto... Path> const auto& kernel_at(std::size_t i) {
+  while (i != 0 && !(compiled_instruction_sets[i].kernels.*....*Path)) i = compiled_instruction_sets[i].base;
+  return (compiled_instruction_sets[i].kernels.*....*Path);
+}
+
+#else
+
+constexpr std::size_t instruction_set_count() { return instruction_sets.size(); }
+
+// Each member is taken from the list when the program is compiled: of the kernels it has those that it uses.
+
+template <auto Member> auto of_instruction_set(std::size_t i) {
+  static constexpr auto members = [] {
+    std::array<std::remove_cvref_t<decltype(instruction_sets[0].*Member)>, instruction_set_count()> result{};
+    for (std::size_t j = 0; j < result.size(); ++j) result[j] = instruction_sets[j].*Member;
+    return result;
+  }();
+  return members[i];
+}
+
+/// What has this path of members in the table of an instruction set, or of those that it extends.
+template <auto... Path> const auto& kernel_at(std::size_t i) {
+  static constexpr auto kernels = [] {
+    using kernel = std::remove_cvref_t<decltype((instruction_sets[0].kernels.*....*Path))>;
+    std::array<kernel, instruction_set_count()> result{};
+    for (std::size_t j = 0; j < result.size(); ++j) {
+      result[j] = (instruction_sets[j].kernels.*....*Path);
+      if (!result[j]) result[j] = result[instruction_sets[j].base];
+    }
+    return result;
+  }();
+  return kernels[i];
+}
+
 #endif
-};
 
-inline constexpr std::size_t instruction_set_count = std::size(instruction_sets);
-
-static_assert(
-    [] {
-      for (std::size_t i = 1; i < instruction_set_count; ++i) {
-        bool known = false;
-        for (std::size_t j = 0; j < i; ++j) known |= instruction_sets[j].name == instruction_sets[i].extends;
-        if (!known) return false;
-      }
-      return true;
-    }(),
-    "an instruction set extends one that is listed before it");
-
-/// What has this path of members in the table of each instruction set, or of those that it extends.
-template <auto... Path>
-inline constexpr auto kernels_at = [] {
-  using kernel = std::remove_cvref_t<decltype((instruction_sets[0].kernels.*....*Path))>;
-  std::array<kernel, instruction_set_count> result{};
-  for (std::size_t i = 0; i < instruction_set_count; ++i) {
-    result[i] = (instruction_sets[i].kernels.*....*Path);
-    for (std::size_t j = 0; j < i && !result[i]; ++j)
-      if (instruction_sets[j].name == instruction_sets[i].extends) result[i] = result[j];
-  }
-  return result;
-}();
-
-/// The kernels of an instruction set. Each is looked up alone, so that a program compiles those that it uses.
+/// The kernels of an instruction set.
 class kernel_set {
  public:
-  constexpr explicit kernel_set(std::size_t instruction_set) : at_(instruction_set) {}
+  constexpr explicit kernel_set(std::size_t i) : at_(i) {}
 
   /// For example get<&kernel_table::fp32>(), tile<&tile_kernels::add>(); null if there is none.
-  template <auto... Path> const auto& get() const { return kernels_at<Path...>[at_]; }
+  template <auto... Path> const auto& get() const { return kernel_at<Path...>(at_); }
   template <auto Member> auto tile() const { return get<&kernel_table::tiles, Member>(); }
   template <auto Member> auto packing() const { return get<&kernel_table::pack, Member>(); }
 
@@ -84,13 +83,6 @@ class kernel_set {
 /// Which instruction sets there are, and the one in use.
 class dispatch {
  public:
-  static constexpr std::size_t count = instruction_set_count;
-  static constexpr auto names = [] {
-    std::array<std::string_view, count> result;
-    for (std::size_t i = 0; i < count; ++i) result[i] = instruction_sets[i].name;
-    return result;
-  }();
-
   static dispatch& instance() {
     static dispatch the_one;
     return the_one;
@@ -98,15 +90,16 @@ class dispatch {
 
   std::size_t chosen() const { return chosen_.load(std::memory_order_relaxed); }
   kernel_set kernels() const { return kernel_set(chosen()); }
+  static std::string_view name_of(std::size_t i) { return of_instruction_set<&instruction_set::name>(i); }
   /// Whether this processor has it.
-  bool supports(std::size_t instruction_set) const { return supported_[instruction_set]; }
+  bool supports(std::size_t i) const { return supported_[i]; }
 
   void choose(std::string_view name, const char* who) {
     std::string known;
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < instruction_set_count(); ++i) {
       if (!supports(i)) continue;
-      if (names[i] == name) return chosen_.store(i, std::memory_order_relaxed);
-      known += (i == 0 ? "" : ", ") + std::string(names[i]);
+      if (name_of(i) == name) return chosen_.store(i, std::memory_order_relaxed);
+      known += (i == 0 ? "" : ", ") + std::string(name_of(i));
     }
     throw std::invalid_argument(std::string(who) + ": \"" + std::string(name) + "\" must be one of " + known +
                                 ", which this processor supports");
@@ -114,21 +107,15 @@ class dispatch {
 
  private:
   dispatch() {
-    constexpr auto tests = [] {
-      std::array<bool (*)(const processor&), count> result{};
-      for (std::size_t i = 0; i < count; ++i) result[i] = instruction_sets[i].supported;
-      return result;
-    }();
-    const processor p = processor::probe();
-    for (std::size_t i = 0; i < count; ++i) {
-      supported_[i] = tests[i](p);
+    for (std::size_t i = 0; i < instruction_set_count(); ++i) {
+      supported_[i] = of_instruction_set<&instruction_set::supported>(i)();
       if (supported_[i]) chosen_ = i;
     }
     const char* const name = std::getenv("NARROW_ISA");
     if (name != nullptr && *name != '\0') choose(name, "the environment variable NARROW_ISA");
   }
 
-  std::array<bool, count> supported_{};
+  std::bitset<64> supported_;
   std::atomic<std::size_t> chosen_ = 0;
 };
 
@@ -143,7 +130,7 @@ class dispatch {
 ///
 /// Integer results and conversions are the same bits with each of them; sums of floating-point products
 /// differ within their bound.
-inline std::string_view isa_name() { return kernel::dispatch::names[kernel::dispatch::instance().chosen()]; }
+inline std::string_view isa_name() { return kernel::dispatch::name_of(kernel::dispatch::instance().chosen()); }
 
 /// Makes kernels use the instruction set `name` from now on, in all threads. Throws std::invalid_argument
 /// listing the names if it is none, or none that this processor has; then nothing changes.

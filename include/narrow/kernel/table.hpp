@@ -337,13 +337,11 @@ struct kernel_table {
   void (*float_to_fp16)(const float* from, void* to, index n) = nullptr;  // to nearest even, IEEE overflow
 };
 
-/// What the processor and the operating system let a program use.
-struct processor;
-
 struct instruction_set {
   std::string_view name, extends;
-  bool (*supported)(const processor&);
+  bool (*supported)();  // by the processor and the operating system
   kernel_table kernels;
+  std::size_t base = 0;  // where in the list the one is that it extends
 };
 
 }  // namespace narrow::kernel

@@ -1,0 +1,13 @@
+// The kernels, for one source file of a program; all of its source files are compiled with NARROW_COMPILED_KERNELS
+// defined. Then the kernels are compiled once, and not in each file that uses some of them.
+#pragma once
+
+#if !defined(NARROW_COMPILED_KERNELS)
+#error "narrow/compiled_kernels.hpp: NARROW_COMPILED_KERNELS must be defined, here and in the files that use the kernels"
+#endif
+
+#include "kernel/instruction_sets.hpp"
+#include "kernel/isa.hpp"
+
+const std::span<const narrow::kernel::instruction_set> narrow::kernel::compiled_instruction_sets{
+    narrow::kernel::instruction_sets};
