@@ -433,11 +433,13 @@ TEST_CASE("arrays larger than the caches", "[kernel][conversion][long]") {
   std::mt19937 random(11);
   for (float& x : floats) x = number_of(numbers::wide, 0.001f, random);
   floats[70'000] = std::numeric_limits<float>::quiet_NaN();
-  check(floats, std::type_identity<fp16>{}, rounding::nearest_even{});
-  check(floats, std::type_identity<fp8_e4m3fn>{}, rounding::nearest_even{});
-  check(floats, std::type_identity<bf16>{}, rounding::stochastic(12));
   std::vector<fp16> halves(n);
   convert(floats, halves);
-  check(halves, std::type_identity<float>{}, rounding::nearest_even{});
+  for_each_isa([&](const std::string&) {
+    check(floats, std::type_identity<fp16>{}, rounding::nearest_even{});
+    check(floats, std::type_identity<fp8_e4m3fn>{}, rounding::nearest_even{});
+    check(floats, std::type_identity<bf16>{}, rounding::stochastic(12));
+    check(halves, std::type_identity<float>{}, rounding::nearest_even{});
+  });
   count.require_at_least(4 * (n / 100'000));
 }

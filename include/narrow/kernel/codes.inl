@@ -271,7 +271,7 @@ template <class Fp16> NARROW_KERNEL void decode_fp16(const void* from, float* to
   decode_with<std::uint16_t>([](auto... x) { Fp16::decode(x...); }, from, to, n);
 }
 
-NARROW_KERNEL inline bool has_subnormal_bf16(const void* codes, index n) {
+NARROW_KERNEL inline bool has_code16(const void* codes, index n, const code_range& range) {
   using half_lanes [[gnu::vector_size(vector_bytes)]] = std::uint16_t;
   constexpr index count = vector_bytes / 2;
   const auto* next = static_cast<const unsigned char*>(codes);
@@ -279,12 +279,12 @@ NARROW_KERNEL inline bool has_subnormal_bf16(const void* codes, index n) {
   const auto look = [&](const void* from) {
     half_lanes code;
     std::memcpy(&code, from, sizeof code);
-    const half_lanes less_one = (code & 0x7fff) - 1;  // a zero becomes the largest number
-    found |= less_one < 0x7f;
+    const half_lanes from_first = (code & range.mask) - range.first;  // those before it become large numbers
+    found |= from_first < range.count;
   };
   for (; n >= count; n -= count, next += sizeof(half_lanes)) look(next);
   if (n > 0) {
-    std::uint16_t rest[count] = {};
+    std::uint16_t rest[count] = {};  // no range begins with 0
     std::memcpy(rest, next, static_cast<std::size_t>(n) * sizeof(std::uint16_t));
     look(rest);
   }

@@ -17,8 +17,8 @@ NARROW_STRICT_BEGIN
 
 namespace narrow::kernel {
 
-/// What a word holds.
-enum class content { none, fp32, bf16, int16, int8 };
+/// What a word holds: a float, the two bf16 that a number is the sum of, two bf16, two int16, four int8.
+enum class content { none, fp32, two_bf16, bf16, int16, int8 };
 
 /// The second kernel if there is one, and it is worth it for so many groups.
 template <class Kernel> const Kernel& deeper(const Kernel& usual, const Kernel& deep, index groups) {
@@ -32,6 +32,14 @@ template <> struct words_of<content::fp32> {
   using lane = float;
   static const auto& kernel(kernel_set t, index) { return t.get<&kernel_table::fp32>(); }
   static auto dot(kernel_set t) { return t.get<&kernel_table::dot_fp32>(); }
+};
+template <> struct words_of<content::two_bf16> {
+  using element = word;
+  using lane = float;
+  static const auto& kernel(kernel_set t, index groups) {
+    static constexpr panel_kernel<float> none;
+    return deeper(none, t.get<&kernel_table::deep_two_bf16>(), groups);
+  }
 };
 template <> struct words_of<content::bf16> {
   using element = std::uint16_t;
@@ -57,6 +65,9 @@ template <> struct words_of<content::int8> {
 };
 template <content Content>
 inline constexpr index group_size = sizeof(word) / sizeof(typename words_of<Content>::element);
+
+/// How many words of a right factor there are for each of the left one: of two bf16 every one is multiplied by both.
+template <content Content> inline constexpr index right_words = Content == content::two_bf16 ? 2 : 1;
 
 /// The words that so many elements fill, the last one perhaps in part.
 template <content Content> constexpr index groups_in(index depth) {
@@ -84,6 +95,24 @@ template <class Sum, class A, class B> constexpr content best_content() {
     return a == content::int8 && b == content::int8 ? content::int8 : content::int16;
 }
 
+/// Formats of up to 16 bits whose upper bit is the sign of every number, zeros too.
+template <class T> inline constexpr bool has_plain_sign = false;
+template <narrow_float T>
+requires(sizeof(T) <= 2) inline constexpr bool has_plain_sign<T> = T::layout::has_negative_zero;
+
+/// Whether a finite T is the sum of two bf16, and no product of such is below 2^-126.
+template <class T> constexpr bool splits_in_bf16() {
+  if constexpr (!has_plain_sign<T> || sizeof(T) != 2)
+    return false;
+  else
+    return T::layout::mantissa_bits < 16 && 2 * T::layout::min_quantum >= -126;
+}
+/// The same for products from panels.
+template <class Sum, class A, class B> constexpr content best_panel_content() {
+  constexpr content best = best_content<Sum, A, B>();
+  return best == content::fp32 && splits_in_bf16<A>() && splits_in_bf16<B>() ? content::two_bf16 : best;
+}
+
 /// use.operator()<Content>() until it returns true, for the best content and for those that hold it.
 template <content Content, class Use> bool with_content(const Use& use) {
   if constexpr (Content == content::none)
@@ -91,9 +120,9 @@ template <content Content, class Use> bool with_content(const Use& use) {
   else if (use.template operator()<Content>())
     return true;
   else
-    return with_content < Content == content::bf16 ? content::fp32
-           : Content == content::int8              ? content::int16
-                                                   : content::none > (use);
+    return with_content < Content == content::bf16 || Content == content::two_bf16 ? content::fp32
+           : Content == content::int8                                              ? content::int16
+                                                                                   : content::none > (use);
 }
 
 /// Values of all codes of an 8-bit format.
@@ -112,11 +141,6 @@ inline constexpr auto decoded_bf16 = [] {
     values[code] = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(decoded<T>[code]) >> 16);
   return values;
 }();
-
-/// Formats of up to 16 bits whose upper bit is the sign of every number, zeros too.
-template <class T> inline constexpr bool has_plain_sign = false;
-template <narrow_float T>
-requires(sizeof(T) <= 2) inline constexpr bool has_plain_sign<T> = T::layout::has_negative_zero;
 
 // to[i] = from[i * stride] as an element.
 
@@ -164,6 +188,16 @@ template <narrow_float T> void decode(kernel_set t, const T* from, index stride,
   }
 }
 
+template <narrow_float T> void decode(kernel_set t, const T* from, index stride, word* to, index n) {
+  constexpr index longest = 256;
+  float piece[longest];
+  for (index first = 0, count; first < n; first += count) {
+    count = std::min(longest, n - first);
+    decode(t, from + first * stride, stride, piece, count);
+    t.packing<&pack_kernels::split>()(piece, to + first, count);
+  }
+}
+
 template <class T, std::signed_integral Element>
 void decode(kernel_set, const T* from, index stride, Element* to, index n) {
   for (index i = 0; i < n; ++i) {
@@ -179,26 +213,36 @@ template <class T> constexpr bool is_dense(const matrix_view<T>& m) {
   return (m.row_stride == 1 && m.col_stride == m.rows) || (m.col_stride == 1 && m.row_stride == m.cols);
 }
 
-/// Whether there are numbers which the multiplier of bf16 takes for zeros.
-template <class T> bool has_subnormal_bf16(kernel_set t, const T* from, index stride, index n) {
-  if constexpr (!coded_as_bf16<T>) {
-    return false;  // all numbers of fewer bits are normal ones of bf16
-  } else if (stride == 1 && t.get<&kernel_table::has_subnormal_bf16>()) {
-    return t.get<&kernel_table::has_subnormal_bf16>()(from, n);
+/// The codes of numbers which the multiplier takes for others, or cannot be given: of bf16 subnormals, which it takes for
+/// zeros, where two bf16 are a number what is not finite.
+template <content Content, class T> constexpr code_range unfit_codes() {
+  if constexpr (Content == content::bf16 && coded_as_bf16<T>) {
+    return {T::layout::magnitude_mask, 1, T::layout::min_normal - 1};
+  } else if constexpr (Content == content::two_bf16) {
+    constexpr auto finite = T::layout::max_finite, mask = T::layout::magnitude_mask;
+    return {mask, finite + 1, mask - finite};
+  } else {
+    return {};
+  }
+}
+template <content Content, class T> bool has_unfit(kernel_set t, const T* from, index stride, index n) {
+  static constexpr code_range unfit = unfit_codes<Content, T>();
+  if constexpr (unfit.count == 0) {
+    return false;
+  } else if (stride == 1 && t.get<&kernel_table::has_code16>()) {
+    return t.get<&kernel_table::has_code16>()(from, n, unfit);
   } else {
     bool any = false;
-    for (index i = 0; i < n; ++i) {
-      const unsigned magnitude = from[i * stride].bits() & T::layout::magnitude_mask;
-      any |= magnitude != 0 && magnitude < T::layout::min_normal;
-    }
+    for (index i = 0; i < n; ++i)
+      any |= static_cast<std::uint16_t>((from[i * stride].bits() & unfit.mask) - unfit.first) < unfit.count;
     return any;
   }
 }
-template <class T> bool has_subnormal_bf16(kernel_set t, matrix_view<const T> m) {
-  if (is_dense(m)) return has_subnormal_bf16(t, m.data, 1, m.rows * m.cols);
+template <content Content, class T> bool has_unfit(kernel_set t, matrix_view<const T> m) {
+  if (is_dense(m)) return has_unfit<Content>(t, m.data, 1, m.rows * m.cols);
   if (detail::lies_by_rows(m)) m = m.transposed();
   for (index j = 0; j < m.cols; ++j)
-    if (has_subnormal_bf16(t, m.col(j).data, m.row_stride, m.rows)) return true;
+    if (has_unfit<Content>(t, m.col(j).data, m.row_stride, m.rows)) return true;
   return false;
 }
 
@@ -270,14 +314,16 @@ void pack_at(kernel_set t, matrix_view<const T> m, index width, index panel_word
             width, panel_words, which, to + first / width * panel_words + k / group * width);
   }
 }
-/// The same for a depth of so many groups, which may be more than there are.
+/// The same for a depth of so many groups, which may be more than there are, each panel followed by `more` such panels
+/// with the halves of their words exchanged.
 template <content Content, class T>
-void pack(kernel_set t, matrix_view<const T> m, index width, index groups, plane which, word* to) {
-  const index own = groups_in<Content>(m.cols);
-  pack_at<Content>(t, m, width, groups * width, which, to);
-  for (word* panel = to; own < groups && panel < to + (m.rows + width - 1) / width * groups * width;
-       panel += groups * width)
-    std::fill(panel + own * width, panel + groups * width, word{0});
+void pack(kernel_set t, matrix_view<const T> m, index width, index groups, index more, plane which, word* to) {
+  const index own = groups_in<Content>(m.cols), panel_words = groups * width;
+  pack_at<Content>(t, m, width, (1 + more) * panel_words, which, to);
+  for (index first = 0; first < m.rows; first += width, to += (1 + more) * panel_words) {
+    std::fill(to + own * width, to + panel_words, word{0});
+    for (index i = 0; i < more * panel_words; ++i) to[panel_words + i] = std::rotl(to[i], 16);
+  }
 }
 
 /// A matrix of lines x depth with the words of each line side by side, as many groups from one line to the next.

@@ -136,7 +136,7 @@ template <content Content> class left_factor {
       group_step_ = sizeof(word);
     } else {
       packed_.emplace(panels * rows * groups);
-      pack<Content>(t, a, rows, groups, plane::whole, packed_->data());
+      pack<Content>(t, a, rows, groups, 0, plane::whole, packed_->data());
       step_of_rows_ = groups * index{sizeof(word)};
       row_step_ = sizeof(word);
       group_step_ = rows * index{sizeof(word)};
@@ -184,24 +184,25 @@ void for_tiles(kernel_set t, const panel_kernel<Lane>& kernel, matrix_view<const
                const passes& p, Visitor&& visit) {
   const thread_section section(kernel);
   const index rows = kernel.rows, cols = kernel.cols, groups = groups_for<Content>(kernel, a.cols),
+              depth_of_b = groups * right_words<Content>,
               longest = max_panel_rows * max_panel_cols / (rows * cols) * cols;
   const auto round_up = [](index n, index size) { return (n + size - 1) / size * size; };
   const auto fitting = [&](index words, index lines, index size, index total) {
-    return std::clamp(words / (groups * lines) / size * size, size, round_up(total, size));
+    return std::clamp(words / (depth_of_b * lines) / size * size, size, round_up(total, size));
   };
   // All of A where it is not too large, and as many columns of B as the second-level cache holds.
   const index height_of_block = fitting(index{1} << 22, 1, rows, a.rows),
               width_of_block = fitting(index{1} << 17, p.plane_count, cols, b.cols);
-  const scratch<word> packed_b(width_of_block * groups * p.plane_count);
+  const scratch<word> packed_b(width_of_block * depth_of_b * p.plane_count);
 
   for (index top = 0; top < a.rows; top += height_of_block) {
     const index bottom = std::min(top + height_of_block, a.rows);
     const left_factor<Content> left(t, kernel, a.block(top, 0, bottom - top, a.cols));
     for (index j0 = 0; j0 < b.cols; j0 += width_of_block) {
-      const index width = std::min(width_of_block, b.cols - j0), plane_words = round_up(width, cols) * groups;
+      const index width = std::min(width_of_block, b.cols - j0), plane_words = round_up(width, cols) * depth_of_b;
       for (int k = 0; k < p.plane_count; ++k)
-        pack<Content>(t, b.block(0, j0, b.rows, width).transposed(), cols, groups, p.planes[k],
-                      packed_b.data() + k * plane_words);
+        pack<Content>(t, b.block(0, j0, b.rows, width).transposed(), cols, groups, right_words<Content> - 1,
+                      p.planes[k], packed_b.data() + k * plane_words);
       for (index i = top; i < bottom; i += rows) {
         const auto part = left[i - top];
         visit.rows(part.panel);
@@ -213,8 +214,8 @@ void for_tiles(kernel_set t, const panel_kernel<Lane>& kernel, matrix_view<const
                       .stride = round_up(std::min(longest, width - j), cols),
                       .a = part.panel,
                       .skipped = part.skipped,
-                      .b = packed_b.data() + j * groups,
-                      .panel_words = cols * groups,
+                      .b = packed_b.data() + j * depth_of_b,
+                      .panel_words = cols * depth_of_b,
                       .plane_words = plane_words});
       }
     }
@@ -356,10 +357,10 @@ bool try_panel_product(matrix_view<const A> a, matrix_view<const B> b, magnitude
   constexpr index worthwhile = 4096;
   if (a.rows < 2 || b.cols < 2 || a.cols == 0 || a.rows * b.cols < worthwhile / a.cols) return false;
   kernel_set t = dispatch::instance().kernels();
-  return with_content<best_content<typename Meeting::sum, A, B>()>([&]<content Content>() {
+  return with_content<best_panel_content<typename Meeting::sum, A, B>()>([&]<content Content>() {
     const auto& kernel = kernel_for<Content>(t, a.rows, a.cols);
     if (!kernel) return false;
-    if (Content == content::bf16 && (has_subnormal_bf16(t, a) || has_subnormal_bf16(t, b))) return false;
+    if (has_unfit<Content>(t, a) || has_unfit<Content>(t, b)) return false;
     const index groups = groups_for<Content>(kernel, a.cols);
     const passes p = passes_for<Content>(kernel, largest, groups);
     in_parts(
@@ -379,13 +380,13 @@ template <class Meeting, class A, class B, class Store>
 bool try_scaled_pieces(matrix_view<const A> a, matrix_view<const B> b, magnitudes largest, index length,
                        const piece_scales& rows, const piece_scales& cols, const Store& store) {
   kernel_set t = dispatch::instance().kernels();
-  return with_content<best_content<typename Meeting::sum, A, B>()>([&]<content Content>() {
+  return with_content<best_panel_content<typename Meeting::sum, A, B>()>([&]<content Content>() {
     constexpr index group = group_size<Content>;
     const auto& kernel = kernel_for<Content>(t, a.rows, length);
     const index groups = groups_for<Content>(kernel, a.cols), piece_groups = length / group;
     if (!kernel || !t.tile<&tile_kernels::add_scaled>() || length % (group * kernel.multiple) != 0)
       return false;
-    if (Content == content::bf16 && (has_subnormal_bf16(t, a) || has_subnormal_bf16(t, b))) return false;
+    if (has_unfit<Content>(t, a) || has_unfit<Content>(t, b)) return false;
     const passes p = passes_for<Content>(kernel, largest, piece_groups);
     if (p.plane_count > 1 || p.safe_groups < piece_groups) return false;
     in_parts(

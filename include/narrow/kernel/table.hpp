@@ -90,6 +90,8 @@ struct pack_kernels {
   /// Each int16 x = 256 high + low in whole vectors of words becomes one of them.
   void (*take_high)(word* x, index n) = nullptr;
   void (*take_low)(word* x, index n) = nullptr;
+  /// Finite numbers of at most 16 bits as two bf16 that add up to them, the larger one in the upper half.
+  void (*split)(const float* from, word* to, index n) = nullptr;
   constexpr explicit operator bool() const { return size1 != nullptr; }
 };
 
@@ -194,6 +196,11 @@ struct decoding {
   std::uint32_t magnitude_mask, max_code, infinity, payload_mask;
 };
 
+/// Codes of 16 bits: those that have `first` or one of the `count` numbers from there on in the bits of the mask.
+struct code_range {
+  std::uint16_t mask, first, count;
+};
+
 /// Rows of sums, `stride` elements apart, and where they go.
 struct tile_shape {
   index rows = 0, cols = 0, stride = 0, to_stride = 0;
@@ -262,6 +269,9 @@ struct kernel_table {
   panel_kernel<std::int32_t> int8;   // four int8 each, or in b, with row_sums, uint8; wraps
   /// The same where the sums are deep.
   panel_kernel<float> deep_bf16 = {};
+  /// Numbers split in two bf16, the panels of b followed by others of as many groups whose words have their halves
+  /// exchanged; neither subnormals nor sums below 2^-126.
+  panel_kernel<float> deep_two_bf16 = {};
   panel_kernel<std::int32_t> deep_int8 = {};
 
   pack_kernels pack = {};
@@ -298,8 +308,8 @@ struct kernel_table {
   void (*decode8)(const void* from, float* to, index n, const decoding&) = nullptr;
   void (*decode16)(const void* from, float* to, index n, const decoding&) = nullptr;
 
-  /// Whether a code of bf16 is that of a subnormal number.
-  bool (*has_subnormal_bf16)(const void* codes, index n) = nullptr;
+  /// Whether there is such a code.
+  bool (*has_code16)(const void* codes, index n, const code_range&) = nullptr;
 
   // Sums of a[i] b[i] over lines.
   float (*dot_fp32)(const void* a, const void* b, index n) = nullptr;

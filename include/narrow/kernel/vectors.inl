@@ -22,7 +22,7 @@ constexpr kernel_table vector_kernels() {
           .encode16_stochastic = encode_line_stochastic<std::uint16_t>,
           .decode8 = decode_line<std::uint8_t>,
           .decode16 = decode_line<std::uint16_t>,
-          .has_subnormal_bf16 = has_subnormal_bf16,
+          .has_code16 = has_code16,
           .dot_fp32 = dot_line<fp32_line>,
           .dot_int8 = dot_line<int8_line>,
           .dot_int16 = dot_line<int16_line>,

@@ -42,12 +42,18 @@ template <int Tile> inline void store(void* to, index row_step) {
 /// Subnormal factors and sums count as zeros.
 struct bf16_pairs {
   using lane = float;
+  static constexpr int right_words = 1;
   template <int Sums, int A, int B> static void step() {
     asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(Sums), "i"(A), "i"(B));
   }
 };
+/// Words of a times those of b, and those of b with their halves exchanged.
+struct two_bf16 : bf16_pairs {
+  static constexpr int right_words = 2;
+};
 struct int8_quads {
   using lane = std::int32_t;
+  static constexpr int right_words = 1;
   template <int Sums, int A, int B> static void step() {
     asm volatile("tdpbssd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(Sums), "i"(A), "i"(B));
   }
@@ -67,14 +73,17 @@ NARROW_KERNEL void multiply_tiles(const left_panel& a, const word* b, index grou
   const unsigned char *upper = a.data, *lower = a.data + tile_rows * a.row_step;
   for (index p = 0; p < groups; p += tile_words, b += tile_rows * panel_cols) {
     load<4>(upper, a.row_step);
-    load<6>(b, b_step);
-    Op::template step<0, 4, 6>();
     load<5>(lower, a.row_step);
-    Op::template step<1, 5, 6>();
-    if constexpr (!Half) {
-      load<7>(b + tile_words, b_step);
-      Op::template step<2, 4, 7>();
-      Op::template step<3, 5, 7>();
+    NARROW_UNROLL for (int k = 0; k < Op::right_words; ++k) {
+      const word* const right = b + k * groups * panel_cols;
+      load<6>(right, b_step);
+      Op::template step<0, 4, 6>();
+      Op::template step<1, 5, 6>();
+      if constexpr (!Half) {
+        load<7>(right + tile_words, b_step);
+        Op::template step<2, 4, 7>();
+        Op::template step<3, 5, 7>();
+      }
     }
     upper += tile_words * sizeof(word);
     lower += tile_words * sizeof(word);
@@ -100,12 +109,26 @@ template <class Op> constexpr panel_kernel<typename Op::lane> panels_of_tiles() 
           .end = end};
 }
 
+NARROW_KERNEL inline void split(const float* from, word* to, index n) {
+  using vector = __m512i;
+  const vector upper_half = _mm512_set1_epi32(static_cast<int>(0xffff'0000));
+  for (index i = 0; i < n; i += tile_words) {
+    const auto some = static_cast<__mmask16>(n - i < tile_words ? (1u << (n - i)) - 1 : 0xffffu);
+    const vector x = _mm512_maskz_loadu_epi32(some, from + i), upper = _mm512_and_si512(x, upper_half);
+    const __m512 rest = _mm512_castsi512_ps(x) - _mm512_castsi512_ps(upper);
+    _mm512_mask_storeu_epi32(to + i, some,
+                             _mm512_or_si512(upper, _mm512_srli_epi32(_mm512_castps_si512(rest), 16)));
+  }
+}
+
 inline constexpr kernel_table kernels{.fp32 = {},
                                       .bf16 = {},
                                       .int16 = {},
                                       .int8 = {},
                                       .deep_bf16 = panels_of_tiles<bf16_pairs>(),
-                                      .deep_int8 = panels_of_tiles<int8_quads>()};
+                                      .deep_two_bf16 = panels_of_tiles<two_bf16>(),
+                                      .deep_int8 = panels_of_tiles<int8_quads>(),
+                                      .pack = {.split = split}};
 
 }  // namespace narrow::kernel::amx
 
