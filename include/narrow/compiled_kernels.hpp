@@ -3,7 +3,8 @@
 #pragma once
 
 #if !defined(NARROW_COMPILED_KERNELS)
-#error "narrow/compiled_kernels.hpp: NARROW_COMPILED_KERNELS must be defined, here and in the files that use the kernels"
+#error \
+    "narrow/compiled_kernels.hpp: NARROW_COMPILED_KERNELS must be defined, here and in the files that use the kernels"
 #endif
 
 #include "kernel/instruction_sets.hpp"

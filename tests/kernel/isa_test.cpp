@@ -1,5 +1,6 @@
 // The kernels of every instruction set that this processor has, against exact sums and against the portable
 // ones.
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -160,28 +161,32 @@ TEST_CASE("products of floating formats on every instruction set", "[kernel][isa
   count.require_at_least(6 * 100'000);
 }
 
-TEST_CASE("every number of 8 bits takes part in products as what it is", "[kernel][isa]") {
-  const auto check = []<class T>(std::type_identity<T>) {
-    constexpr place n = 16;
+TEST_CASE("every number of 8 and of 16 bits takes part in products as what it is", "[kernel][isa]") {
+  tally count;
+  const auto check = [&]<class T>(std::type_identity<T>) {
+    constexpr place n = sizeof(T) == 1 ? 16 : 256;
     std::vector<T> all(n * n, T(0)), identity(n * n, T(0));
     for (std::size_t code = 0; code < all.size(); ++code) {
-      const T x = T::from_bits(static_cast<std::uint8_t>(code));
+      const T x = T::from_bits(static_cast<typename T::bits_type>(code));
       if (isfinite(x)) all[code] = x;
     }
     for (std::size_t i = 0; i < n; ++i) identity[i * n + i] = T(1);
     std::vector<float> c(n * n, nan_value);
     gemm(row_major(all, n, n), row_major(identity, n, n), row_major(c, n, n));
-    for (std::size_t code = 0; code < all.size(); ++code) {
-      CAPTURE(name_of<T>(), code);
-      REQUIRE(c[code] == static_cast<float>(all[code]));
-    }
+    for (std::size_t code = 0; code < all.size(); ++code)
+      count.expect(c[code] == static_cast<float>(all[code]),
+                   [&] { return text(name_of<T>(), "code", code, "gave", c[code]); });
   };
   for_each_isa([&](const std::string& isa) {
     CAPTURE(isa);
     check(std::type_identity<fp8_e4m3fn>{});
     check(std::type_identity<fp8_e5m2>{});
     check(std::type_identity<fp8_e3m4>{});
+    check(std::type_identity<fp16>{});
+    check(std::type_identity<bf16>{});
+    check(std::type_identity<floating<6, 9>>{});
   });
+  count.require(isa_count() * 3 * (256 + 65536));
 }
 
 TEST_CASE("products of fixed point on every instruction set, at the ends of the range", "[kernel][isa]") {
@@ -238,32 +243,35 @@ TEST_CASE("infinities and NaN in every place of a panel", "[kernel][isa]") {
   tally count;
   const auto check = [&]<class T>(std::type_identity<T>) {
     for_each_isa([&](const std::string& isa) {
-      constexpr place m = 15, n = 33, k = 10;
-      for (place at = 0; at < m * k; ++at) {
-        matrix<T> a(m, k, 0, [] { return T(1); });
-        const matrix<T> b(k, n, 1, [] { return T(1); });
-        const float special = at % 2 == 0 ? infinity : nan_value;
-        a.view(at / k, at % k) = T(special);
-        std::vector<float> c(m * n);
-        gemm(in(a), in(b), row_major(c, m, n));
-        for (place e = 0; e < m * n; ++e) {
-          const float got = c[static_cast<std::size_t>(e)];
-          const bool right = e / n != at / k ? got == static_cast<float>(k)
-                             : at % 2 == 0   ? got == infinity
-                                             : std::isnan(got);
-          count.expect(right, [&] { return text(isa, name_of<T>(), "at", at, "got", got); });
+      // Every place of a panel, and some of a product that is large enough for all kernels.
+      for (const auto& [m, n, k, step] : {std::array<place, 4>{15, 33, 10, 1}, {64, 65, 70, 97}})
+        for (place at = 0; at < m * k; at += step) {
+          matrix<T> a(m, k, 0, [] { return T(1); });
+          const matrix<T> b(k, n, 1, [] { return T(1); });
+          const float special = at % 2 == 0 ? infinity : nan_value;
+          a.view(at / k, at % k) = T(special);
+          std::vector<float> c(static_cast<std::size_t>(m * n)), turned(c.size());
+          gemm(in(a), in(b), row_major(c, m, n));
+          gemm(b.view.transposed(), a.view.transposed(), row_major(turned, n, m));
+          for (place e = 0; e < m * n; ++e)
+            for (const float got :
+                 {c[static_cast<std::size_t>(e)], turned[static_cast<std::size_t>(e % n * m + e / n)]}) {
+              const bool right = e / n != at / k ? got == static_cast<float>(k)
+                                 : at % 2 == 0   ? got == infinity
+                                                 : std::isnan(got);
+              count.expect(right, [&] { return text(isa, name_of<T>(), "at", at, "got", got); });
+            }
         }
-      }
     });
   };
   check(std::type_identity<fp16>{});
   check(std::type_identity<bf16>{});
   check(std::type_identity<fp8_e5m2>{});
-  count.require(3 * isa_count() * 15 * 10 * 15 * 33);
+  count.require(3 * isa_count() * 2 * (15 * 10 * 15 * 33 + (64 * 70 + 96) / 97 * 64 * 65));
 }
 
 TEST_CASE("subnormals take part in products, beside large numbers, too", "[kernel][isa]") {
-  constexpr place m = 16, n = 32, k = 1100;
+  constexpr place m = 64, n = 64, k = 1100;
   const auto check = [&]<class T>(T small, T large, double product) {
     std::vector<T> a(m * k, small), b(k * n, T(0));
     for (place p = 0; p < k; p += 100)  // not all terms, so that float sums are exact

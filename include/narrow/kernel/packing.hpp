@@ -69,6 +69,12 @@ inline constexpr index group_size = sizeof(word) / sizeof(typename words_of<Cont
 /// How many words of a right factor there are for each of the left one: of two bf16 every one is multiplied by both.
 template <content Content> inline constexpr index right_words = Content == content::two_bf16 ? 2 : 1;
 
+/// Whether a result is large enough for what it takes to pack the factors; the same for its transpose, whose bits are to be
+/// the same.
+template <content Content> constexpr bool repays(index rows, index cols) {
+  return Content != content::two_bf16 || (std::min(rows, cols) >= 32 && rows * cols >= index{64} * 64);
+}
+
 /// The words that so many elements fill, the last one perhaps in part.
 template <content Content> constexpr index groups_in(index depth) {
   return (depth + group_size<Content> - 1) / group_size<Content>;
@@ -314,15 +320,16 @@ void pack_at(kernel_set t, matrix_view<const T> m, index width, index panel_word
             width, panel_words, which, to + first / width * panel_words + k / group * width);
   }
 }
-/// The same for a depth of so many groups, which may be more than there are, each panel followed by `more` such panels
-/// with the halves of their words exchanged.
+/// The same for a depth of so many groups, which may be more than there are, each panel followed by one with the halves of
+/// its words exchanged where `more` is 1.
 template <content Content, class T>
-void pack(kernel_set t, matrix_view<const T> m, index width, index groups, index more, plane which, word* to) {
+void pack(kernel_set t, matrix_view<const T> m, index width, index groups, index more, plane which,
+          word* to) {
   const index own = groups_in<Content>(m.cols), panel_words = groups * width;
   pack_at<Content>(t, m, width, (1 + more) * panel_words, which, to);
   for (index first = 0; first < m.rows; first += width, to += (1 + more) * panel_words) {
     std::fill(to + own * width, to + panel_words, word{0});
-    for (index i = 0; i < more * panel_words; ++i) to[panel_words + i] = std::rotl(to[i], 16);
+    if (more > 0) t.packing<&pack_kernels::exchange_halves>()(to, to + panel_words, panel_words);
   }
 }
 

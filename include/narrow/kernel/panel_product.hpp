@@ -199,7 +199,8 @@ void for_tiles(kernel_set t, const panel_kernel<Lane>& kernel, matrix_view<const
     const index bottom = std::min(top + height_of_block, a.rows);
     const left_factor<Content> left(t, kernel, a.block(top, 0, bottom - top, a.cols));
     for (index j0 = 0; j0 < b.cols; j0 += width_of_block) {
-      const index width = std::min(width_of_block, b.cols - j0), plane_words = round_up(width, cols) * depth_of_b;
+      const index width = std::min(width_of_block, b.cols - j0),
+                  plane_words = round_up(width, cols) * depth_of_b;
       for (int k = 0; k < p.plane_count; ++k)
         pack<Content>(t, b.block(0, j0, b.rows, width).transposed(), cols, groups, right_words<Content> - 1,
                       p.planes[k], packed_b.data() + k * plane_words);
@@ -359,7 +360,7 @@ bool try_panel_product(matrix_view<const A> a, matrix_view<const B> b, magnitude
   kernel_set t = dispatch::instance().kernels();
   return with_content<best_panel_content<typename Meeting::sum, A, B>()>([&]<content Content>() {
     const auto& kernel = kernel_for<Content>(t, a.rows, a.cols);
-    if (!kernel) return false;
+    if (!kernel || !repays<Content>(a.rows, b.cols)) return false;
     if (has_unfit<Content>(t, a) || has_unfit<Content>(t, b)) return false;
     const index groups = groups_for<Content>(kernel, a.cols);
     const passes p = passes_for<Content>(kernel, largest, groups);
@@ -380,7 +381,7 @@ template <class Meeting, class A, class B, class Store>
 bool try_scaled_pieces(matrix_view<const A> a, matrix_view<const B> b, magnitudes largest, index length,
                        const piece_scales& rows, const piece_scales& cols, const Store& store) {
   kernel_set t = dispatch::instance().kernels();
-  return with_content<best_panel_content<typename Meeting::sum, A, B>()>([&]<content Content>() {
+  return with_content<best_content<typename Meeting::sum, A, B>()>([&]<content Content>() {
     constexpr index group = group_size<Content>;
     const auto& kernel = kernel_for<Content>(t, a.rows, length);
     const index groups = groups_for<Content>(kernel, a.cols), piece_groups = length / group;

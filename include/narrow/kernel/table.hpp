@@ -92,6 +92,7 @@ struct pack_kernels {
   void (*take_low)(word* x, index n) = nullptr;
   /// Finite numbers of at most 16 bits as two bf16 that add up to them, the larger one in the upper half.
   void (*split)(const float* from, word* to, index n) = nullptr;
+  void (*exchange_halves)(const word* from, word* to, index n) = nullptr;  // of whole vectors
   constexpr explicit operator bool() const { return size1 != nullptr; }
 };
 

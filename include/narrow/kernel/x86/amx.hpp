@@ -121,6 +121,11 @@ NARROW_KERNEL inline void split(const float* from, word* to, index n) {
   }
 }
 
+NARROW_KERNEL inline void exchange_halves(const word* from, word* to, index n) {
+  for (index i = 0; i < n; i += tile_words)
+    _mm512_storeu_epi32(to + i, _mm512_rol_epi32(_mm512_loadu_epi32(from + i), 16));
+}
+
 inline constexpr kernel_table kernels{.fp32 = {},
                                       .bf16 = {},
                                       .int16 = {},
@@ -128,7 +133,7 @@ inline constexpr kernel_table kernels{.fp32 = {},
                                       .deep_bf16 = panels_of_tiles<bf16_pairs>(),
                                       .deep_two_bf16 = panels_of_tiles<two_bf16>(),
                                       .deep_int8 = panels_of_tiles<int8_quads>(),
-                                      .pack = {.split = split}};
+                                      .pack = {.split = split, .exchange_halves = exchange_halves}};
 
 }  // namespace narrow::kernel::amx
 
