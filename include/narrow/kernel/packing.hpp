@@ -52,7 +52,9 @@ template <> struct words_of<content::bf16> {
 template <> struct words_of<content::int16> {
   using element = std::int16_t;
   using lane = std::int32_t;
-  static const auto& kernel(kernel_set t, index) { return t.get<&kernel_table::int16>(); }
+  static const auto& kernel(kernel_set t, index groups) {
+    return deeper(t.get<&kernel_table::int16>(), t.get<&kernel_table::deep_int16>(), groups);
+  }
   static auto dot(kernel_set t) { return t.get<&kernel_table::dot_int16>(); }
 };
 template <> struct words_of<content::int8> {

@@ -23,6 +23,7 @@ struct passes {
   plane planes[2] = {plane::whole, plane::low};
   int plane_count = 1;
   index safe_groups;
+  bool is_wide = false;  // with sums of 64 bits
 };
 
 /// Integer accumulators are emptied into 64 bits, which no depth in memory can fill, before they can wrap;
@@ -39,7 +40,10 @@ passes passes_for(const panel_kernel<Lane>& kernel, magnitudes largest, index gr
     };
     result.safe_groups = safe(largest.b);
     if (kernel.row_sums) result.planes[0] = plane::plus_128;
-    if (Content == content::int16 && result.safe_groups < std::min(fewest, groups)) {
+    if (kernel.wide && result.safe_groups < groups) {
+      result.safe_groups = kernel.wide_groups;
+      result.is_wide = true;
+    } else if (Content == content::int16 && result.safe_groups < std::min(fewest, groups)) {
       result.planes[0] = plane::high;
       result.plane_count = 2;
       result.safe_groups = safe(128);
@@ -54,10 +58,19 @@ template <content Content, class Lane> index groups_for(const panel_kernel<Lane>
   const index size = group_size<Content> * kernel.multiple;
   return (depth + size - 1) / size * kernel.multiple;
 }
-/// The kernel for a left factor of so many rows, and sums of so many elements.
-template <content Content> const auto& kernel_for(kernel_set t, index rows, index depth) {
+/// The kernel for a left factor of so many rows, and sums of so many products of integers of at most these magnitudes.
+template <content Content> const auto& kernel_for(kernel_set t, index rows, index depth, magnitudes largest) {
+  using words = words_of<Content>;
   const index groups = groups_in<Content>(depth);
-  return words_of<Content>::kernel(t, groups).for_rows(rows, groups);
+  const auto* kernel = &words::kernel(t, groups);
+  if (kernel->split_row) {  // worth it for what else takes two passes, or for deep sums of many rows
+    constexpr index many_groups = 256, many_rows = 64;
+    const auto& whole = words::kernel(t, 0);
+    if ((groups < many_groups || rows < many_rows) &&
+        passes_for<Content>(whole, largest, groups).plane_count == 1)
+      kernel = &whole;
+  }
+  return kernel->for_rows(rows, groups);
 }
 
 /// What a thread does around its products.
@@ -115,7 +128,7 @@ template <content Content> class left_factor {
   template <class A> void read_or_pack(kernel_set t, matrix_view<const A> a) {
     const auto extent = [](index stride, index count) { return (stride < 0 ? -stride : stride) * count; };
     const bool whole_groups = (group == 1 || a.col_stride == 1) && a.cols % (group * kernel_.multiple) == 0;
-    if (!whole_groups || a.rows < kernel_.rows ||
+    if (kernel_.split_row || !whole_groups || a.rows < kernel_.rows ||
         (extent(a.row_stride, kernel_.rows) + extent(a.col_stride, a.cols)) * index{sizeof(element)} >
             near_bytes)
       return pack_all(t, a);
@@ -132,6 +145,8 @@ template <content Content> class left_factor {
       packed_.emplace(panels * rows * step);
       pack_rows<Content>(t, a, step, packed_->data());
       std::fill(packed_->data() + a.rows * step, packed_->data() + panels * rows * step, word{0});
+      if (kernel_.split_row)
+        for (index i = 0; i < a.rows; ++i) kernel_.split_row(packed_->data() + i * step, groups);
       row_step_ = step_of_rows_ = step * index{sizeof(word)};
       group_step_ = sizeof(word);
     } else {
@@ -204,6 +219,8 @@ void for_tiles(kernel_set t, const panel_kernel<Lane>& kernel, matrix_view<const
       for (int k = 0; k < p.plane_count; ++k)
         pack<Content>(t, b.block(0, j0, b.rows, width).transposed(), cols, groups, right_words<Content> - 1,
                       p.planes[k], packed_b.data() + k * plane_words);
+      if (kernel.split_panel)
+        for (index j = 0; j < width; j += cols) kernel.split_panel(packed_b.data() + j * groups, groups);
       for (index i = top; i < bottom; i += rows) {
         const auto part = left[i - top];
         visit.rows(part.panel);
@@ -271,12 +288,18 @@ template <content Content, class Store> class whole_sums {
   void add_piece(const tile_place& at, index first, std::int64_t* total, index size) {
     const index length = std::min(p_.safe_groups, groups_ - first);
     const left_panel panel = from_group(at.a, first);
+    if (p_.is_wide) {
+      alignas(64) tile_of<std::int64_t> piece;
+      kernel_.wide(panel, at.b + first * kernel_.cols, length, first == 0 ? total : piece, at.stride);
+      for (index i = 0; first > 0 && i < size; ++i) total[i] += piece[i];
+      return;
+    }
     set_start(kernel_, panel, length, start_);
+    const auto join = t_.tile<&tile_kernels::join>();
+    const auto add = t_.tile<&tile_kernels::add>();
     alignas(64) tile_of<lane> sums[2];
     for (int k = 0; k < p_.plane_count; ++k)
       at.multiply(kernel_, panel, k * at.plane_words + first * kernel_.cols, length, start_, sums[k]);
-    const auto join = t_.tile<&tile_kernels::join>();
-    const auto add = t_.tile<&tile_kernels::add>();
     if (first == 0 && p_.plane_count == 2) return join(sums[0], sums[1], total, size);
     if (first == 0) std::fill_n(total, size, 0);
     for (int k = 0; k < p_.plane_count; ++k) add(sums[k], p_.planes[k] == plane::high ? 8 : 0, total, size);
@@ -287,7 +310,7 @@ template <content Content, class Store> class whole_sums {
   const passes& p_;
   index groups_;
   const Store& store_;
-  bool at_once_ = p_.plane_count == 1 && p_.safe_groups == groups_;
+  bool at_once_ = p_.plane_count == 1 && p_.safe_groups == groups_ && !p_.is_wide;
   lane start_[max_panel_rows] = {};
 };
 
@@ -359,7 +382,7 @@ bool try_panel_product(matrix_view<const A> a, matrix_view<const B> b, magnitude
   if (a.rows < 2 || b.cols < 2 || a.cols == 0 || a.rows * b.cols < worthwhile / a.cols) return false;
   kernel_set t = dispatch::instance().kernels();
   return with_content<best_panel_content<typename Meeting::sum, A, B>()>([&]<content Content>() {
-    const auto& kernel = kernel_for<Content>(t, a.rows, a.cols);
+    const auto& kernel = kernel_for<Content>(t, a.rows, a.cols, largest);
     if (!kernel || !repays<Content>(a.rows, b.cols)) return false;
     if (has_unfit<Content>(t, a) || has_unfit<Content>(t, b)) return false;
     const index groups = groups_for<Content>(kernel, a.cols);
@@ -383,7 +406,8 @@ bool try_scaled_pieces(matrix_view<const A> a, matrix_view<const B> b, magnitude
   kernel_set t = dispatch::instance().kernels();
   return with_content<best_content<typename Meeting::sum, A, B>()>([&]<content Content>() {
     constexpr index group = group_size<Content>;
-    const auto& kernel = kernel_for<Content>(t, a.rows, length);
+    const auto& deep = words_of<Content>::kernel(t, length / group);
+    const auto& kernel = deep.split_row ? words_of<Content>::kernel(t, 0) : deep;
     const index groups = groups_for<Content>(kernel, a.cols), piece_groups = length / group;
     if (!kernel || !t.tile<&tile_kernels::add_scaled>() || length % (group * kernel.multiple) != 0)
       return false;

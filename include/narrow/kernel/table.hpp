@@ -52,6 +52,14 @@ template <class Lane> struct panel_kernel {
   /// What a thread does before the first of its products and after the last one.
   void (*begin)() = nullptr, (*end)() = nullptr;
 
+  /// Of a kernel that takes int16 in two bytes: of every `multiple` groups of a row, and of a panel of b, these put the words
+  /// of upper bytes first, then those of lower ones.
+  void (*split_row)(word* row, index groups) = nullptr;
+  void (*split_panel)(word* panel, index groups) = nullptr;
+  /// The same sums, of any int16, in 64 bits: of up to so many groups.
+  void (*wide)(const left_panel& a, const word* b, index groups, std::int64_t* tile, index stride) = nullptr;
+  index wide_groups = 0;
+
   /// The same with fewer rows, if there is one.
   const panel_kernel* lower = nullptr;
 
@@ -273,6 +281,7 @@ struct kernel_table {
   /// Numbers split in two bf16, the panels of b followed by others of as many groups whose words have their halves
   /// exchanged; neither subnormals nor sums below 2^-126.
   panel_kernel<float> deep_two_bf16 = {};
+  panel_kernel<std::int32_t> deep_int16 = {};  // in bytes
   panel_kernel<std::int32_t> deep_int8 = {};
 
   pack_kernels pack = {};

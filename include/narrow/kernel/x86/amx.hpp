@@ -2,9 +2,11 @@
 // what memory they read, nor take a tile's number from a template.
 #pragma once
 
+#include <limits>
+
 #include "avx512.hpp"
 
-NARROW_TARGET_BEGIN("avx512f,amx-tile,amx-int8,amx-bf16")
+NARROW_TARGET_BEGIN("avx512f,avx512bw,avx512dq,amx-tile,amx-int8,amx-bf16")
 
 namespace narrow::kernel::amx {
 
@@ -39,6 +41,27 @@ template <int Tile> inline void store(void* to, index row_step) {
   asm volatile("tilestored %%tmm%c2, (%0, %1)" : : "r"(to), "r"(row_step), "i"(Tile) : "memory");
 }
 
+// The sums of 32 rows times 32 columns in four tiles, or of the first 16 columns in two.
+
+template <bool Half> inline void clear_tiles() {
+  zero<0>();
+  zero<1>();
+  if constexpr (!Half) {
+    zero<2>();
+    zero<3>();
+  }
+}
+template <bool Half, class Lane> inline void store_tiles(Lane* tile, index stride) {
+  Lane* const lower_tile = tile + tile_rows * stride;
+  const index step = stride * index{sizeof *tile};
+  store<0>(tile, step);
+  store<1>(lower_tile, step);
+  if constexpr (!Half) {
+    store<2>(tile + tile_words, step);
+    store<3>(lower_tile + tile_words, step);
+  }
+}
+
 /// Subnormal factors and sums count as zeros.
 struct bf16_pairs {
   using lane = float;
@@ -59,17 +82,11 @@ struct int8_quads {
   }
 };
 
-/// 32 rows times 32 columns, in four tiles, or the first 16 columns, in two.
 template <class Op, bool Half>
 NARROW_KERNEL void multiply_tiles(const left_panel& a, const word* b, index groups, const typename Op::lane*,
                                   typename Op::lane* tile, index stride) {
   constexpr index panel_cols = 2 * tile_words, b_step = panel_cols * index{sizeof(word)};
-  zero<0>();
-  zero<1>();
-  if constexpr (!Half) {
-    zero<2>();
-    zero<3>();
-  }
+  clear_tiles<Half>();
   const unsigned char *upper = a.data, *lower = a.data + tile_rows * a.row_step;
   for (index p = 0; p < groups; p += tile_words, b += tile_rows * panel_cols) {
     load<4>(upper, a.row_step);
@@ -88,14 +105,130 @@ NARROW_KERNEL void multiply_tiles(const left_panel& a, const word* b, index grou
     upper += tile_words * sizeof(word);
     lower += tile_words * sizeof(word);
   }
-  typename Op::lane* const lower_tile = tile + tile_rows * stride;
-  const index step = stride * index{sizeof *tile};
-  store<0>(tile, step);
-  store<1>(lower_tile, step);
-  if constexpr (!Half) {
-    store<2>(tile + tile_words, step);
-    store<3>(lower_tile + tile_words, step);
+  store_tiles<Half>(tile, stride);
+}
+
+/// Bytes of a, of which some are signed, times those of b.
+enum class bytes { high_high, high_low, low_high, low_low };
+template <bytes Which, int Sums, int A, int B> inline void step() {
+  if constexpr (Which == bytes::high_high)
+    asm volatile("tdpbssd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(Sums), "i"(A), "i"(B));
+  else if constexpr (Which == bytes::high_low)
+    asm volatile("tdpbsud %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(Sums), "i"(A), "i"(B));
+  else if constexpr (Which == bytes::low_high)
+    asm volatile("tdpbusd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(Sums), "i"(A), "i"(B));
+  else
+    asm volatile("tdpbuud %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(Sums), "i"(A), "i"(B));
+}
+
+/// int16 in bytes, 32 rows times 32 columns or 16.
+template <bool Half> struct tile_of_int16 {
+  static constexpr index panel_cols = 2 * tile_words, size = 2 * tile_rows * panel_cols,
+                         b_step = panel_cols * index{sizeof(word)};
+
+  template <bytes Which> static void add(const left_panel& a, const word* b, index groups) {
+    constexpr bool low_a = Which == bytes::low_high || Which == bytes::low_low,
+                   low_b = Which == bytes::high_low || Which == bytes::low_low;
+    const unsigned char *upper = a.data + (low_a ? tile_words * sizeof(word) : 0),
+                        *lower = upper + tile_rows * a.row_step;
+    if (low_b) b += tile_rows * panel_cols;
+    for (index p = 0; p < groups; p += 2 * tile_words, b += 2 * tile_rows * panel_cols) {
+      load<4>(upper, a.row_step);
+      load<6>(b, b_step);
+      step<Which, 0, 4, 6>();
+      load<5>(lower, a.row_step);
+      step<Which, 1, 5, 6>();
+      if constexpr (!Half) {
+        load<7>(b + tile_words, b_step);
+        step<Which, 2, 4, 7>();
+        step<Which, 3, 5, 7>();
+      }
+      upper += 2 * tile_words * sizeof(word);
+      lower += 2 * tile_words * sizeof(word);
+    }
   }
+
+  template <bytes... Which>
+  static void sum(const left_panel& a, const word* b, index groups, std::int32_t* tile) {
+    clear_tiles<Half>();
+    (add<Which>(a, b, groups), ...);
+    store_tiles<Half>(tile, panel_cols);
+  }
+
+  /// join(high, mixed, low, to) for each vector of sums of products of upper bytes, of upper and lower ones, and of lower
+  /// ones.
+  template <class Lane, class Join>
+  static void multiply(const left_panel& a, const word* b, index groups, Lane* tile, index stride,
+                       Join join) {
+    alignas(64) std::int32_t high[size], mixed[size], low[size];
+    sum<bytes::high_high>(a, b, groups, high);
+    sum<bytes::high_low, bytes::low_high>(a, b, groups, mixed);
+    sum<bytes::low_low>(a, b, groups, low);
+    for (index i = 0; i < size; i += panel_cols)
+      for (index l = 0; l < (Half ? tile_words : panel_cols); l += tile_words) {
+        const auto at = [&](const std::int32_t* sums) { return _mm512_load_epi32(sums + i + l); };
+        join(at(high), at(mixed), at(low), tile + i / panel_cols * stride + l);
+      }
+  }
+
+  NARROW_KERNEL static void in32(const left_panel& a, const word* b, index groups, const std::int32_t*,
+                                 std::int32_t* tile, index stride) {
+    multiply(a, b, groups, tile, stride, [](__m512i high, __m512i mixed, __m512i low, std::int32_t* to) {
+      const __m512i upper = _mm512_add_epi32(_mm512_slli_epi32(high, 8), mixed);
+      _mm512_storeu_epi32(to, _mm512_add_epi32(_mm512_slli_epi32(upper, 8), low));
+    });
+  }
+  NARROW_KERNEL static void in64(const left_panel& a, const word* b, index groups, std::int64_t* tile,
+                                 index stride) {
+    multiply(a, b, groups, tile, stride, [](__m512i high, __m512i mixed, __m512i low, std::int64_t* to) {
+      const auto half = [&](__m256i h, __m256i m, __m256i l, std::int64_t* half_to) {
+        const __m512i upper =
+            _mm512_add_epi64(_mm512_slli_epi64(_mm512_cvtepi32_epi64(h), 8), _mm512_cvtepi32_epi64(m));
+        _mm512_storeu_epi64(half_to, _mm512_add_epi64(_mm512_slli_epi64(upper, 8), _mm512_cvtepi32_epi64(l)));
+      };
+      half(_mm512_castsi512_si256(high), _mm512_castsi512_si256(mixed), _mm512_castsi512_si256(low), to);
+      half(_mm512_extracti32x8_epi32(high, 1), _mm512_extracti32x8_epi32(mixed, 1),
+           _mm512_extracti32x8_epi32(low, 1), to + tile_words / 2);
+    });
+  }
+};
+
+/// The lower bytes of the 16-bit lanes of both.
+inline __m512i lower_bytes(__m512i a, __m512i b) {
+  return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi16_epi8(a)), _mm512_cvtepi16_epi8(b), 1);
+}
+
+NARROW_KERNEL inline void split_row(word* row, index groups) {
+  for (; groups > 0; groups -= 2 * tile_words, row += 2 * tile_words) {
+    const __m512i first = _mm512_loadu_epi32(row), second = _mm512_loadu_epi32(row + tile_words);
+    _mm512_storeu_epi32(row, lower_bytes(_mm512_srli_epi16(first, 8), _mm512_srli_epi16(second, 8)));
+    _mm512_storeu_epi32(row + tile_words, lower_bytes(first, second));
+  }
+}
+
+/// Two words, bytes low, high, low, high, become one of their high bytes and one of their low ones.
+NARROW_KERNEL inline void split_panel(word* panel, index groups) {
+  constexpr index panel_cols = 2 * tile_words;
+  // Of each word the low bytes, then the high ones.
+  const __m512i order =
+      _mm512_broadcast_i32x4(_mm_setr_epi8(0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11, 12, 14, 13, 15));
+  for (; groups > 0; groups -= 2 * tile_rows, panel += 2 * tile_rows * panel_cols)
+    for (index l = 0; l < panel_cols; l += tile_words) {
+      __m512i high[tile_rows], low[tile_rows];
+      for (index p = 0; p < tile_rows; ++p) {
+        const word* const pair = panel + 2 * p * panel_cols + l;
+        const __m512i first = _mm512_shuffle_epi8(_mm512_loadu_epi32(pair), order),
+                      second = _mm512_shuffle_epi8(_mm512_loadu_epi32(pair + panel_cols), order);
+        low[p] = _mm512_or_si512(_mm512_and_si512(first, _mm512_set1_epi32(0xffff)),
+                                 _mm512_slli_epi32(second, 16));
+        high[p] = _mm512_or_si512(_mm512_srli_epi32(first, 16),
+                                  _mm512_andnot_si512(_mm512_set1_epi32(0xffff), second));
+      }
+      for (index p = 0; p < tile_rows; ++p) {
+        _mm512_storeu_epi32(panel + p * panel_cols + l, high[p]);
+        _mm512_storeu_epi32(panel + (tile_rows + p) * panel_cols + l, low[p]);
+      }
+    }
 }
 
 template <class Op> constexpr panel_kernel<typename Op::lane> panels_of_tiles() {
@@ -107,6 +240,20 @@ template <class Op> constexpr panel_kernel<typename Op::lane> panels_of_tiles() 
           .multiple = tile_words,
           .begin = begin,
           .end = end};
+}
+
+constexpr panel_kernel<std::int32_t> panels_of_int16() {
+  auto result = panels_of_tiles<int8_quads>();
+  result.all = tile_of_int16<false>::in32;
+  result.first_half = tile_of_int16<true>::in32;
+  result.wide = tile_of_int16<false>::in64;
+  constexpr index largest = 2 * 255 * 128;  // sum of products of the bytes of two elements
+  result.wide_groups =
+      std::numeric_limits<std::int32_t>::max() / (2 * largest) / (2 * tile_words) * 2 * tile_words;
+  result.multiple = 2 * tile_words;
+  result.split_row = split_row;
+  result.split_panel = split_panel;
+  return result;
 }
 
 NARROW_KERNEL inline void split(const float* from, word* to, index n) {
@@ -132,6 +279,7 @@ inline constexpr kernel_table kernels{.fp32 = {},
                                       .int8 = {},
                                       .deep_bf16 = panels_of_tiles<bf16_pairs>(),
                                       .deep_two_bf16 = panels_of_tiles<two_bf16>(),
+                                      .deep_int16 = panels_of_int16(),
                                       .deep_int8 = panels_of_tiles<int8_quads>(),
                                       .pack = {.split = split, .exchange_halves = exchange_halves}};
 
