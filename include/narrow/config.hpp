@@ -8,6 +8,14 @@
 #include <cstdint>
 #include <type_traits>
 
+#if defined(__SANITIZE_ADDRESS__)  // g++
+#define NARROW_ADDRESS_SANITIZER true
+#elif defined(__has_feature)  // clang
+#define NARROW_ADDRESS_SANITIZER __has_feature(address_sanitizer)
+#else
+#define NARROW_ADDRESS_SANITIZER false
+#endif
+
 namespace narrow::detail {
 
 /// Two machine words as one unsigned integer; std::integral does not count it as one in strict mode.

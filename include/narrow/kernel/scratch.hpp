@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "../config.hpp"
 #include "table.hpp"
 
 namespace narrow::kernel {
@@ -56,9 +57,9 @@ class memory_of_thread {
     static constinit thread_local bool is_gone = false;
     return is_gone;
   }
-  /// Null in destructors that come after its own.
+  /// Null in destructors that come after its own, and where a sanitizer is to see the ends of all memory.
   static memory_of_thread* of_this_thread() {
-    if (gone()) return nullptr;
+    if (NARROW_ADDRESS_SANITIZER || gone()) return nullptr;
     static thread_local memory_of_thread own;
     return &own;
   }
