@@ -186,6 +186,7 @@ constexpr compute_loop compute_loops[] = {
     {arithmetic::int8, "tdpbssd", "amx", dpbssd_tiles, 2 * 16 * 16 * 64 * tile_chains},
     {arithmetic::int8, "vpdpbusd", "avx512_vnni", dpbusd_512, 128 * many_chains},
     {arithmetic::int8, "vpdpbusd 256", "avx_vnni", dpbusd_256, 64 * few_chains},
+    {arithmetic::int16, "tdpbssd / 4", "amx", dpbssd_tiles, 2 * 16 * 16 * 64 * tile_chains / 4},  // of bytes
     {arithmetic::int16, "vpdpwssd", "avx512_vnni", dpwssd_512, 64 * many_chains},
     {arithmetic::int16, "vpmaddwd 512", "avx512", maddwd_512, 64 * many_chains},
     {arithmetic::int16, "vpdpwssd 256", "avx_vnni", dpwssd_256, 32 * few_chains},
@@ -195,6 +196,8 @@ constexpr compute_loop compute_loops[] = {
 #if defined(__x86_64__)
     {arithmetic::bf16, "tdpbf16ps", "amx", dpbf16_tiles, 2 * 16 * 16 * 32 * tile_chains},
     {arithmetic::bf16, "vdpbf16ps", "avx512_bf16", dpbf16_512, 64 * many_chains},
+    {arithmetic::fp16, "tdpbf16ps / 4", "amx", dpbf16_tiles,
+     2 * 16 * 16 * 32 * tile_chains / 4},  // of halves
     {arithmetic::fp32, "fp32 FMA 512", "avx512", fma_512, 32 * many_chains},
     {arithmetic::fp32, "fp32 FMA 256", "avx2", fma_256, 16 * few_chains},
 #endif

@@ -23,7 +23,7 @@ struct limit {
 };
 
 /// What the multipliers of a product take.
-enum class arithmetic { fp64, fp32, bf16, int16, int8 };
+enum class arithmetic { fp64, fp32, fp16, bf16, int16, int8 };
 
 /// Multiply-adds in registers, 2 FLOP each; where the instruction is not there, the next best, whose name
 /// says so.
@@ -53,7 +53,8 @@ template <narrow::narrow_scalar T> constexpr arithmetic arithmetic_of() {
     return layout::exponent_bits <= multiplier::exponent_bits &&
                    layout::mantissa_bits <= multiplier::mantissa_bits
                ? arithmetic::bf16
-               : arithmetic::fp32;
+           : narrow::kernel::splits_in_bf16<T>() ? arithmetic::fp16
+                                                 : arithmetic::fp32;
   }
 }
 template <narrow::block_format T> constexpr arithmetic arithmetic_of() {
