@@ -37,8 +37,11 @@ template <> struct words_of<content::two_bf16> {
   using element = word;
   using lane = float;
   static const auto& kernel(kernel_set t, index groups) {
+    // From then on a product is rounded no more often than there are terms: 16 times among those of a tile, and twice for
+    // each 16 terms.
+    constexpr index fewest = 32;
     static constexpr panel_kernel<float> none;
-    return deeper(none, t.get<&kernel_table::deep_two_bf16>(), groups);
+    return groups >= fewest ? t.get<&kernel_table::deep_two_bf16>() : none;
   }
 };
 template <> struct words_of<content::bf16> {

@@ -27,7 +27,7 @@ struct passes {
 };
 
 /// Integer accumulators are emptied into 64 bits, which no depth in memory can fill, before they can wrap;
-/// where that would be all the time, B is multiplied in two halves.
+/// where that would be all the time, B is multiplied in two halves, or by a kernel whose sums have 64 bits.
 template <content Content, class Lane>
 passes passes_for(const panel_kernel<Lane>& kernel, magnitudes largest, index groups) {
   passes result{.safe_groups = groups};
