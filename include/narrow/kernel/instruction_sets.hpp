@@ -35,21 +35,24 @@ consteval std::array<instruction_set, Count> linked(std::array<instruction_set, 
   return list;
 }
 
+// It would indent what follows #if twice.
+// clang-format off
 /// The best one last. Each has what the one has that it extends, and puts its own kernels in the place of those.
 inline constexpr auto instruction_sets = linked(std::to_array<instruction_set>({
-  {"portable", "", [] { return true; }, {}},
+    {"portable", "", [] { return true; }, {}},
 #if defined(__x86_64__)
-      {"avx2", "portable", [] { return this_processor().avx2; }, avx2::kernels},
-      {"avx_vnni", "avx2", [] { return this_processor().avx_vnni; }, avx_vnni::kernels},
-      {"avx512", "avx2", [] { return this_processor().avx512; }, avx512::kernels},
-      {"avx512_vnni", "avx512", [] { return this_processor().avx512_vnni; }, avx512_vnni::kernels},
-      {"avx512_bf16", "avx512_vnni", [] { return this_processor().avx512_bf16; }, avx512_bf16::kernels},
-      {"amx", "avx512_bf16", [] { return this_processor().amx; }, amx::kernels},
+    {"avx2", "portable", [] { return this_processor().avx2; }, avx2::kernels},
+    {"avx_vnni", "avx2", [] { return this_processor().avx_vnni; }, avx_vnni::kernels},
+    {"avx512", "avx2", [] { return this_processor().avx512; }, avx512::kernels},
+    {"avx512_vnni", "avx512", [] { return this_processor().avx512_vnni; }, avx512_vnni::kernels},
+    {"avx512_bf16", "avx512_vnni", [] { return this_processor().avx512_bf16; }, avx512_bf16::kernels},
+    {"amx", "avx512_bf16", [] { return this_processor().amx; }, amx::kernels},
 #elif defined(__aarch64__)
-      {"neon", "portable", [] { return true; }, neon::kernels},
-      {"neon_dot", "neon", [] { return this_processor().neon_dot; }, neon_dot::kernels},
-      {"neon_bf16", "neon_dot", [] { return this_processor().neon_bf16; }, neon_bf16::kernels},
+    {"neon", "portable", [] { return true; }, neon::kernels},
+    {"neon_dot", "neon", [] { return this_processor().neon_dot; }, neon_dot::kernels},
+    {"neon_bf16", "neon_dot", [] { return this_processor().neon_bf16; }, neon_bf16::kernels},
 #endif
 }));
+// clang-format on
 
 }  // namespace narrow::kernel
