@@ -73,29 +73,39 @@ template <class T> T some_number(std::mt19937& random) {
 }
 
 template <class A, class B> void check_floats(tally& count) {
-  for_each_isa([&](const std::string& isa) {
-    std::mt19937 random(1);
-    unsigned layout = 0;
-    for (const auto& [m, n, k] : shapes()) {
-      const matrix<A> a(m, k, layout % 4, [&] { return some_number<A>(random); });
-      const matrix<B> b(k, n, layout / 4 % 4, [&] { return some_number<B>(random); });
-      matrix<float> c(m, n, layout++ / 16 % 2, [] { return nan_value; });
+  std::mt19937 random(1);
+  unsigned layout = 0;
+  for (const shape& size : shapes()) {
+    const place m = size.m, n = size.n, k = size.k;
+    const matrix<A> a(m, k, layout % 4, [&] { return some_number<A>(random); });
+    const matrix<B> b(k, n, layout / 4 % 4, [&] { return some_number<B>(random); });
+    struct sum {
+      double value = 0, magnitude = 0;
+    };
+    std::vector<sum> sums;
+    for (place i = 0; i < m; ++i)
+      for (place j = 0; j < n; ++j) {
+        sum& s = sums.emplace_back();
+        for (place p = 0; p < k; ++p) {  // products have at most 48 bits
+          const double term =
+              double{static_cast<float>(a.view(i, p))} * double{static_cast<float>(b.view(p, j))};
+          s.value += term;
+          s.magnitude += std::abs(term);
+        }
+      }
+    for_each_isa([&](const std::string& isa) {
+      matrix<float> c(m, n, layout / 16 % 2, [] { return nan_value; });
       gemm(in(a), in(b), c.view);
       for (place i = 0; i < m; ++i)
         for (place j = 0; j < n; ++j) {
-          double sum = 0, magnitude = 0;  // products have at most 48 bits
-          for (place p = 0; p < k; ++p) {
-            const double term =
-                double{static_cast<float>(a.view(i, p))} * double{static_cast<float>(b.view(p, j))};
-            sum += term;
-            magnitude += std::abs(term);
-          }
+          const sum& s = sums[static_cast<std::size_t>(i * n + j)];
           const float got = c.view(i, j);
-          count.expect(std::abs(double{got} - sum) <= static_cast<double>(k) * 0x1.01p-24 * magnitude,
-                       [&] { return text(isa, name_of<A>(), "sum", sum, "got", got); });
+          count.expect(std::abs(double{got} - s.value) <= static_cast<double>(k) * 0x1.01p-24 * s.magnitude,
+                       [&] { return text(isa, name_of<A>(), "sum", s.value, "got", got); });
         }
-    }
-  });
+    });
+    ++layout;
+  }
 }
 
 /// Every coefficient as the portable kernels give it: fixed point is exact.
