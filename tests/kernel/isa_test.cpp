@@ -281,18 +281,22 @@ TEST_CASE("infinities and NaN in every place of a panel", "[kernel][isa]") {
 }
 
 TEST_CASE("subnormals take part in products, beside large numbers, too", "[kernel][isa]") {
-  constexpr place m = 64, n = 64, k = 1100;
-  const auto check = [&]<class T>(T small, T large, double product) {
-    std::vector<T> a(m * k, small), b(k * n, T(0));
+  constexpr place k = 1100;
+  const auto check_shape = []<class T>(place m, place n, T small, T large, double product) {
+    std::vector<T> a(static_cast<std::size_t>(m * k), small), b(static_cast<std::size_t>(k * n), T(0));
     for (place p = 0; p < k; p += 100)  // not all terms, so that float sums are exact
       for (place j = 0; j < n; ++j) b[static_cast<std::size_t>(p * n + j)] = large;
-    std::vector<float> c(m * n, nan_value);
+    std::vector<float> c(static_cast<std::size_t>(m * n), nan_value);
     gemm(row_major(a, m, k), row_major(b, k, n), row_major(c, m, n));
     for (const float x : c) REQUIRE(double{x} == 11 * product);
     std::vector<T> line(k, T(0));
     for (std::size_t p = 0; p < line.size(); p += 100) line[p] = large;
     REQUIRE(double{dot(std::span(a).first(k), line)} == 11 * product);
     REQUIRE(double{dot(line, std::span(a).first(k))} == 11 * product);
+  };
+  const auto check = [&](auto small, auto large, double product) {
+    check_shape(16, 32, small, large, product);
+    check_shape(64, 64, small, large, product);  // large enough for all kernels
   };
   for_each_isa([&](const std::string& isa) {
     CAPTURE(isa);
