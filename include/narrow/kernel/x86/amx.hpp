@@ -74,12 +74,23 @@ struct bf16_pairs {
 struct two_bf16 : bf16_pairs {
   static constexpr int right_words = 2;
 };
+/// Bytes of a, of which some are signed, times those of b.
+enum class bytes { high_high, high_low, low_high, low_low };
+template <bytes Which, int Sums, int A, int B> inline void step() {
+  if constexpr (Which == bytes::high_high)
+    asm volatile("tdpbssd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(Sums), "i"(A), "i"(B));
+  else if constexpr (Which == bytes::high_low)
+    asm volatile("tdpbsud %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(Sums), "i"(A), "i"(B));
+  else if constexpr (Which == bytes::low_high)
+    asm volatile("tdpbusd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(Sums), "i"(A), "i"(B));
+  else
+    asm volatile("tdpbuud %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(Sums), "i"(A), "i"(B));
+}
+
 struct int8_quads {
   using lane = std::int32_t;
   static constexpr int right_words = 1;
-  template <int Sums, int A, int B> static void step() {
-    asm volatile("tdpbssd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(Sums), "i"(A), "i"(B));
-  }
+  template <int Sums, int A, int B> static void step() { amx::step<bytes::high_high, Sums, A, B>(); }
 };
 
 template <class Op, bool Half>
@@ -106,19 +117,6 @@ NARROW_KERNEL void multiply_tiles(const left_panel& a, const word* b, index grou
     lower += tile_words * sizeof(word);
   }
   store_tiles<Half>(tile, stride);
-}
-
-/// Bytes of a, of which some are signed, times those of b.
-enum class bytes { high_high, high_low, low_high, low_low };
-template <bytes Which, int Sums, int A, int B> inline void step() {
-  if constexpr (Which == bytes::high_high)
-    asm volatile("tdpbssd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(Sums), "i"(A), "i"(B));
-  else if constexpr (Which == bytes::high_low)
-    asm volatile("tdpbsud %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(Sums), "i"(A), "i"(B));
-  else if constexpr (Which == bytes::low_high)
-    asm volatile("tdpbusd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(Sums), "i"(A), "i"(B));
-  else
-    asm volatile("tdpbuud %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(Sums), "i"(A), "i"(B));
 }
 
 /// int16 in bytes, 32 rows times 32 columns or 16.
