@@ -238,7 +238,7 @@ TEST_CASE("every number of a line to the nearest multiple of a scale of its plac
       std::vector<std::int8_t> to(from.size());
       const bool by_kernel = kernel::quantize_across(
           matrix_view<const float>{from.data(), places, lines, 1, places},
-          matrix_view<std::int8_t>{to.data(), places, lines, 1, places}, std::span<const float>(scales), real,
+          matrix_view<std::int8_t>{to.data(), places, lines, 1, places}, kernel::row_scales{scales}, real,
           {-127, 127}, rounding::nearest_even{}, kernel::element_order{});
       count.expect(by_kernel == (isa != "portable"), [&] { return text(isa, "has a kernel?", by_kernel); });
       if (!by_kernel) return;

@@ -16,6 +16,10 @@ enum class storage_order { row_major, column_major };
 
 namespace detail {
 
+constexpr storage_order other_order(storage_order order) {
+  return order == storage_order::row_major ? storage_order::column_major : storage_order::row_major;
+}
+
 /// A type whose numbers are Values as they are.
 template <std::floating_point Value, class T>
 inline constexpr bool is_value = std::same_as<T, Value> || std::same_as<T, float>;
@@ -35,6 +39,13 @@ template <std::floating_point Value, class T> Value to_value(const T& x) {
   }
 }
 
+/// Elements that follow one another, as a matrix.
+template <class T>
+matrix_view<T> stored_matrix(T* data, std::ptrdiff_t rows, std::ptrdiff_t cols, storage_order order) {
+  return order == storage_order::row_major ? matrix_view<T>{data, rows, cols, cols, 1}
+                                           : matrix_view<T>{data, rows, cols, 1, rows};
+}
+
 /// The numbers that a part of a tensor, which begins at (row, col), is assigned from. One type whatever they
 /// come from, so that what is done with them is compiled once: only `compute` knows.
 template <std::floating_point Value> struct value_source {
@@ -42,25 +53,34 @@ template <std::floating_point Value> struct value_source {
 
   matrix_view<const Value> values = {};  // in memory; or else
   const void* coefficient = nullptr;     // what they are computed from, anew for each panel
-  void (*compute)(const void* coefficient, const region& part, Value* to) = nullptr;  // by columns
+  void (*compute)(const void* coefficient, const region& part, matrix_view<Value> to) = nullptr;
   std::ptrdiff_t row = 0, col = 0;
 
   bool in_place() const { return compute == nullptr; }
-  /// Some of them: without a copy where they are in memory, and otherwise in the buffer.
-  matrix_view<const Value> panel(const region& r, Value* buffer) const {
-    if (in_place()) return values.block(r.row - row, r.col - col, r.rows, r.cols);
-    compute(coefficient, {r.row - row, r.col - col, r.rows, r.cols}, buffer);
-    return {buffer, r.rows, r.cols, 1, r.rows};
+  /// Some of those in memory.
+  matrix_view<const Value> block(const region& r) const {
+    return values.block(r.row - row, r.col - col, r.rows, r.cols);
+  }
+  /// Whether they are in memory, neighbours side by side in lines of this order.
+  bool lies_in(storage_order order) const {
+    const auto lines = order == storage_order::row_major ? values.transposed() : values;
+    return in_place() && (lines.row_stride == 1 || lines.rows <= 1);
+  }
+  void copy(const region& r, matrix_view<Value> to) const {
+    if (in_place())
+      kernel::copy(block(r), to);
+    else
+      compute(coefficient, {r.row - row, r.col - col, r.rows, r.cols}, to);
   }
 };
 
-/// to(i, j) = coefficient(i, j) for a part, by columns.
+/// to(i, j) = coefficient(i, j) for a part.
 template <std::floating_point Value, class Coefficient>
-void compute_values(const void* coefficient, const region& part, Value* to) {
+void compute_values(const void* coefficient, const region& part, matrix_view<Value> to) {
   const auto& at = *static_cast<const Coefficient*>(coefficient);
-  for (std::ptrdiff_t j = 0; j < part.cols; ++j)
-    for (std::ptrdiff_t i = 0; i < part.rows; ++i)
-      to[i + j * part.rows] = to_value<Value>(at(part.row + i, part.col + j));
+  kernel::for_each_place(to, [&](std::ptrdiff_t i, std::ptrdiff_t j) {
+    to(i, j) = to_value<Value>(at(part.row + i, part.col + j));
+  });
 }
 
 template <class T, class Value>
@@ -79,11 +99,11 @@ value_source<std::remove_const_t<T>> source_of(const matrix_view<T>& values, std
   return {values, nullptr, nullptr, row, col};
 }
 
-/// visit(region, values) for all of `within` in panels small enough for the first-level cache. Out of line: it
-/// is the rare case, and needs a large frame.
+/// visit(region, values) for all of `within` in panels small enough for the first-level cache, whose values lie in the
+/// order. Out of line, as it needs a large frame.
 template <std::floating_point Value, class Visit>
-[[gnu::noinline]] void for_each_computed_panel(const region& within, storage_order order,
-                                               const value_source<Value>& source, const Visit& visit) {
+[[gnu::noinline]] void for_each_copied_panel(const region& within, storage_order order,
+                                             const value_source<Value>& source, const Visit& visit) {
   // Long enough for lines in memory, and not too thin for blocks that lie across them.
   constexpr std::ptrdiff_t elements = 4096, line = 128;
   Value buffer[elements];
@@ -95,18 +115,20 @@ template <std::floating_point Value, class Visit>
     for (std::ptrdiff_t j = 0; j < within.cols; j += cols) {
       const region r{within.row + i, within.col + j, std::min(rows, within.rows - i),
                      std::min(cols, within.cols - j)};
-      visit(r, source.panel(r, buffer));
+      const auto panel = stored_matrix(buffer, r.rows, r.cols, order);
+      source.copy(r, panel);
+      visit(r, matrix_view<const Value>(panel));
     }
 }
 
-/// The same, but at once where the values are in memory.
+/// The same, but at once where the values are in memory as they are wanted.
 template <std::floating_point Value, class Visit>
 void for_each_panel(const region& within, storage_order order, const value_source<Value>& source,
                     const Visit& visit) {
-  if (source.in_place())
-    visit(within, source.panel(within, nullptr));
+  if (source.lies_in(order))
+    visit(within, source.block(within));
   else
-    for_each_computed_panel(within, order, source, visit);
+    for_each_copied_panel(within, order, source, visit);
 }
 
 /// Makes a source for `part` one that does not depend on the tensor which is written: values in memory stay as
@@ -115,14 +137,9 @@ template <std::floating_point Value>
 void make_independent(value_source<Value>& source, const region& part, std::vector<Value>& copy) {
   if (source.in_place()) return;
   copy.resize(static_cast<std::size_t>(part.rows * part.cols));
-  source = {source.panel(part, copy.data()), nullptr, nullptr, part.row, part.col};
-}
-
-/// Elements that follow one another, as a matrix.
-template <class T>
-matrix_view<T> stored_matrix(T* data, std::ptrdiff_t rows, std::ptrdiff_t cols, storage_order order) {
-  return order == storage_order::row_major ? matrix_view<T>{data, rows, cols, cols, 1}
-                                           : matrix_view<T>{data, rows, cols, 1, rows};
+  const auto values = stored_matrix(copy.data(), part.rows, part.cols, storage_order::column_major);
+  source.copy(part, values);
+  source = {values, nullptr, nullptr, part.row, part.col};
 }
 
 /// The row-major indices of a part of a matrix with so many columns.

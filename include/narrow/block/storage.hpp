@@ -22,10 +22,12 @@ struct block_rules {
   float (*reaching)(std::uint32_t magnitude);  // the scale at which a magnitude fits, from its bits
 };
 
-/// Numbers of blocks: first, first + step, ...
+/// The blocks that a line in memory meets: numbers first, first + step, ..., each in a run of its places.
 struct block_line {
   std::size_t first, step;
-  std::size_t operator()(std::size_t k) const { return first + k * step; }
+  kernel::place_runs runs;
+
+  std::size_t operator()(std::ptrdiff_t run) const { return first + static_cast<std::size_t>(run) * step; }
 };
 
 /// A matrix in blocks, and how its elements lie in memory.
@@ -42,19 +44,26 @@ struct block_layout {
     return stored_matrix(data, grid.rows, grid.cols, order);
   }
 
-  /// Whether neighbours in memory have scales of their own.
-  bool blocks_cross() const { return by_rows() ? grid.tile_cols == 1 : grid.tile_rows == 1; }
-  /// For blocks that cross the lines in memory: visit(piece, blocks) for pieces of `within` in which all lines
-  /// meet the same blocks, number blocks(k) at place k. False if they do not cross, or a visit was.
+  /// Whether lines in memory meet blocks so narrow that a scale for each place of a line is better than a block at a time.
+  bool has_narrow_blocks() const {
+    const std::ptrdiff_t width = by_rows() ? grid.tile_cols : grid.tile_rows,
+                         length = by_rows() ? grid.cols : grid.rows;
+    return width == 1 || (width < length && 2 * width <= kernel::most_places_across);
+  }
+  /// For narrow blocks: visit(piece, blocks) for pieces of `within` in which all lines meet the same blocks. False if they
+  /// are not narrow, or a visit was.
   template <class Visit> bool for_each_crossing(const region& within, const Visit& visit) const {
-    if (!blocks_cross()) return false;
+    if (!has_narrow_blocks()) return false;
     block_grid pieces = grid;
-    (by_rows() ? pieces.tile_cols : pieces.tile_rows) = kernel::most_places_across;
+    std::ptrdiff_t& width = by_rows() ? pieces.tile_cols : pieces.tile_rows;
+    const std::ptrdiff_t block_width = width;
+    width *= kernel::most_places_across / width;
     const auto step = static_cast<std::size_t>(by_rows() ? 1 : grid.block_cols());
     bool all = true;
     pieces.for_each_block(within, [&](std::ptrdiff_t, const region& piece) {
       const auto first = static_cast<std::size_t>(grid.block_of(piece.row, piece.col));
-      all = all && visit(piece, block_line{first, step});
+      const std::ptrdiff_t before = (by_rows() ? piece.col : piece.row) % block_width;
+      all = all && visit(piece, block_line{first, step, {block_width, before}});
     });
     return all;
   }
@@ -65,17 +74,21 @@ template <class Statistic>
 std::size_t survey_blocks(const block_layout& layout, const region& part, const value_source<float>& source,
                           std::span<Statistic> statistics) {
   std::size_t nonfinite = 0;
-  for_each_panel(part, layout.order, source, [&](const region& panel, const matrix_view<const float>& x) {
+  // Of one block, in any order.
+  const bool as_they_lie = layout.grid.count() == 1 && source.lies_in(other_order(layout.order));
+  const auto order = as_they_lie ? other_order(layout.order) : layout.order;
+  for_each_panel(part, order, source, [&](const region& panel, const matrix_view<const float>& x) {
     const auto values = [&](const region& r) {
       return x.block(r.row - panel.row, r.col - panel.col, r.rows, r.cols);
     };
     if constexpr (requires { Statistic::largest_suffices; }) {
       const bool done = layout.for_each_crossing(panel, [&](const region& r, const block_line& blocks) {
         const auto lines = layout.as_lines(values(r));
-        std::array<std::uint32_t, kernel::most_places_across> found{};
-        if (!kernel::survey_across(lines, found)) return false;
-        for (std::size_t k = 0; k < static_cast<std::size_t>(lines.rows); ++k)
-          statistics[blocks(k)].add(found[k]);
+        std::array<std::uint32_t, kernel::most_places_across> found;
+        if (!kernel::survey_across(lines, blocks.runs, found)) return false;
+        blocks.runs.for_each(lines.rows, [&](std::ptrdiff_t run, std::ptrdiff_t, std::ptrdiff_t) {
+          statistics[blocks(run)].add(found[static_cast<std::size_t>(run)]);
+        });
         return true;
       });
       if (done) return;  // else what was added is added again, which changes nothing
@@ -130,6 +143,14 @@ template <class Element, class Scale> class block_storage {
   void dequantize(matrix_view<float> to) const {
     check_shapes(to.rows == rows() && to.cols == cols(), "narrow::block_tensor::dequantize", "the tensor",
                  extents(rows(), cols()), "to", extents(to.rows, to.cols));
+    const bool done =
+        layout_.for_each_crossing(grid().whole(), [&](const region& r, const block_line& blocks) {
+          const auto lines = layout_.as_lines(elements().block(r.row, r.col, r.rows, r.cols));
+          scale_memory scales;
+          return kernel::try_dequantize_rows(lines, scales_of(blocks, lines.rows, scales),
+                                             layout_.as_lines(to.block(r.row, r.col, r.rows, r.cols)));
+        });
+    if (done) return;
     grid().for_each_block(grid().whole(), [&](std::ptrdiff_t number, const region& r) {
       kernel::dequantize(elements().block(r.row, r.col, r.rows, r.cols), scale(number),
                          to.block(r.row, r.col, r.rows, r.cols));
@@ -164,11 +185,9 @@ template <class Element, class Scale> class block_storage {
     const std::ptrdiff_t place = layout_.by_rows() ? row * cols() + col : row + col * rows();
     const Element& element = mantissas_[static_cast<std::size_t>(place)];
     const float by = scale(block_row * block_cols_ + block_col);
-    // Where subnormals take part, the caller's floating-point control register must not.
-    if (by > 0x1p-60f) return static_cast<float>(element) * by;
-    float result = 0;
-    kernel::dequantize<Element>({&element, 1, 1, 1, 1}, by, {&result, 1, 1, 1, 1});
-    return result;
+    // Where subnormals take part, the caller's floating-point control register must not: in integers.
+    return by > 0x1p-60f ? static_cast<float>(element) * by
+                         : nearest<float>(multiply(unpack(element), unpack(by)));
   }
 
   /// A new shape, all zeros.
@@ -240,7 +259,7 @@ template <class Element, class Scale> class block_storage {
              const Round& round) {
     grid().for_each_block(part, [&](std::ptrdiff_t number, const region& piece) {
       Statistic s;
-      nonfinite_ += kernel::survey(source.panel(piece, nullptr), s);
+      nonfinite_ += kernel::survey(source.block(piece), s);
       admit(number, s.bits, rules, round);
     });
     round_into_scales(part, source, rules, round);
@@ -267,6 +286,15 @@ template <class Element, class Scale> class block_storage {
   float scale(std::ptrdiff_t block) const {
     return static_cast<float>(scales_[static_cast<std::size_t>(block)]);
   }
+  using scale_memory = std::array<float, kernel::most_places_across>;
+  /// Those of the places of a line, put into `to`.
+  kernel::row_scales scales_of(const block_line& blocks, std::ptrdiff_t places, scale_memory& to) const {
+    std::size_t count = 0;
+    blocks.runs.for_each(places, [&](std::ptrdiff_t run, std::ptrdiff_t, std::ptrdiff_t) {
+      to[count++] = static_cast<float>(scales_[blocks(run)]);
+    });
+    return {std::span(to).first(count), blocks.runs};
+  }
   matrix_view<const Element> elements() const { return layout_.elements(mantissas_.data()); }
   matrix_view<Element> elements() { return layout_.elements(mantissas_.data()); }
 
@@ -280,13 +308,11 @@ template <class Element, class Scale> class block_storage {
       };
       const bool done = layout_.for_each_crossing(panel, [&](const region& r, const block_line& blocks) {
         const auto lines = layout_.as_lines(to.block(r.row, r.col, r.rows, r.cols));
-        std::array<float, kernel::most_places_across> scales;
-        const auto count = static_cast<std::size_t>(lines.rows);
-        for (std::size_t k = 0; k < count; ++k) scales[k] = static_cast<float>(scales_[blocks(k)]);
         const auto order = order_within(r, cols());
-        return kernel::try_quantize_rows(layout_.as_lines(from(r)), lines, std::span(scales).first(count),
-                                         rules.kind, rules.range, round,
-                                         layout_.by_rows() ? order.transposed() : order);
+        scale_memory scales;
+        return kernel::try_quantize_rows(layout_.as_lines(from(r)), lines,
+                                         scales_of(blocks, lines.rows, scales), rules.kind, rules.range,
+                                         round, layout_.by_rows() ? order.transposed() : order);
       });
       if (done) return;
       grid().for_each_block(panel, [&](std::ptrdiff_t block, const region& r) {

@@ -261,3 +261,16 @@ template <narrow::detail::tensor_part X, int RefOptions, class Stride>
 class Ref<const X, RefOptions, Stride> : Ref<X, RefOptions, Stride> {};
 
 }  // namespace Eigen
+
+namespace narrow {
+
+/// Eigen's assignment loop, found by argument-dependent lookup, for floats in memory: a block at a time.
+template <class Dst, block_format S, int R, int C, int O, int MR, int MC>
+requires detail::direct_access<Dst> && std::same_as<typename Dst::Scalar, float>
+void call_dense_assignment_loop(Dst& dst, const Eigen::Matrix<S, R, C, O, MR, MC>& src,
+                                const Eigen::internal::assign_op<float, float>& functor) {
+  Eigen::internal::resize_if_allowed(dst, src, functor);
+  src.tensor().dequantize(detail::view_of_direct(dst));
+}
+
+}  // namespace narrow

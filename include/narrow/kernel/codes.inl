@@ -54,7 +54,6 @@ template <class Code> struct encode_nearest {
     const auto code = lanes_as<signed_lanes>(magnitude) < static_cast<std::int32_t>(e.min_normal) ? subnormal : normal;
     store_codes<Code>(lanes_as<signed_lanes>(code), bits, to, e);
   }
-  void move_by(index) {}
 };
 
 /// bf16.
@@ -67,16 +66,16 @@ struct encode_upper_half {
     find_most(bits, most);
     store_lower<2>(to, (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
   }
-  void move_by(index) {}
 };
 
 struct stochastic_state {
   encoding e;
   random_draws draws;
-  code_lanes at;  // the indices, which draws.key.before was added to
+  std::uint32_t step;  // from one number's index to the next one's
+  code_lanes at = {};  // the indices, which draws.key.before was added to
   signed_lanes most = {};
 
-  void move_by(index n) { at += static_cast<std::uint32_t>(n); }
+  void move_by(index n) { at += static_cast<std::uint32_t>(n) * step; }
   /// The codes of numbers in the range of the normal ones. What of a draw is below the bits that are cut off cannot carry
   /// into them.
   code_lanes normal(code_lanes magnitude, code_lanes draw) const {
@@ -124,6 +123,11 @@ template <class Code> struct encode_some_stochastic : stochastic_state {
   }
 };
 
+/// To numbers that are so many places further, for steps to which that makes a difference.
+template <class Step> inline void move(Step& step, index n) {
+  if constexpr (requires { step.move_by(n); }) step.move_by(n);
+}
+
 /// Takes a step for each vector of a line of n numbers. The last one may take numbers of the one before again; of a shorter
 /// line they are followed by zeros.
 template <class Code, class Step> inline Step for_codes(const float* from, void* to, index n, Step step) {
@@ -131,7 +135,7 @@ template <class Code, class Step> inline Step for_codes(const float* from, void*
   constexpr index ways = 4, bytes = sizeof(Code);
   const auto take = [&](index i) {
     step(from + i, codes + i * bytes);
-    step.move_by(code_count);
+    move(step, code_count);
   };
   index i = 0;
   for (; i + ways * code_count <= n; i += ways * code_count) {
@@ -140,7 +144,7 @@ template <class Code, class Step> inline Step for_codes(const float* from, void*
   for (; i + code_count <= n; i += code_count) take(i);
   if (i == n) return step;
   if (n >= code_count) {
-    step.move_by(n - code_count - i);
+    move(step, n - code_count - i);
     take(n - code_count);
     return step;
   }
@@ -194,12 +198,11 @@ inline bool any_small(const float* from, index n, const encoding& e) {
   return any_of(lanes_as<signed_lanes>(least < e.min_normal - 1u));
 }
 
-/// Number i is rounded under index first + i.
 template <class Code>
 NARROW_KERNEL bool encode_line_stochastic(const float* from, void* to, index n, const encoding& e,
-                                          const detail::random_key& key, std::uint32_t first) {
-  stochastic_state state{e, {key}, {}};
-  for (unsigned l = 0; l < code_count; ++l) state.at[l] = first + l + key.before;
+                                          const element_draws& draws) {
+  stochastic_state state{e, {draws.key}, draws.step};
+  for (unsigned l = 0; l < code_count; ++l) state.at[l] = draws.first + l * draws.step + draws.key.before;
   const auto round = [&](index i, index count, auto step) {
     state = for_codes<Code>(from + i, static_cast<unsigned char*>(to) + i * index{sizeof(Code)}, count, step);
   };

@@ -128,19 +128,25 @@ template <class Sum> void scale_sums(matrix_view<const Sum> sums, float unit, ma
   }();
   const kernel_set t = dispatch::instance().kernels();
   const bool dense = sums.col_stride == 1 && c.col_stride == 1;
+  if constexpr (std::same_as<Sum, std::int32_t>)
+    if (const auto kernel = t.tile<&tile_kernels::scale>(); kernel && dense) {
+      constexpr index most = 32;
+      std::array<float, most> units;
+      units.fill(unit);
+      for (index i = 0; i < sums.rows; i += most)
+        for (index j = 0; j < sums.cols; j += longest) {
+          const index m = std::min(most, sums.rows - i), n = std::min(longest, sums.cols - j);
+          kernel(&sums(i, j), {m, n, sums.row_stride, c.row_stride}, units.data(), ones.data(), &c(i, j));
+        }
+      return;
+    }
   for (index i = 0; i < sums.rows; ++i)
     for (index j = 0, n; j < sums.cols; j += n) {
       n = std::min(longest, sums.cols - j);
-      if constexpr (std::same_as<Sum, std::int64_t>) {
+      if constexpr (std::same_as<Sum, std::int64_t>)
         if (const auto kernel = t.get<&kernel_table::scale>();
             kernel && dense && kernel(&sums(i, j), unit, ones.data(), &c(i, j), n))
           continue;
-      } else if constexpr (std::same_as<Sum, std::int32_t>) {
-        if (const auto kernel = t.tile<&tile_kernels::scale>(); kernel && dense) {
-          kernel(&sums(i, j), {1, n, 0, 0}, &unit, ones.data(), &c(i, j));
-          continue;
-        }
-      }
       for (index l = j; l < j + n; ++l) c(i, l) = detail::nearest_float(sums(i, l)) * unit;
     }
 }

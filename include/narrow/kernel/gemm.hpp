@@ -11,14 +11,16 @@ NARROW_STRICT_BEGIN
 
 namespace narrow::kernel {
 
-/// The sums of A B, handed to store(i, j, sums), a matrix_view, in tiles.
+/// The sums of A B, handed to store(i, j, sums), a matrix_view, in tiles; but those that are floats perhaps written to
+/// `direct`, if there is such a matrix.
 template <class Meeting, class A, class B, class Store>
-void products(matrix_view<const A> a, matrix_view<const B> b, magnitudes largest, const Store& store) {
+void products(matrix_view<const A> a, matrix_view<const B> b, magnitudes largest, const Store& store,
+              const matrix_view<float>& direct = {}) {
   if (a.rows == 1 && b.cols == 1) {
     const typename Meeting::sum sum =
         dot_of_lines<Meeting>(a.data, a.col_stride, b.data, b.row_stride, a.cols, largest);
     store(0, 0, matrix_view{&sum, 1, 1, 1, 1});
-  } else if (!try_panel_product<Meeting>(a, b, largest, store) &&
+  } else if (!try_panel_product<Meeting>(a, b, largest, direct, store) &&
              !try_vector_product<Meeting>(a, b, largest, store) &&
              !try_wide_product<Meeting>(a, b, largest, store)) {
     portable::product<Meeting>(a, b, store);
@@ -39,7 +41,10 @@ NARROW_KERNEL void multiply(matrix_view<const A> a, matrix_view<const B> b, matr
   const auto store = [&](index i, index j, auto sums) {
     finish_tile<meeting>(sums, alpha, beta, c.block(i, j, sums.rows, sums.cols), round, order.at(i, j));
   };
-  products<meeting>(a, b, {detail::largest_element<A>(), detail::largest_element<B>()}, store);
+  matrix_view<float> direct;
+  if constexpr (std::same_as<C, float>)
+    if (alpha == 1 && beta == 0 && c.col_stride == 1) direct = c;
+  products<meeting>(a, b, {detail::largest_element<A>(), detail::largest_element<B>()}, store, direct);
 }
 
 /// What an integer sum of products counts in.

@@ -1,6 +1,8 @@
 // Lines of numbers from one format to another by the kernels of the instruction set in use.
 #pragma once
 
+#include <cstring>
+
 #include "isa.hpp"
 #include "packing.hpp"
 #include "quantize.hpp"
@@ -27,34 +29,32 @@ template <class T, class Overflow> bool encode(const float* from, T* to, index n
   return false;
 }
 
-/// The same, stochastically: number i under index first + i. False, too, if these indices have two keys.
+/// The same, stochastically.
 template <class T, class Overflow>
-bool encode_stochastic(const float* from, T* to, index n, std::uint64_t seed, std::uint64_t first) {
+bool encode_stochastic(const float* from, T* to, index n, const element_draws& draws) {
   if constexpr (narrow_float<T> && sizeof(T) <= 2) {
     kernel_set t = dispatch::instance().kernels();
     const auto kernel =
         t.get < sizeof(T) == 1 ? &kernel_table::encode8_stochastic : &kernel_table::encode16_stochastic > ();
-    if (kernel && first >> 32 == (first + static_cast<std::uint64_t>(n)) >> 32) {
+    if (kernel) {
       static constexpr encoding e = encoding_of<T, Overflow>();
-      return kernel(from, to, n, e, detail::random_key(seed, first), static_cast<std::uint32_t>(first));
+      return kernel(from, to, n, e, draws);
     }
   }
   return false;
 }
 
-/// to[i] = from[i], rounded by the policy, number i under index first + i. False if there is no kernel for
-/// it; then what `to` holds means nothing.
+/// To nearest even, toward zero or stochastically.
 template <class T, class Overflow, class Round>
-bool encode_fixed(const float* from, T* to, index n, const Round& round, std::uint64_t first) {
+bool encode_fixed(const float* from, T* to, index n, const element_draws& draws) {
   if constexpr (narrow_fixed<T> && std::same_as<Overflow, overflow::saturate>) {
     using element = typename T::bits_type;
     if (const auto kernel = portable::line_kernel<element, Round>()) {
       constexpr double end = std::uint64_t{1} << (T::word_length - 1);
       quantization how{.inverse = static_cast<double>(std::uint64_t{1} << T::fraction_length),
                        .lowest = -end,
-                       .highest = end - 1};
-      const portable::line_rounding<Round> line(round, first, 1, n);
-      if (!line.describe(how.draws)) return false;
+                       .highest = end - 1,
+                       .draws = draws};
       kernel(from, static_cast<element*>(static_cast<void*>(to)), {.n = n}, how);
       return true;
     }
@@ -62,13 +62,17 @@ bool encode_fixed(const float* from, T* to, index n, const Round& round, std::ui
   return false;
 }
 
-/// The same for all formats and policies.
+/// to[i] = from[i], rounded by the policy, number i under index first + i step. False if there is no kernel for
+/// it, or something is NaN, or these indices have two keys; then what `to` holds means nothing.
 template <class T, class Overflow, class Round>
-bool encode_line(const float* from, T* to, index n, const Round& round, std::uint64_t first) {
+bool encode_line(const float* from, T* to, index n, const Round& round, std::uint64_t first,
+                 std::uint64_t step = 1) {
+  element_draws draws;
+  if (!portable::line_rounding<Round>(round, first, step, n).describe(draws)) return false;
   if constexpr (narrow_fixed<T>)
-    return encode_fixed<T, Overflow>(from, to, n, round, first);
+    return encode_fixed<T, Overflow, Round>(from, to, n, draws);
   else if constexpr (std::same_as<Round, rounding::stochastic>)
-    return encode_stochastic<T, Overflow>(from, to, n, round.seed(), round.offset() + first);
+    return encode_stochastic<T, Overflow>(from, to, n, draws);
   else if constexpr (std::same_as<Round, rounding::nearest_even>)
     return encode<T, Overflow>(from, to, n);
   else
@@ -109,6 +113,47 @@ NARROW_KERNEL inline const float* float_stand_ins(const double* from, index n, f
     buffer[i] = std::bit_cast<float>(bits);
   }
   return buffer;
+}
+
+/// f(i, j) for all places of a matrix, neighbours in its memory one after the other.
+template <class T, class F> void for_each_place(const matrix_view<T>& m, const F& f) {
+  if (detail::lies_by_rows(m)) {
+    for (index i = 0; i < m.rows; ++i)
+      for (index j = 0; j < m.cols; ++j) f(i, j);
+  } else {
+    for (index j = 0; j < m.cols; ++j)
+      for (index i = 0; i < m.rows; ++i) f(i, j);
+  }
+}
+
+/// to(i, j) = from(i, j), matrices of one shape that do not overlap.
+template <std::floating_point T> void copy(matrix_view<const T> from, matrix_view<T> to) {
+  if constexpr (sizeof(T) == sizeof(word)) {
+    if (detail::lies_by_rows(to)) {
+      from = from.transposed();
+      to = to.transposed();
+    }
+    const auto turn = dispatch::instance().kernels().packing<&pack_kernels::size4>();
+    if (turn && from.col_stride == 1 && to.row_stride == 1) {
+      constexpr index side = 64, size = sizeof(T);
+      word words[side * side];
+      for (index i = 0; i < to.rows; i += side)
+        for (index j = 0; j < to.cols; j += side) {
+          const auto part = to.block(i, j, std::min(side, to.rows - i), std::min(side, to.cols - j));
+          turn({.data = reinterpret_cast<const unsigned char*>(&from(i, j)),
+                .line_step = from.row_stride * size,
+                .depth_step = size,
+                .lines = part.rows,
+                .readable = part.rows,
+                .depth = part.cols},
+               side, 0, words);
+          for (index k = 0; k < part.cols; ++k)
+            std::memcpy(&part(0, k), words + k * side, static_cast<std::size_t>(part.rows * size));
+        }
+      return;
+    }
+  }
+  for_each_place(to, [&](index i, index j) { to(i, j) = from(i, j); });
 }
 
 }  // namespace narrow::kernel

@@ -63,7 +63,7 @@ template <content Content> const auto& kernel_for(kernel_set t, index rows, inde
   using words = words_of<Content>;
   const index groups = groups_in<Content>(depth);
   const auto* kernel = &words::kernel(t, groups);
-  if (kernel->split_row) {  // worth it for what else takes two passes, or for deep sums of many rows
+  if (kernel->takes_bytes()) {  // worth it for what else takes two passes, or for deep sums of many rows
     constexpr index many_groups = 256, many_rows = 64;
     const auto& whole = words::kernel(t, 0);
     if ((groups < many_groups || rows < many_rows) &&
@@ -128,7 +128,7 @@ template <content Content> class left_factor {
   template <class A> void read_or_pack(kernel_set t, matrix_view<const A> a) {
     const auto extent = [](index stride, index count) { return (stride < 0 ? -stride : stride) * count; };
     const bool whole_groups = (group == 1 || a.col_stride == 1) && a.cols % (group * kernel_.multiple) == 0;
-    if (kernel_.split_row || !whole_groups || a.rows < kernel_.rows ||
+    if (kernel_.takes_bytes() || !whole_groups || a.rows < kernel_.rows ||
         (extent(a.row_stride, kernel_.rows) + extent(a.col_stride, a.cols)) * index{sizeof(element)} >
             near_bytes)
       return pack_all(t, a);
@@ -145,7 +145,7 @@ template <content Content> class left_factor {
       packed_.emplace(panels * rows * step);
       pack_rows<Content>(t, a, step, packed_->data());
       std::fill(packed_->data() + a.rows * step, packed_->data() + panels * rows * step, word{0});
-      if (kernel_.split_row)
+      if (kernel_.takes_bytes())
         for (index i = 0; i < a.rows; ++i) kernel_.split_row(packed_->data() + i * step, groups);
       row_step_ = step_of_rows_ = step * index{sizeof(word)};
       group_step_ = sizeof(word);
@@ -203,7 +203,10 @@ void for_tiles(kernel_set t, const panel_kernel<Lane>& kernel, matrix_view<const
               longest = max_panel_rows * max_panel_cols / (rows * cols) * cols;
   const auto round_up = [](index n, index size) { return (n + size - 1) / size * size; };
   const auto fitting = [&](index words, index lines, index size, index total) {
-    return std::clamp(words / (depth_of_b * lines) / size * size, size, round_up(total, size));
+    const index all = round_up(total, size), line = depth_of_b * lines;
+    return all * line <= words
+               ? all
+               : std::max(words / line / size * size, size);  // few divisions where it is small
   };
   // All of A where it is not too large, and as many columns of B as the second-level cache holds.
   const index height_of_block = fitting(index{1} << 22, 1, rows, a.rows),
@@ -219,7 +222,7 @@ void for_tiles(kernel_set t, const panel_kernel<Lane>& kernel, matrix_view<const
       for (int k = 0; k < p.plane_count; ++k)
         pack<Content>(t, b.block(0, j0, b.rows, width).transposed(), cols, groups, right_words<Content> - 1,
                       p.planes[k], packed_b.data() + k * plane_words);
-      if (kernel.split_panel)
+      if (kernel.takes_bytes())
         for (index j = 0; j < width; j += cols) kernel.split_panel(packed_b.data() + j * groups, groups);
       for (index i = top; i < bottom; i += rows) {
         const auto part = left[i - top];
@@ -258,19 +261,24 @@ void set_start(const panel_kernel<Lane>& kernel, const left_panel& panel, index 
   }
 }
 
-/// Hands the sums of tiles to store(i, j, sums).
+/// Hands the sums of tiles to store(i, j, sums), or writes them to `direct`, if there is such a matrix: floats, neighbours
+/// in a row side by side.
 template <content Content, class Store> class whole_sums {
   using lane = typename words_of<Content>::lane;
 
  public:
   whole_sums(kernel_set t, const panel_kernel<lane>& kernel, const passes& p, index groups,
-             const Store& store)
-      : t_(t), kernel_(kernel), p_(p), groups_(groups), store_(store) {}
+             const matrix_view<float>& direct, const Store& store)
+      : t_(t), kernel_(kernel), p_(p), groups_(groups), direct_(direct), store_(store) {}
 
   void rows(const left_panel& panel) {
     if (at_once_) set_start(kernel_, panel, groups_, start_);
   }
   void tile(const tile_place& at) {
+    if constexpr (std::same_as<lane, float>)
+      if (direct_.data && at.skipped == 0 && at.height == kernel_.rows && at.width == at.stride)
+        return kernel_.multiply(at.width, at.a, at.b, at.panel_words, groups_, start_,
+                                &direct_(at.row, at.col), direct_.row_stride);
     if (at_once_) {
       alignas(64) tile_of<lane> tile;
       at.multiply(kernel_, at.a, 0, groups_, start_, tile);
@@ -309,6 +317,7 @@ template <content Content, class Store> class whole_sums {
   const panel_kernel<lane>& kernel_;
   const passes& p_;
   index groups_;
+  matrix_view<float> direct_;
   const Store& store_;
   bool at_once_ = p_.plane_count == 1 && p_.safe_groups == groups_ && !p_.is_wide;
   lane start_[max_panel_rows] = {};
@@ -373,11 +382,12 @@ template <content Content, class Store> class scaled_pieces {
   std::vector<lane> starts_;
 };
 
-/// Tries to compute the sums of A B with the instruction set in use, and the threads. False, and nothing was
-/// stored, if it has no kernel for such elements, or the product is too small to be worth one.
+/// Tries to compute the sums of A B with the instruction set in use, and the threads; those that are floats may be written
+/// to `direct`, if there is such a matrix, instead of stored. False, and nothing was stored, if it has no kernel for such
+/// elements, or the product is too small to be worth one.
 template <class Meeting, class A, class B, class Store>
 bool try_panel_product(matrix_view<const A> a, matrix_view<const B> b, magnitudes largest,
-                       const Store& store) {
+                       const matrix_view<float>& direct, const Store& store) {
   constexpr index worthwhile = 4096;
   if (a.rows < 2 || b.cols < 2 || a.cols == 0 || a.rows * b.cols < worthwhile / a.cols) return false;
   kernel_set t = dispatch::instance().kernels();
@@ -391,7 +401,8 @@ bool try_panel_product(matrix_view<const A> a, matrix_view<const B> b, magnitude
         {a.rows, b.cols, kernel.rows, kernel.cols, a.cols}, [&](index i, index j, index height, index width) {
           const auto store_part = [&](index row, index col, auto sums) { store(i + row, j + col, sums); };
           for_tiles<Content>(t, kernel, a.block(i, 0, height, a.cols), b.block(0, j, b.rows, width), p,
-                             whole_sums<Content, decltype(store_part)>(t, kernel, p, groups, store_part));
+                             whole_sums<Content, decltype(store_part)>(
+                                 t, kernel, p, groups, direct.block(i, j, height, width), store_part));
         });
     return true;
   });
@@ -407,7 +418,7 @@ bool try_scaled_pieces(matrix_view<const A> a, matrix_view<const B> b, magnitude
   return with_content<best_content<typename Meeting::sum, A, B>()>([&]<content Content>() {
     constexpr index group = group_size<Content>;
     const auto& deep = words_of<Content>::kernel(t, length / group);
-    const auto& kernel = deep.split_row ? words_of<Content>::kernel(t, 0) : deep;
+    const auto& kernel = deep.takes_bytes() ? words_of<Content>::kernel(t, 0) : deep;
     const index groups = groups_for<Content>(kernel, a.cols), piece_groups = length / group;
     if (!kernel || !t.tile<&tile_kernels::add_scaled>() || length % (group * kernel.multiple) != 0)
       return false;

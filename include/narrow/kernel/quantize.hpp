@@ -262,43 +262,18 @@ bool quantize_lines(matrix_view<const float> x, matrix_view<Element> q, double i
            how);
     return true;
   }
-  const auto part_at = [&](index i, index j) {
-    quantization part = how;
-    part.draws.first += static_cast<std::uint32_t>(order(i, j) - order(0, 0));
-    return part;
-  };
-  const auto turn = dispatch::instance().kernels().packing<&pack_kernels::size4>();
-  if (!turn || x.col_stride != 1 || q.row_stride != 1) {  // by way of lines without gaps
-    constexpr index longest = 512;
-    float floats[longest];
-    Element elements[longest];
-    for (index j = 0; j < q.cols; ++j)
-      for (index i = 0; i < q.rows; i += longest) {
-        const index count = std::min(longest, q.rows - i);
-        for (index k = 0; k < count; ++k) floats[k] = x(i + k, j);
-        kernel(floats, elements, {.n = count}, part_at(i, j));
-        for (index k = 0; k < count; ++k) q(i + k, j) = elements[k];
-      }
-    return true;
-  }
-  // Lines of x lie across those of q: they are turned in pieces.
-  constexpr index side = 64, size = sizeof(float);
-  float piece[side * side];
-  for (index i = 0; i < q.rows; i += side)
-    for (index j = 0; j < q.cols; j += side) {
-      const index rows = std::min(side, q.rows - i), cols = std::min(side, q.cols - j);
-      const line_source lines{.data = reinterpret_cast<const unsigned char*>(x.block(i, j, rows, cols).data),
-                              .line_step = x.row_stride * size,
-                              .depth_step = size,
-                              .lines = rows,
-                              .readable = rows,
-                              .depth = cols};
-      word words[side * side];
-      turn(lines, side, 0, words);
-      std::memcpy(piece, words, static_cast<std::size_t>(cols * side * size));
-      const auto to = q.block(i, j, rows, cols);
-      kernel(piece, to.data, {.n = rows, .lines = cols, .from_stride = side, .to_stride = to.col_stride},
-             part_at(i, j));
+  // By way of lines without gaps.
+  constexpr index longest = 512;
+  float floats[longest];
+  Element elements[longest];
+  for (index j = 0; j < q.cols; ++j)
+    for (index i = 0; i < q.rows; i += longest) {
+      const index count = std::min(longest, q.rows - i);
+      for (index k = 0; k < count; ++k) floats[k] = x(i + k, j);
+      quantization part = how;
+      part.draws.first += static_cast<std::uint32_t>(order(i, j) - order(0, 0));
+      kernel(floats, elements, {.n = count}, part);
+      for (index k = 0; k < count; ++k) q(i + k, j) = elements[k];
     }
   return true;
 }

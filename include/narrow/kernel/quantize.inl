@@ -295,28 +295,40 @@ NARROW_KERNEL void quantize_lines(const float* from, Element* to, const line_blo
     quantize_with(in_double_lanes<Wide, one_inverse>{q, inverse}, from, to, b, q);
 }
 
+/// Writes to the places from `place` to `end`, and perhaps to less than code_count more.
+template <class Value> inline void fill_places(Value* to, index place, index end, Value value) {
+  using lanes [[gnu::vector_size(vector_bytes)]] = Value;
+  constexpr index parts = sizeof(Value) / sizeof(float), count = code_count / parts;
+  const lanes all = lanes{} + value;
+  for (; place < end; place += code_count) {
+    NARROW_UNROLL for (index part = 0; part < parts; ++part) std::memcpy(to + place + part * count, &all, sizeof all);
+  }
+}
+
 template <class Wide, class Single, class Element>
 NARROW_KERNEL void quantize_across(const float* from, Element* to, const line_block& block, const quantization& how,
-                                   const double* inverses) {
+                                   const place_runs& runs, const double* inverses) {
   const quantization q = how;
   const line_block b = block;
   using nearest = to_nearest_multiple<own_inverses>;
   using stochastic = nearly_stochastic<own_inverses>;
   constexpr index most = most_places_across + code_count;
-  alignas(vector_bytes) float singles[most] = {}, scales[most] = {};
-  const own_inverses inverse{inverses, singles};
+  alignas(vector_bytes) float singles[most], scales[most];
+  alignas(vector_bytes) double doubles[most];
+  const own_inverses inverse{doubles, singles};
   bool are_floats = !q.snaps,
        are_multiples = sizeof(Element) == 1 && std::is_same_v<Single, magnitude_nearest> && nearest::fits(q),
        nearly = sizeof(Element) == 1 && std::is_same_v<Single, magnitude_stochastic> && stochastic::fits(q);
-  for (index i = 0; i < b.n; ++i) {
-    are_floats &= inverses[i] <= 0x1p127;
-    are_multiples &= nearest::fits(inverses[i]);
-    nearly &= stochastic::fits(inverses[i]);
+  for (index place = 0, end = runs.width - runs.before; place < b.n; place = end, end += runs.width) {
+    const double by = *inverses++;
+    end = end < b.n ? end : b.n;
+    are_floats = are_floats && by <= 0x1p127;
+    are_multiples = are_multiples && nearest::fits(by);
+    nearly = nearly && stochastic::fits(by);
+    fill_places(doubles, place, end, by);
+    fill_places(singles, place, end, static_cast<float>(by));
+    if (are_multiples) fill_places(scales, place, end, static_cast<float>(1 / by));
   }
-  if (are_floats || are_multiples || nearly)
-    for (index i = 0; i < b.n; ++i) singles[i] = static_cast<float>(inverses[i]);
-  if (are_multiples)
-    for (index i = 0; i < b.n; ++i) scales[i] = static_cast<float>(1 / inverses[i]);
 
   if (are_floats)
     quantize_with(in_float_lanes<Single, own_inverses>(q, inverse), from, to, b, q);
@@ -400,72 +412,4 @@ NARROW_KERNEL inline bool scale_line(const std::int64_t* sums, float row_scale, 
   std::int64_t any = 0;
   for (int l = 0; l < quantize_lanes; ++l) any |= beyond[l];
   return any == 0;
-}
-
-/// Raises `largest` to the bits of the largest finite magnitude; returns how many are not finite.
-NARROW_KERNEL inline std::size_t survey_lines(const float* from, const line_block& b, std::uint32_t* largest) {
-  constexpr index ways = 4;
-  const index n = b.n;
-  signed_lanes most[ways] = {};
-  const auto look = [&](const float* numbers, index k) {
-    code_lanes bits;
-    std::memcpy(&bits, numbers, sizeof bits);
-    find_most(bits, most[k]);
-  };
-  for (index line = 0; line < b.lines; ++line) {
-    const float* const x = from + line * b.from_stride;
-    index i = 0;
-    for (; i + ways * code_count <= n; i += ways * code_count) {
-      NARROW_UNROLL for (index k = 0; k < ways; ++k) look(x + i + k * code_count, k);
-    }
-    for (; i + code_count <= n; i += code_count) look(x + i, 0);
-    if (i == n) continue;
-    if (n >= code_count) {  // once more, at numbers that were looked at before
-      look(x + n - code_count, 1);
-      continue;
-    }
-    float rest[code_count] = {};
-    std::memcpy(rest, x, static_cast<std::size_t>(n) * sizeof(float));
-    look(rest, 0);
-  }
-  for (const signed_lanes& other : most) most[0] = most[0] > other ? most[0] : other;
-  std::int32_t top = largest_of(most[0]);
-  std::size_t count = 0;
-  if (top >= infinity_bits) {  // rare
-    top = 0;
-    for (index line = 0; line < b.lines; ++line)
-      for (index i = 0; i < n; ++i) {
-        const auto bits = std::bit_cast<std::uint32_t>(from[line * b.from_stride + i]) & magnitude_bits;
-        const auto magnitude = static_cast<std::int32_t>(bits);
-        if (magnitude >= infinity_bits)
-          ++count;
-        else
-          top = top < magnitude ? magnitude : top;
-      }
-  }
-  const auto found = static_cast<std::uint32_t>(top);
-  *largest = *largest < found ? found : *largest;
-  return count;
-}
-
-NARROW_KERNEL inline bool survey_across(const float* from, const line_block& block, std::uint32_t* largest) {
-  const line_block b = block;
-  const index whole = b.n / code_count * code_count;
-  for (index line = 0; line < b.lines; ++line, from += b.from_stride) {
-    for (index i = 0; i < whole; i += code_count) {
-      code_lanes bits;
-      signed_lanes most;
-      std::memcpy(&bits, from + i, sizeof bits);
-      std::memcpy(&most, largest + i, sizeof most);
-      find_most(bits, most);
-      std::memcpy(largest + i, &most, sizeof most);
-    }
-    for (index i = whole; i < b.n; ++i) {
-      const std::uint32_t magnitude = std::bit_cast<std::uint32_t>(from[i]) & magnitude_bits;
-      largest[i] = largest[i] < magnitude ? magnitude : largest[i];
-    }
-  }
-  std::uint32_t top = 0;
-  for (index i = 0; i < b.n; ++i) top = top < largest[i] ? largest[i] : top;
-  return top < static_cast<std::uint32_t>(infinity_bits);
 }

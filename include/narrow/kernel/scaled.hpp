@@ -1,6 +1,8 @@
 // Blocks of elements that share a scale, by lines where there is a kernel for it, or else in plain C++.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <span>
 
 #include "lines.hpp"
@@ -51,9 +53,8 @@ bool encode_block(matrix_view<const float> x, matrix_view<Element> q, float scal
     order = order.transposed();
   }
   if (q.row_stride != 1 || !(scale > 0)) return false;
-  if (std::same_as<Round, rounding::stochastic> && order.row_step != 1) return false;
   return for_scaled_lines(x, 1 / scale, [&](index i, index j, const float* values, index n) {
-    return encode_line<Element, overflow::saturate>(values, &q(i, j), n, round, order(i, j));
+    return encode_line<Element, overflow::saturate>(values, &q(i, j), n, round, order(i, j), order.row_step);
   });
 }
 
@@ -73,34 +74,85 @@ NARROW_KERNEL void quantize_block(matrix_view<const float> x, matrix_view<Elemen
   }
 }
 
-/// q(i, j) from x(i, j) over scales[i], if neighbours in a column lie side by side. False, and q is as it was,
-/// if they do not, or there is no kernel.
-template <class Element, class Round>
-NARROW_KERNEL bool quantize_across(matrix_view<const float> x, matrix_view<Element> q,
-                                   std::span<const float> scales, scale_kind kind, const element_range& range,
-                                   const Round& round, const element_order& order) {
-  using of = quantize_kernels<Element>;
-  const auto kernel = portable::kernel_for_policy<Element, Round, &of::nearest_even_across,
-                                                  &of::toward_zero_across, &of::stochastic_across>();
-  quantization how{0, range.lowest, range.highest, kind == scale_kind::real};
-  if (!kernel || x.row_stride != 1 || q.row_stride != 1 ||
-      !portable::describe(how.draws, round, order, q.rows, q.cols))
+/// Scales of rows, which runs of them share.
+struct row_scales {
+  std::span<const float> values;
+  place_runs runs = {};
+
+  /// One for each of so many rows, at most most_places_across.
+  std::array<float, most_places_across> by_row(index rows) const {
+    std::array<float, most_places_across> result;
+    runs.for_each(rows, [&](index run, index row, index end) {
+      std::fill(result.begin() + row, result.begin() + end, values[static_cast<std::size_t>(run)]);
+    });
+    return result;
+  }
+  /// f of each of them, put into `to`.
+  template <class Value, class F>
+  std::span<const Value> mapped(std::array<Value, most_places_across>& to, F f) const {
+    std::transform(values.begin(), values.end(), to.begin(), f);
+    return std::span(to).first(values.size());
+  }
+};
+
+/// Quantising by columns for scales that are powers of two. False if there is no kernel, or something is NaN; then what q
+/// holds means nothing.
+template <narrow_float Element, class Round>
+bool encode_across(matrix_view<const float> x, matrix_view<Element> q, const row_scales& scales,
+                   const Round& round, const element_order& order) {
+  const auto multiply = dispatch::instance().kernels().get<&kernel_table::multiply>();
+  if (!multiply || !std::all_of(scales.values.begin(), scales.values.end(), [](float s) { return s > 0; }))
     return false;
-  constexpr std::size_t longest_vector = 16;
-  double inverses[most_places_across + longest_vector] = {};
-  for (std::size_t i = 0; i < scales.size(); ++i) inverses[i] = portable::inverse_of(scales[i]);
-  kernel(x.data, q.data,
-         {.n = q.rows, .lines = q.cols, .from_stride = x.col_stride, .to_stride = q.col_stride}, how,
-         inverses);
+  std::array<float, most_places_across> by_run, values;
+  const row_scales inverse{scales.mapped(by_run, [](float scale) { return 1 / scale; }), scales.runs};
+  const auto inverses = inverse.by_row(x.rows);
+  for (index j = 0; j < x.cols; ++j) {
+    multiply(&x(0, j), inverses.data(), values.data(), x.rows);
+    if (!encode_line<Element, overflow::saturate>(values.data(), &q(0, j), q.rows, round, order(0, j),
+                                                  order.row_step))
+      return false;
+  }
   return true;
 }
 
-/// Raises largest[i] to the bits of the largest magnitude in row i, if neighbours in a column lie side by
-/// side. False if they do not, there is no kernel, or something is not finite; then they mean nothing.
-inline bool survey_across(matrix_view<const float> x, std::span<std::uint32_t> largest) {
+/// q(i, j) from x(i, j) over the scale of row i, at most most_places_across rows, if neighbours in a column lie side by
+/// side. False if they do not, or there is no kernel; then what q holds means nothing.
+template <class Element, class Round>
+NARROW_KERNEL bool quantize_across(matrix_view<const float> x, matrix_view<Element> q,
+                                   const row_scales& scales, scale_kind kind, const element_range& range,
+                                   const Round& round, const element_order& order) {
+  if (x.row_stride != 1 || q.row_stride != 1) return false;
+  if constexpr (narrow_fixed<Element>) {
+    constexpr float unit = detail::power_of_two(-Element::fraction_length);
+    std::array<float, most_places_across> steps;
+    const row_scales of_mantissas{scales.mapped(steps, [](float scale) { return scale * unit; }),
+                                  scales.runs};
+    return quantize_across(x, mantissas_of<Element, typename Element::bits_type>(q), of_mantissas, kind,
+                           {range.lowest / unit, range.highest / unit}, round, order);
+  } else if constexpr (narrow_float<Element>) {
+    return kind == scale_kind::power_of_two && encode_across(x, q, scales, round, order);
+  } else {
+    using of = quantize_kernels<Element>;
+    const auto kernel = portable::kernel_for_policy<Element, Round, &of::nearest_even_across,
+                                                    &of::toward_zero_across, &of::stochastic_across>();
+    quantization how{0, range.lowest, range.highest, kind == scale_kind::real};
+    if (!kernel || !portable::describe(how.draws, round, order, q.rows, q.cols)) return false;
+    std::array<double, most_places_across> inverses;
+    scales.mapped(inverses, portable::inverse_of);
+    kernel(x.data, q.data,
+           {.n = q.rows, .lines = q.cols, .from_stride = x.col_stride, .to_stride = q.col_stride}, how,
+           scales.runs, inverses.data());
+    return true;
+  }
+}
+
+/// largest[i] = the bits of the largest magnitude in run i of the rows, at most most_places_across of them, if neighbours
+/// in a column lie side by side. False if they do not, there is no kernel, or something is not finite.
+inline bool survey_across(matrix_view<const float> x, const place_runs& runs,
+                          std::span<std::uint32_t> largest) {
   const auto kernel = dispatch::instance().kernels().get<&kernel_table::survey_across>();
   return kernel && x.row_stride == 1 &&
-         kernel(x.data, {.n = x.rows, .lines = x.cols, .from_stride = x.col_stride}, largest.data());
+         kernel(x.data, {.n = x.rows, .lines = x.cols, .from_stride = x.col_stride}, runs, largest.data());
 }
 
 /// x(i, j) = q(i, j) scale, rounded to float.
@@ -140,6 +192,22 @@ NARROW_KERNEL void dequantize_block(matrix_view<const Element> q, float scale, m
       for (index i = 0; i < x.rows; ++i)
         x(i, j) = static_cast<float>(static_cast<double>(static_cast<float>(q(i, j))) * double{scale});
   }
+}
+
+/// x(i, j) = q(i, j) * the scale of row i, rounded to float, at most most_places_across rows, if neighbours in a column lie
+/// side by side. False if they do not, or there is no kernel.
+template <class Element>
+NARROW_KERNEL bool dequantize_across(matrix_view<const Element> q, const row_scales& scales,
+                                     matrix_view<float> x) {
+  const auto multiply = dispatch::instance().kernels().get<&kernel_table::multiply>();
+  if (!multiply || x.row_stride != 1 || q.row_stride != 1) return false;
+  const auto by_row = scales.by_row(x.rows);
+  for (index j = 0; j < x.cols; ++j) {
+    const auto line = x.block(0, j, x.rows, 1);
+    dequantize_block(q.block(0, j, q.rows, 1), 1, line);  // exact
+    multiply(line.data, by_row.data(), line.data, line.rows);
+  }
+  return true;
 }
 
 }  // namespace narrow::kernel

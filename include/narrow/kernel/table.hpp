@@ -64,6 +64,7 @@ template <class Lane> struct panel_kernel {
   const panel_kernel* lower = nullptr;
 
   constexpr explicit operator bool() const { return all != nullptr; }
+  constexpr bool takes_bytes() const { return split_row != nullptr; }
   /// The one for a left factor of n rows: the lower one where it computes less that is no row. It reads the panels of b
   /// more often, which is dear where they do not stay in the first-level cache.
   const panel_kernel& for_rows(index n, index groups) const {
@@ -124,18 +125,27 @@ struct quantization {
   bool snaps = false;
   element_draws draws = {};
 };
-/// Of a line of which each has a scale.
+/// Of a line of which not all have one scale.
 inline constexpr index most_places_across = 256;
+/// Runs of places in a line that share a scale; the first one lacks the places `before` the line.
+struct place_runs {
+  index width = 1, before = 0;
+
+  /// visit(run, place, end) for the runs of so many places.
+  template <class Visit> constexpr void for_each(index places, const Visit& visit) const {
+    for (index run = 0, place = 0, end = width - before; place < places; ++run, place = end, end += width)
+      visit(run, place, end < places ? end : places);
+  }
+};
 
 template <class Element> struct quantize_kernels {
   using kernel = void (*)(const float* from, Element* to, const line_block&, const quantization&);
   kernel nearest_even = nullptr, toward_zero = nullptr, stochastic = nullptr;
   /// to = float(from) * scale, rounded.
   void (*dequantize)(const Element* from, float* to, const line_block&, float scale) = nullptr;
-  /// The first three with an inverse for each place in a line, of which there are at most most_places_across; after n
-  /// of them memory that may be read.
+  /// The first three with an inverse for each run of places in a line, which has at most most_places_across.
   using crossing_kernel = void (*)(const float* from, Element* to, const line_block&, const quantization&,
-                                   const double* inverses);
+                                   const place_runs&, const double* inverses);
   crossing_kernel nearest_even_across = nullptr, toward_zero_across = nullptr, stochastic_across = nullptr;
 };
 
@@ -292,14 +302,17 @@ struct kernel_table {
   quantize_kernels<std::int32_t> quantize_int32 = {};
   /// Raises `largest` to the bits of the largest finite magnitude; returns how many numbers are not finite.
   std::size_t (*survey)(const float* from, const line_block&, std::uint32_t* largest) = nullptr;
-  /// Raises largest[i] to the bits of the largest magnitude at place i of a line. False if something is not
-  /// finite; then they mean nothing.
-  bool (*survey_across)(const float* from, const line_block&, std::uint32_t* largest) = nullptr;
+  /// largest[i] = the bits of the largest magnitude at the places of run i of the lines, which have at most
+  /// most_places_across. False if something is not finite.
+  bool (*survey_across)(const float* from, const line_block&, const place_runs&,
+                        std::uint32_t* largest) = nullptr;
 
   // Lines of which n is a multiple of moment_places are added to what is there.
   void (*add_moments)(const float* from, const line_block&, const moment_sums&) = nullptr;
   void (*count_tails)(const float* from, const line_block&, const tail_counts&) = nullptr;
 
+  /// to[i] = a[i] b[i], rounded; `to` may be a.
+  void (*multiply)(const float* a, const float* b, float* to, index n) = nullptr;
   /// values[j] = float(sums[j]) * (row_scale * col_scales[j]), each operation rounded to float. False if a
   /// product of scales is no normal float; then the values mean nothing.
   bool (*scale)(const std::int64_t* sums, float row_scale, const float* col_scales, float* values,
@@ -309,11 +322,11 @@ struct kernel_table {
   bool (*encode8)(const float* from, void* to, index n, const encoding&) = nullptr;
   bool (*encode16)(const float* from, void* to, index n, const encoding&) = nullptr;
 
-  // The same, rounded stochastically: number i under index first + i of the key.
-  bool (*encode8_stochastic)(const float* from, void* to, index n, const encoding&, const detail::random_key&,
-                             std::uint32_t first) = nullptr;
+  // The same, rounded stochastically.
+  bool (*encode8_stochastic)(const float* from, void* to, index n, const encoding&,
+                             const element_draws&) = nullptr;
   bool (*encode16_stochastic)(const float* from, void* to, index n, const encoding&,
-                              const detail::random_key&, std::uint32_t first) = nullptr;
+                              const element_draws&) = nullptr;
 
   void (*decode8)(const void* from, float* to, index n, const decoding&) = nullptr;
   void (*decode16)(const void* from, float* to, index n, const decoding&) = nullptr;

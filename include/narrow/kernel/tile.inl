@@ -3,18 +3,6 @@
 
 using sum_lanes [[gnu::vector_size(vector_bytes)]] = std::int32_t;
 
-/// The first n lanes; zeros in the others.
-template <class Vector> inline Vector read(const void* from, index n) {
-  Vector x = {};
-  constexpr index lanes = sizeof x / sizeof x[0];
-  std::memcpy(&x, from, n >= lanes ? sizeof x : static_cast<std::size_t>(n) * sizeof x[0]);
-  return x;
-}
-template <class Vector> inline void write(void* to, const Vector& x, index n) {
-  constexpr index lanes = sizeof x / sizeof x[0];
-  std::memcpy(to, &x, n >= lanes ? sizeof x : static_cast<std::size_t>(n) * sizeof x[0]);
-}
-
 /// f(i, j, n) for the n lanes from (i, j) on, n <= Lanes.
 template <int Lanes = code_count, class F> inline void for_vectors(const tile_shape& s, F f) {
   for (index i = 0; i < s.rows; ++i) {
@@ -39,6 +27,12 @@ NARROW_KERNEL inline void scale_tile(const std::int32_t* sums, const tile_shape&
     const value_lanes scale = read<value_lanes>(col_scales + j, n) * row_scales[i];
     const auto sum = __builtin_convertvector(read<sum_lanes>(sums + i * s.stride + j, n), value_lanes);
     write(values + i * s.to_stride + j, sum * scale, n);
+  });
+}
+
+NARROW_KERNEL inline void multiply_line(const float* a, const float* b, float* to, index n) {
+  for_vectors({1, n, n, n}, [=](index, index i, index count) {
+    write(to + i, read<value_lanes>(a + i, count) * read<value_lanes>(b + i, count), count);
   });
 }
 

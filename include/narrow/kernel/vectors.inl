@@ -15,6 +15,7 @@ constexpr kernel_table vector_kernels() {
           .survey_across = survey_across,
           .add_moments = add_places<moments_at>,
           .count_tails = add_places<tails_at>,
+          .multiply = multiply_line,
           .scale = scale_line,
           .encode8 = encode_line<std::uint8_t>,
           .encode16 = encode_line<std::uint16_t>,

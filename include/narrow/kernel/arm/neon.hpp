@@ -66,6 +66,7 @@ template <int Size> inline uint32x4_t load_lower(const void* from) {
 #include "../panels.inl"
 #include "../quantize.inl"
 #include "../sum.inl"
+#include "../survey.inl"
 #include "../tile.inl"
 #include "../wide.inl"
 
@@ -228,7 +229,6 @@ struct fp16_codes {
     const float16x4_t codes = vcvt_f16_f32(vld1q_f32(from));
     std::memcpy(to, &codes, sizeof codes);
   }
-  void move_by(index) {}
 };
 
 #include "../vectors.inl"

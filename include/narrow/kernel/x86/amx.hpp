@@ -76,32 +76,31 @@ struct two_bf16 : bf16_pairs {
 };
 /// Bytes of a, of which some are signed, times those of b.
 enum class bytes { high_high, high_low, low_high, low_low };
-template <bytes Which, int Sums, int A, int B> inline void step() {
-  if constexpr (Which == bytes::high_high)
-    asm volatile("tdpbssd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(Sums), "i"(A), "i"(B));
-  else if constexpr (Which == bytes::high_low)
-    asm volatile("tdpbsud %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(Sums), "i"(A), "i"(B));
-  else if constexpr (Which == bytes::low_high)
-    asm volatile("tdpbusd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(Sums), "i"(A), "i"(B));
-  else
-    asm volatile("tdpbuud %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(Sums), "i"(A), "i"(B));
-}
-
-struct int8_quads {
+template <bytes Which> struct byte_quads {
   using lane = std::int32_t;
   static constexpr int right_words = 1;
-  template <int Sums, int A, int B> static void step() { amx::step<bytes::high_high, Sums, A, B>(); }
+  template <int Sums, int A, int B> static void step() {
+    if constexpr (Which == bytes::high_high)
+      asm volatile("tdpbssd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(Sums), "i"(A), "i"(B));
+    else if constexpr (Which == bytes::high_low)
+      asm volatile("tdpbsud %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(Sums), "i"(A), "i"(B));
+    else if constexpr (Which == bytes::low_high)
+      asm volatile("tdpbusd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(Sums), "i"(A), "i"(B));
+    else
+      asm volatile("tdpbuud %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(Sums), "i"(A), "i"(B));
+  }
 };
+using int8_quads = byte_quads<bytes::high_high>;
 
+inline constexpr index panel_cols = 2 * tile_words;
+
+/// Adds the products of `groups` groups, of which every `next` begin with a tile of either factor.
 template <class Op, bool Half>
-NARROW_KERNEL void multiply_tiles(const left_panel& a, const word* b, index groups, const typename Op::lane*,
-                                  typename Op::lane* tile, index stride) {
-  constexpr index panel_cols = 2 * tile_words, b_step = panel_cols * index{sizeof(word)};
-  clear_tiles<Half>();
-  const unsigned char *upper = a.data, *lower = a.data + tile_rows * a.row_step;
-  for (index p = 0; p < groups; p += tile_words, b += tile_rows * panel_cols) {
-    load<4>(upper, a.row_step);
-    load<5>(lower, a.row_step);
+inline void add_products(const unsigned char* rows, index row_step, const word* b, index groups, index next) {
+  constexpr index b_step = panel_cols * index{sizeof(word)};
+  for (index p = 0; p < groups; p += next, b += next * panel_cols, rows += next * index{sizeof(word)}) {
+    load<4>(rows, row_step);
+    load<5>(rows + tile_rows * row_step, row_step);
     NARROW_UNROLL for (int k = 0; k < Op::right_words; ++k) {
       const word* const right = b + k * groups * panel_cols;
       load<6>(right, b_step);
@@ -113,37 +112,26 @@ NARROW_KERNEL void multiply_tiles(const left_panel& a, const word* b, index grou
         Op::template step<3, 5, 7>();
       }
     }
-    upper += tile_words * sizeof(word);
-    lower += tile_words * sizeof(word);
   }
+}
+
+template <class Op, bool Half>
+NARROW_KERNEL void multiply_tiles(const left_panel& a, const word* b, index groups, const typename Op::lane*,
+                                  typename Op::lane* tile, index stride) {
+  clear_tiles<Half>();
+  add_products<Op, Half>(a.data, a.row_step, b, groups, tile_words);
   store_tiles<Half>(tile, stride);
 }
 
 /// int16 in bytes, 32 rows times 32 columns or 16.
 template <bool Half> struct tile_of_int16 {
-  static constexpr index panel_cols = 2 * tile_words, size = 2 * tile_rows * panel_cols,
-                         b_step = panel_cols * index{sizeof(word)};
+  static constexpr index size = 2 * tile_rows * panel_cols;
 
   template <bytes Which> static void add(const left_panel& a, const word* b, index groups) {
     constexpr bool low_a = Which == bytes::low_high || Which == bytes::low_low,
                    low_b = Which == bytes::high_low || Which == bytes::low_low;
-    const unsigned char *upper = a.data + (low_a ? tile_words * sizeof(word) : 0),
-                        *lower = upper + tile_rows * a.row_step;
-    if (low_b) b += tile_rows * panel_cols;
-    for (index p = 0; p < groups; p += 2 * tile_words, b += 2 * tile_rows * panel_cols) {
-      load<4>(upper, a.row_step);
-      load<6>(b, b_step);
-      step<Which, 0, 4, 6>();
-      load<5>(lower, a.row_step);
-      step<Which, 1, 5, 6>();
-      if constexpr (!Half) {
-        load<7>(b + tile_words, b_step);
-        step<Which, 2, 4, 7>();
-        step<Which, 3, 5, 7>();
-      }
-      upper += 2 * tile_words * sizeof(word);
-      lower += 2 * tile_words * sizeof(word);
-    }
+    add_products<byte_quads<Which>, Half>(a.data + (low_a ? tile_words * sizeof(word) : 0), a.row_step,
+                                          b + (low_b ? tile_rows * panel_cols : 0), groups, 2 * tile_words);
   }
 
   template <bytes... Which>
@@ -206,7 +194,6 @@ NARROW_KERNEL inline void split_row(word* row, index groups) {
 
 /// Two words, bytes low, high, low, high, become one of their high bytes and one of their low ones.
 NARROW_KERNEL inline void split_panel(word* panel, index groups) {
-  constexpr index panel_cols = 2 * tile_words;
   // Of each word the low bytes, then the high ones.
   const __m512i order =
       _mm512_broadcast_i32x4(_mm_setr_epi8(0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11, 12, 14, 13, 15));

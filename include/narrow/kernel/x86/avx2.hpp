@@ -61,6 +61,7 @@ template <int Size> inline __m256i load_lower(const void* from) {
 #include "../panels.inl"
 #include "../quantize.inl"
 #include "../sum.inl"
+#include "../survey.inl"
 #include "../tile.inl"
 #include "../wide.inl"
 
@@ -183,7 +184,6 @@ struct fp16_codes {
     _mm_storeu_si128(static_cast<__m128i*>(to),
                      _mm256_cvtps_ph(_mm256_loadu_ps(from), _MM_FROUND_TO_NEAREST_INT));
   }
-  void move_by(index) {}
 };
 
 NARROW_KERNEL inline void stream(void* to, const void* from, std::size_t bytes) {

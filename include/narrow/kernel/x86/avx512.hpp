@@ -59,6 +59,7 @@ template <> inline vector_of<std::int64_t> wider(const half_vector_of<std::int32
 #include "../panels.inl"
 #include "../quantize.inl"
 #include "../sum.inl"
+#include "../survey.inl"
 #include "../tile.inl"
 #include "../wide.inl"
 
@@ -227,7 +228,6 @@ struct fp16_codes {
     _mm256_storeu_si256(static_cast<__m256i*>(to),
                         _mm512_cvtps_ph(_mm512_loadu_ps(from), _MM_FROUND_TO_NEAREST_INT));
   }
-  void move_by(index) {}
 };
 
 #include "../vectors.inl"

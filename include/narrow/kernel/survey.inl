@@ -1,0 +1,80 @@
+// The largest magnitudes of lines of floats, included once in the namespace of each instruction set, inside its target region,
+// after codes.inl and quantize.inl. No include guard, on purpose.
+
+/// Raises `largest` to the bits of the largest finite magnitude; returns how many are not finite.
+NARROW_KERNEL inline std::size_t survey_lines(const float* from, const line_block& b, std::uint32_t* largest) {
+  constexpr index ways = 4;
+  const index n = b.n;
+  signed_lanes most[ways] = {};
+  const auto look = [&](const float* numbers, index k) {
+    code_lanes bits;
+    std::memcpy(&bits, numbers, sizeof bits);
+    find_most(bits, most[k]);
+  };
+  for (index line = 0; line < b.lines; ++line) {
+    const float* const x = from + line * b.from_stride;
+    index i = 0;
+    for (; i + ways * code_count <= n; i += ways * code_count) {
+      NARROW_UNROLL for (index k = 0; k < ways; ++k) look(x + i + k * code_count, k);
+    }
+    for (; i + code_count <= n; i += code_count) look(x + i, 0);
+    if (i == n) continue;
+    if (n >= code_count) {  // once more, at numbers that were looked at before
+      look(x + n - code_count, 1);
+      continue;
+    }
+    float rest[code_count] = {};
+    std::memcpy(rest, x, static_cast<std::size_t>(n) * sizeof(float));
+    look(rest, 0);
+  }
+  for (const signed_lanes& other : most) most[0] = most[0] > other ? most[0] : other;
+  std::int32_t top = largest_of(most[0]);
+  std::size_t count = 0;
+  if (top >= infinity_bits) {  // rare
+    top = 0;
+    for (index line = 0; line < b.lines; ++line)
+      for (index i = 0; i < n; ++i) {
+        const auto bits = std::bit_cast<std::uint32_t>(from[line * b.from_stride + i]) & magnitude_bits;
+        const auto magnitude = static_cast<std::int32_t>(bits);
+        if (magnitude >= infinity_bits)
+          ++count;
+        else
+          top = top < magnitude ? magnitude : top;
+      }
+  }
+  const auto found = static_cast<std::uint32_t>(top);
+  *largest = *largest < found ? found : *largest;
+  return count;
+}
+
+NARROW_KERNEL inline bool survey_across(const float* from, const line_block& block, const place_runs& runs,
+                                        std::uint32_t* largest) {
+  const line_block b = block;
+  alignas(vector_bytes) std::int32_t by_place[most_places_across + code_count];
+  fill_places(by_place, 0, b.n, 0);
+  signed_lanes all = {};
+  for (index line = 0; line < b.lines; ++line, from += b.from_stride) {
+    const auto look = [&](index place, index count) {
+      auto most = vector_at<signed_lanes>(by_place + place);
+      find_most(read<code_lanes>(from + place, count), most);
+      std::memcpy(by_place + place, &most, sizeof most);
+      all = all > most ? all : most;
+    };
+    index place = 0;
+    for (; place + code_count <= b.n; place += code_count) look(place, code_count);
+    if (place < b.n) look(place, b.n - place);
+  }
+  for (index place = 0, end = runs.width - runs.before; place < b.n; end += runs.width) {
+    end = end < b.n ? end : b.n;
+    signed_lanes most = {};
+    std::int32_t top = 0;
+    for (; place + code_count <= end; place += code_count) {
+      const auto some = vector_at<signed_lanes>(by_place + place);
+      most = most > some ? most : some;
+    }
+    if (runs.width >= code_count) top = largest_of(most);
+    for (; place < end; ++place) top = top < by_place[place] ? by_place[place] : top;
+    *largest++ = static_cast<std::uint32_t>(top);
+  }
+  return largest_of(all) < infinity_bits;
+}
