@@ -59,3 +59,44 @@ TEST_CASE("huge and tiny scales: no NaN, nothing lost that float holds", "[block
   REQUIRE(c[0] == 0);
   REQUIRE(!std::signbit(c[0]));
 }
+
+TEST_CASE("floats and fp8 under one scale: the sums times the product of the scales", "[block]") {
+  tally count;
+  generator random(2024);
+  const auto check = [&]<class T>(std::type_identity<T>, extent size, place depth, float scale_a,
+                                  float scale_b, bool turned) {
+    const auto numbers = [&](place n) {
+      std::vector<T> result;
+      for (place i = 0; i < n; ++i)
+        result.push_back(T(std::ldexp(static_cast<float>(random() % 257) - 128, -6)));
+      return result;
+    };
+    const auto a = numbers(size.rows * depth), b = numbers(depth * size.cols);
+    const auto in_a_block = [](matrix_view<const T> m, const float& scale) {
+      return block_view<T, float>{m, {&scale, 1, 1, 1, 1}, m.rows, m.cols};
+    };
+    const auto x = row_major(a, size.rows, depth), y = row_major(b, depth, size.cols);
+    std::vector<float> to(static_cast<std::size_t>(size.rows * size.cols), 77.0f);
+    const auto c = turned ? column_major(to, size.rows, size.cols) : row_major(to, size.rows, size.cols);
+    gemm(in_a_block(x, scale_a), in_a_block(y, scale_b), c);
+    for (place i = 0; i < size.rows; ++i)
+      for (place j = 0; j < size.cols; ++j) {
+        double sum = 0;  // exact: few bits
+        for (place k = 0; k < depth; ++k) sum += double{x(i, k)} * double{y(k, j)};
+        const float right = static_cast<float>(sum) * (scale_a * scale_b);
+        count.expect(c(i, j) == right, [&] {
+          return text(name_of<T>(), size.rows, size.cols, depth, scale_a, scale_b, c(i, j), "not", right);
+        });
+      }
+  };
+  constexpr extent sizes[] = {{64, 64}, {33, 70}, {96, 31}, {1, 40}, {5, 1}, {3, 2}};
+  for (const extent size : sizes)
+    for (const place depth : {1, 40, 131})
+      for (const float scale_a : {1.0f, 0.375f})
+        for (const float scale_b : {1.0f, 0x1p-100f})
+          for (const bool turned : {false, true}) {
+            check(std::type_identity<float>{}, size, depth, scale_a, scale_b, turned);
+            check(std::type_identity<fp8_e4m3fn>{}, size, depth, scale_a, scale_b, turned);
+          }
+  count.require((64 * 64 + 33 * 70 + 96 * 31 + 40 + 5 + 6) * 3 * 4 * 2 * 2);
+}

@@ -219,6 +219,7 @@ class line_scales {
   }
   const float* from(index i) const { return scales_.data() + i; }
   float operator[](index i) const { return *from(i); }
+  bool all_one() const { return whole_ && smallest_ == 1 && largest_ == 1; }
   /// Whether every product of these with those is a normal float.
   bool all_normal_with(const line_scales& other) const {
     return whole_ && other.whole_ && double{smallest_} * double{other.smallest_} >= 0x1p-126 &&
@@ -235,11 +236,20 @@ class line_scales {
 template <class Meeting, class Sum>
 void scale_tile(matrix_view<const Sum> sums, const line_scales& rows, index i0, const line_scales& cols,
                 index j0, float* values, index values_stride) {
-  if constexpr (std::same_as<Sum, std::int32_t> && std::integral<typename Meeting::result>)
-    if (const auto scale = dispatch::instance().kernels().tile<&tile_kernels::scale>();
+  constexpr bool has_kernel = (std::same_as<Sum, float> && std::same_as<typename Meeting::result, float>) ||
+                              (std::same_as<Sum, std::int32_t> && std::integral<typename Meeting::result>);
+  if constexpr (has_kernel) {
+    constexpr auto member = [] {
+      if constexpr (std::same_as<Sum, float>)
+        return &tile_kernels::scale_floats;
+      else
+        return &tile_kernels::scale;
+    }();
+    if (const auto scale = dispatch::instance().kernels().tile<member>();
         scale && sums.col_stride == 1 && rows.all_normal_with(cols))
       return scale(sums.data, {sums.rows, sums.cols, sums.row_stride, values_stride}, rows.from(i0),
                    cols.from(j0), values);
+  }
   constexpr index longest = 64;
   Sum side_by_side[longest];
   for (index i = 0; i < sums.rows; ++i)

@@ -133,8 +133,13 @@ NARROW_KERNEL void multiply_blocks(const A& a, const B& b, matrix_view<C> c, dou
           }
         }
     };
+    matrix_view<float> direct;
+    if constexpr (std::same_as<C, float>)
+      if (length == depth && alpha == 1 && beta == 0 && c.col_stride == 1 && row_scales.all_one() &&
+          col_scales.all_one())
+        direct = c;
     products<meeting>(a.elements.block(0, first, c.rows, length), b.elements.block(first, 0, length, c.cols),
-                      {a.largest, b.largest}, scale_and_store);
+                      {a.largest, b.largest}, scale_and_store, direct);
   }
   if (!pieces.empty()) store(0, 0, {pieces.data(), c.rows, c.cols, c.cols, 1});
 }

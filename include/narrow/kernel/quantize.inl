@@ -376,21 +376,14 @@ template <class Element> constexpr quantize_kernels<Element> quantizers() {
 }
 
 /// values[j] = float(sums[j]) * (row_scale * col_scales[j]), each operation rounded to float. False if a product of scales
-/// is no normal float, or rounds to none; then the values mean nothing.
+/// is no normal float, or rounds to none or the smallest one; then the values mean nothing.
 NARROW_KERNEL inline bool scale_line(const std::int64_t* sums, float row_scale, const float* col_scales, float* values,
                                      index n) {
-  long_lanes beyond = {};
+  int_lanes beyond = {};
   const auto scale = [&](const std::int64_t* from, const float* scales, float* to) {
-    long_lanes sum;
-    float_lanes col_scale;
-    std::memcpy(&sum, from, sizeof sum);
-    std::memcpy(&col_scale, scales, sizeof col_scale);
-    const double_lanes exact = wider<double_lanes>(col_scale) * double{row_scale};
-    beyond |= (exact < 0x1p-126) | (exact > 0x1p127);
-    const auto rounded = [](auto x) {
-      return wider<double_lanes>(__builtin_convertvector(x, float_lanes));
-    };
-    const float_lanes value = __builtin_convertvector(rounded(sum) * rounded(exact), float_lanes);
+    const float_lanes by = vector_at<float_lanes>(scales) * row_scale;
+    beyond |= (by <= 0x1p-126f) | (by > 0x1p127f);
+    const float_lanes value = __builtin_convertvector(vector_at<long_lanes>(from), float_lanes) * by;
     std::memcpy(to, &value, sizeof value);
   };
   for (; n >= quantize_lanes; n -= quantize_lanes) {
@@ -409,7 +402,7 @@ NARROW_KERNEL inline bool scale_line(const std::int64_t* sums, float row_scale, 
     scale(last_sums, last_scales, last_values);
     std::copy(last_values, last_values + n, values);
   }
-  std::int64_t any = 0;
+  std::int32_t any = 0;
   for (int l = 0; l < quantize_lanes; ++l) any |= beyond[l];
   return any == 0;
 }

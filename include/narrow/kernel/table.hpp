@@ -244,13 +244,13 @@ template <class Sum> struct rounding_kernels {
 struct tile_kernels {
   /// to = alpha sums + beta to, each operation rounded; `to` is not read where beta is 0.
   void (*combine)(const float* sums, const tile_shape&, float alpha, float beta, float* to) = nullptr;
-  /// values = float(sums) * (row_scales[i] * col_scales[j]), each operation rounded.
-  void (*scale)(const std::int32_t* sums, const tile_shape&, const float* row_scales, const float* col_scales,
-                float* values) = nullptr;
-  /// values += float(sums) * (row_scales[i] * col_scales[j]), each operation rounded.
   template <class Sum>
   using scaling_kernel = void (*)(const Sum* sums, const tile_shape&, const float* row_scales,
                                   const float* col_scales, float* values);
+  /// values = float(sums) * (row_scales[i] * col_scales[j]), each operation rounded.
+  scaling_kernel<std::int32_t> scale = nullptr;
+  scaling_kernel<float> scale_floats = nullptr;
+  /// values += float(sums) * (row_scales[i] * col_scales[j]), each operation rounded.
   scaling_kernel<std::int32_t> add_scaled = nullptr;
   scaling_kernel<float> add_scaled_floats = nullptr;
   rounding_kernels<std::int32_t> round;

@@ -21,11 +21,12 @@ NARROW_KERNEL inline void combine_tile(const float* sums, const tile_shape& s, f
   });
 }
 
-NARROW_KERNEL inline void scale_tile(const std::int32_t* sums, const tile_shape& s, const float* row_scales,
-                                     const float* col_scales, float* values) {
+template <class Sums, class Sum>
+NARROW_KERNEL void scale_tile(const Sum* sums, const tile_shape& s, const float* row_scales, const float* col_scales,
+                              float* values) {
   for_vectors(s, [=](index i, index j, index n) {
     const value_lanes scale = read<value_lanes>(col_scales + j, n) * row_scales[i];
-    const auto sum = __builtin_convertvector(read<sum_lanes>(sums + i * s.stride + j, n), value_lanes);
+    const auto sum = __builtin_convertvector(read<Sums>(sums + i * s.stride + j, n), value_lanes);
     write(values + i * s.to_stride + j, sum * scale, n);
   });
 }
@@ -117,7 +118,8 @@ NARROW_KERNEL inline void add_tile(const std::int32_t* sums, int shift, std::int
 
 template <class Fp16> constexpr tile_kernels tiles() {
   return {combine_tile,
-          scale_tile,
+          scale_tile<sum_lanes, std::int32_t>,
+          scale_tile<value_lanes, float>,
           add_scaled_tile<sum_lanes, std::int32_t>,
           add_scaled_tile<value_lanes, float>,
           tile_roundings<std::int32_t>(),
