@@ -6,6 +6,7 @@
 #include "blocks.hpp"
 #include "lines.hpp"
 #include "portable.hpp"
+#include "scratch.hpp"
 
 NARROW_STRICT_BEGIN
 
@@ -200,17 +201,17 @@ void finish_tile(matrix_view<const Sum> sums, double alpha, double beta, matrix_
       portable::finish<Meeting>(sums(i, j), alpha, beta, c(i, j), at_element(round, order(i, j)));
 }
 
-/// Scales of rows, or of columns, of a matrix in blocks.
+/// Scales of rows, or of columns, of a matrix in blocks; to be read.
 class line_scales {
  public:
-  explicit line_scales(index n) : scales_(static_cast<std::size_t>(n)) {}
+  explicit line_scales(index n) : scales_(n) {}
 
   /// Those of the rows of m from its column j on, in units of 1 / unit.
   template <class E, class S> void read(const block_view<E, S>& m, index j, float unit = 1) {
     for (index i = 0, n; i < m.rows(); i += n) {
       n = std::min(m.rows() - i, m.tile_rows - (m.first_row + i) % m.tile_rows);
       const float scale = static_cast<float>(m.scale(i, j)) * unit;
-      std::fill_n(scales_.begin() + i, n, scale);
+      std::fill_n(scales_.data() + i, n, scale);
       // A NaN makes both ends NaN, and stays.
       smallest_ = i > 0 && smallest_ <= scale ? smallest_ : scale;
       largest_ = i > 0 && largest_ >= scale ? largest_ : scale;
@@ -227,7 +228,7 @@ class line_scales {
   }
 
  private:
-  std::vector<float> scales_;
+  scratch<float> scales_;
   float smallest_ = 0, largest_ = 0;
   bool whole_ = true;  // are numbers above 0
 };
