@@ -45,12 +45,14 @@ template <class F, class Values>
 bits_of_tensor<F> quantized(storage_order order, extent size, bool whole, const Values& values,
                             const typename F::round_policy& round) {
   block_tensor<F> t(size.rows, size.cols, order);
+  const place row = size.rows / 3, col = size.cols / 5, rows = size.rows - row, cols = size.cols - col;
   if (whole)
     t.assign(size.rows, size.cols, values, round);
+  else if constexpr (requires { values.block(row, col, rows, cols); })
+    t.write(row, col, values.block(row, col, rows, cols), round);
   else
     t.write(
-        {size.rows / 3, size.cols / 5, size.rows - size.rows / 3, size.cols - size.cols / 5},
-        [&](place i, place j) { return values(i + size.rows / 3, j + size.cols / 5); }, round);
+        {row, col, rows, cols}, [&](place i, place j) { return values(row + i, col + j); }, round);
   return bits_of_tensor<F>(t);
 }
 

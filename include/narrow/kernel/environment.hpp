@@ -11,7 +11,7 @@ namespace narrow::detail {
 
 /// While alive: round to nearest, subnormals kept, no traps. Afterwards the caller's control bits are back,
 /// and the exception flags that the kernel raised are dropped. The register is only written where something differs:
-/// reading it after that can take 100 ns (measured on Intel Sapphire Rapids).
+/// reading it after that can take 100 ns (measured on an Intel Xeon with AMX).
 class float_environment {
  public:
   float_environment() : saved_(read()) {

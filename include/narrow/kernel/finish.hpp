@@ -201,7 +201,7 @@ void finish_tile(matrix_view<const Sum> sums, double alpha, double beta, matrix_
       portable::finish<Meeting>(sums(i, j), alpha, beta, c(i, j), at_element(round, order(i, j)));
 }
 
-/// Scales of rows, or of columns, of a matrix in blocks; to be read.
+/// Scales of rows, or of columns, of a matrix in blocks, which `read` sets.
 class line_scales {
  public:
   explicit line_scales(index n) : scales_(n) {}
