@@ -86,9 +86,9 @@ template <class S> class mixed_precision {
   void accumulate() {
     for_each([&](auto& p) {
       if (accumulated_ == 0) {
-        scaler_.unscale(p.tensor->gradient, p.gradient, p.tensor->name);
+        unscale(*p.tensor, p.gradient);
       } else {
-        scaler_.unscale(p.tensor->gradient, copy_, p.tensor->name);
+        unscale(*p.tensor, copy_);
         p.gradient += copy_;
       }
     });
@@ -116,10 +116,10 @@ template <class S> class mixed_precision {
       if (clip) for_each([&](auto& p) { p.gradient *= static_cast<float>(double{how_.clip_norm} / norm); });
       optimizer_->begin_step();
       for (auto& p : weights_) regularise(p);
-      const auto verdicts = switch_formats(loss);
+      const auto factors = switch_formats(loss);
       for (std::size_t i = 0; i < weights_.size(); ++i)
-        if (verdicts.empty() || verdicts[i] == precision_policy::verdict::update) update(weights_[i]);
-      for (auto& p : per_channel_) update(p);
+        if (factors[i]) update(weights_[i], *factors[i]);
+      for (auto& p : per_channel_) update(p, policy_ ? policy_->unswitched_factor(p.gradient) : 1);
     }
     scaler_.update();
     return finite;
@@ -208,6 +208,17 @@ template <class S> class mixed_precision {
     }
   };
 
+  /// The gradient of a tensor, unscaled. One in fp32 changes places with what was there: nothing is copied.
+  template <class T> void unscale(parameter<T>& tensor, fp32_matrix& to) {
+    if constexpr (std::is_same_v<T, float>) {
+      to.resizeLike(tensor.gradient);
+      to.swap(tensor.gradient);
+      scaler_.unscale(to, to, tensor.name);
+    } else {
+      scaler_.unscale(tensor.gradient, to, tensor.name);
+    }
+  }
+
   template <class T> void name(parameter<T>& tensor) {
     tensor.name = std::string(tensor.kind) + ' ' + std::to_string(++count_[tensor.kind]);
   }
@@ -233,20 +244,18 @@ template <class S> class mixed_precision {
     if (how_.l1 > 0) p.gradient += how_.l1 * weights.cwiseSign();
   }
 
-  /// Lets the policy choose formats and prepare gradients.
-  std::vector<precision_policy::verdict> switch_formats(float loss) {
-    if (!policy_) return {};
+  /// Lets the policy choose formats.
+  std::vector<precision_policy::factor> switch_formats(float loss) {
+    if (!policy_) return std::vector<precision_policy::factor>(weights_.size(), 1.0f);
     std::vector<switched_layer> layers;
     for (auto& p : weights_)
       layers.push_back({p.tensor->name, p.master, p.gradient, *p.tensor->format, p.tensor->operations});
-    for (auto& p : per_channel_) policy_->prepare_unswitched(p.gradient);
     return policy_->before_update(layers, double{loss});
   }
 
-  template <class T> void update(trained<T>& p) {
+  template <class T> void update(trained<T>& p, float factor) {
     fp32_matrix& weights = in_fp32(p);
-    optimizer_->gradient_to_step(p.memory, p.gradient);
-    weights -= p.gradient;
+    optimizer_->update(p.memory, p.gradient, factor, weights);
     if constexpr (std::is_same_v<T, float>)
       if (!p.tensor->block) return;
     p.tensor->store(weights);

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <tuple>
 
+#include "parallel.hpp"
+
 namespace narrow_train {
 namespace {
 
@@ -14,26 +16,37 @@ fp32_matrix& remember(fp32_matrix& memory, const fp32_matrix& like) {
   return memory;
 }
 
-/// update(part of m...) for a few of their columns at a time, which then are in the cache.
-template <class Update, class... Matrices> void for_columns(Update update, Matrices&... m) {
-  constexpr Eigen::Index at_a_time = 16;
-  const Eigen::Index columns = std::get<0>(std::tie(m...)).cols();
-  for (Eigen::Index first = 0; first < columns; first += at_a_time)
-    update(m.middleCols(first, std::min(at_a_time, columns - first))...);
+auto numbers(fp32_matrix& m, Eigen::Index first, Eigen::Index count) {
+  return Eigen::Map<Eigen::ArrayXf>(m.data() + first, count);
+}
+auto numbers(const fp32_matrix& m, Eigen::Index first, Eigen::Index count) {
+  return Eigen::Map<const Eigen::ArrayXf>(m.data() + first, count);
+}
+
+/// update(part of m...) for as many numbers of each at a time as the nearest cache holds, by several threads.
+template <class Update, class... Matrices> void for_parts(Update update, Matrices&... m) {
+  constexpr Eigen::Index at_a_time = 2048;
+  const Eigen::Index size = std::get<0>(std::tie(m...)).size(), parts = (size + at_a_time - 1) / at_a_time;
+  for_each_group(parts, [&](int, Eigen::Index part, Eigen::Index count) {
+    for (; count > 0; --count, ++part) {
+      const Eigen::Index first = part * at_a_time;
+      update(numbers(m, first, std::min(at_a_time, size - first))...);
+    }
+  });
 }
 
 /// v = momentum v + g,  step = rate v.  Polyak (1964), in the form that keeps the rate out of the velocity.
 class sgd final : public optimizer {
  public:
   using optimizer::optimizer;
-  void gradient_to_step(moments& state, fp32_matrix& gradient) const override {
-    fp32_matrix& velocity = remember(state.first, gradient);
-    for_columns(
-        [this](auto v, auto g) {
-          v = settings().momentum * v + g;
-          g = settings().rate * v;
+  void update(moments& state, const fp32_matrix& gradient, float factor,
+              fp32_matrix& weights) const override {
+    for_parts(
+        [&](auto v, const auto& g, auto w) {
+          v = settings().momentum * v + factor * g;
+          w -= settings().rate * v;
         },
-        velocity, gradient);
+        remember(state.first, gradient), gradient, weights);
   }
 };
 
@@ -41,14 +54,14 @@ class sgd final : public optimizer {
 class nesterov final : public optimizer {
  public:
   using optimizer::optimizer;
-  void gradient_to_step(moments& state, fp32_matrix& gradient) const override {
-    fp32_matrix& velocity = remember(state.first, gradient);
-    for_columns(
-        [this](auto v, auto g) {
-          v = settings().momentum * v + g;
-          g = settings().rate * (g + settings().momentum * v);
+  void update(moments& state, const fp32_matrix& gradient, float factor,
+              fp32_matrix& weights) const override {
+    for_parts(
+        [&](auto v, const auto& g, auto w) {
+          v = settings().momentum * v + factor * g;
+          w -= settings().rate * (factor * g + settings().momentum * v);
         },
-        velocity, gradient);
+        remember(state.first, gradient), gradient, weights);
   }
 };
 
@@ -56,23 +69,21 @@ class nesterov final : public optimizer {
 class adam final : public optimizer {
  public:
   using optimizer::optimizer;
-  void gradient_to_step(moments& state, fp32_matrix& gradient) const override {
+  void update(moments& state, const fp32_matrix& gradient, float factor,
+              fp32_matrix& weights) const override {
     constexpr float beta1 = 0.9f;
     constexpr float beta2 = 0.999f;
     constexpr float epsilon = 1e-8f;
-    fp32_matrix& mean = remember(state.first, gradient);
-    fp32_matrix& square = remember(state.second, gradient);
     const auto t = static_cast<double>(time());
     const auto mean_bias = static_cast<float>(1 - std::pow(double{beta1}, t));
     const auto square_bias = static_cast<float>(1 - std::pow(double{beta2}, t));
-    for_columns(
-        [&](auto m, auto s, auto g) {
-          m = beta1 * m + (1 - beta1) * g;
-          s = beta2 * s + (1 - beta2) * g.cwiseAbs2();
-          g = settings().rate *
-              (m / mean_bias).cwiseQuotient(((s / square_bias).cwiseSqrt().array() + epsilon).matrix());
+    for_parts(
+        [&](auto m, auto s, const auto& g, auto w) {
+          m = beta1 * m + (1 - beta1) * factor * g;
+          s = beta2 * s + (1 - beta2) * (factor * g).square();
+          w -= settings().rate * (m / mean_bias) / ((s / square_bias).sqrt() + epsilon);
         },
-        mean, square, gradient);
+        remember(state.first, gradient), remember(state.second, gradient), gradient, weights);
   }
 };
 

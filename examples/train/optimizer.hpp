@@ -36,8 +36,9 @@ class optimizer {
   /// Once a step, before its tensors: time counts steps, not tensors.
   void begin_step() { ++time_; }
 
-  /// What to subtract from a tensor with this gradient (any shape); overwrites the gradient with it.
-  virtual void gradient_to_step(moments& state, fp32_matrix& gradient) const = 0;
+  /// A step of a tensor (any shape) whose gradient is `factor` times this one.
+  virtual void update(moments& state, const fp32_matrix& gradient, float factor,
+                      fp32_matrix& weights) const = 0;
 
   /// Learning rate of the next steps.
   void set_rate(float rate) { settings_.rate = rate; }

@@ -24,12 +24,12 @@ class marvin final : public precision_policy {
     costs_ = costs_in_fp32_ = narrow::cost_model(model);
   }
 
-  std::vector<verdict> before_update(std::span<switched_layer> layers, double loss) override {
+  std::vector<factor> before_update(std::span<switched_layer> layers, double loss) override {
     std::vector<double> lookbacks;
     for (const auto& layer : layers) lookbacks.push_back(lookback_of(layer));
     count(layers, lookbacks);
 
-    std::vector<verdict> verdicts;
+    std::vector<factor> factors;
     for (auto& layer : layers) {
       const auto format = switch_.observe(layer.name, layer.master, layer.gradient, loss);
       const narrow::layer_precision& now = switch_.layer(layer.name);
@@ -39,15 +39,12 @@ class marvin final : public precision_policy {
       if (first || changed)
         changes_.push_back({switch_.steps(), layer.name, layer.format, now.lookback, now.switch_diversity,
                             now.resolution, loss});
-      const bool usable = now.gradient_norm > 0;
-      if (usable) layer.gradient *= static_cast<float>(1 / now.gradient_norm);
-      verdicts.push_back(usable ? verdict::update : verdict::skip);
+      factors.push_back(inverse(now.gradient_norm));
     }
-    return verdicts;
+    return factors;
   }
-  void prepare_unswitched(fp32_matrix& gradient) const override {
-    if (const double norm = gradient.cast<double>().norm(); norm > 0 && std::isfinite(norm))
-      gradient *= static_cast<float>(1 / norm);
+  [[nodiscard]] float unswitched_factor(const fp32_matrix& gradient) const override {
+    return inverse(gradient.cast<double>().norm()).value_or(1.0f);
   }
   void epoch_done() override {}
 
@@ -62,6 +59,9 @@ class marvin final : public precision_policy {
   }
 
  private:
+  static factor inverse(double norm) {
+    return norm > 0 && std::isfinite(norm) ? factor(static_cast<float>(1 / norm)) : std::nullopt;
+  }
   [[nodiscard]] double lookback_of(const switched_layer& layer) const {
     const auto known = switch_.layers();
     return std::ranges::find(known, layer.name) == known.end() ? switch_.options().min_lookback
@@ -78,7 +78,7 @@ class muppet final : public precision_policy {
     costs_ = costs_in_fp32_ = narrow::cost_model(model);
   }
 
-  std::vector<verdict> before_update(std::span<switched_layer> layers, double loss) override {
+  std::vector<factor> before_update(std::span<switched_layer> layers, double loss) override {
     ++steps_;
     count(layers, std::vector<double>(layers.size(), 0));
     last_.clear();
@@ -88,9 +88,9 @@ class muppet final : public precision_policy {
       layer.format.word_length = switch_.word_length();
       changes_.push_back({steps_, layer.name, layer.format, 0, switch_.diversity(), 0, loss});
     }
-    return std::vector<verdict>(layers.size(), verdict::update);
+    return std::vector<factor>(layers.size(), 1.0f);
   }
-  void prepare_unswitched(fp32_matrix&) const override {}
+  [[nodiscard]] float unswitched_factor(const fp32_matrix&) const override { return 1; }
   void epoch_done() override {
     for (const auto& [name, gradient] : last_) switch_.observe(name, gradient);
     if (!last_.empty()) switch_.update();

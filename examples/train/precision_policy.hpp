@@ -6,6 +6,7 @@
 #include <memory>
 #include <narrow/train/cost_model.hpp>
 #include <narrow/train/precision_switch.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,10 +19,10 @@ namespace narrow_train {
 /// What a policy sees of a layer in a step.
 struct switched_layer {
   std::string name;
-  const fp32_matrix& master;  // the fp32 weights
-  fp32_matrix& gradient;      // of the loss and its regularisation by them, unscaled
-  layer_format& format;       // that the weights and what meets them are rounded to
-  double operations;          // of the forward pass
+  const fp32_matrix& master;    // the fp32 weights
+  const fp32_matrix& gradient;  // of the loss and its regularisation by them, unscaled
+  layer_format& format;         // that the weights and what meets them are rounded to
+  double operations;            // of the forward pass
 };
 
 /// A layer's format from a step on.
@@ -38,13 +39,13 @@ class precision_policy {
  public:
   virtual ~precision_policy() = default;
 
-  /// What to do with a layer after `before_update`.
-  enum class verdict { update, skip };
-  /// Before the update of a step with this loss: may change formats, for the weights that follow, and gradients.
-  /// The verdicts are one for each layer.
-  virtual std::vector<verdict> before_update(std::span<switched_layer> layers, double loss) = 0;
-  /// The same for the gradient of what is not quantised.
-  virtual void prepare_unswitched(fp32_matrix& gradient) const = 0;
+  /// What the gradient of a layer is to be multiplied by in an update; nothing where there is to be none.
+  using factor = std::optional<float>;
+  /// Before the update of a step with this loss: may change formats, for the weights that follow. Returns the factor of
+  /// each layer.
+  virtual std::vector<factor> before_update(std::span<switched_layer> layers, double loss) = 0;
+  /// That of the gradient of what is not quantised.
+  [[nodiscard]] virtual float unswitched_factor(const fp32_matrix& gradient) const = 0;
   /// After the last step of an epoch.
   virtual void epoch_done() = 0;
 

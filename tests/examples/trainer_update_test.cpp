@@ -22,16 +22,19 @@ template <class Next> void check_optimizer(std::string_view name, const Next& ma
   REQUIRE(kind != nullptr);
   const auto rule = kind->make({.rate = 0.25f, .momentum = 0.75f, .weight_decay = 0});
   moments memory, other_memory;
+  const Eigen::Index rows = 3000;
   std::array next{make_next(), make_next()};
   const std::array<std::array<float, 2>, 3> gradients{{{1.0f, -0.5f}, {0.25f, 3.0f}, {-2.0f, 1e-3f}}};
   for (const auto& g : gradients) {
     rule->begin_step();
-    fp32_matrix step{{g[0], g[1]}}, other{{g[0], g[1]}};
-    rule->gradient_to_step(memory, step);
-    rule->gradient_to_step(other_memory, other);  // a second tensor in the same step: time counts steps
+    const fp32_matrix gradient{{g[0], g[1]}};
+    fp32_matrix weights = fp32_matrix::Zero(1, 2), other = fp32_matrix::Zero(rows, 3);
+    rule->update(memory, gradient, 1, weights);
+    // A second tensor in the same step: time counts steps. Its gradient is that of the first one, by the factor.
+    rule->update(other_memory, fp32_matrix::Constant(rows, 3, 4 * g[0]), 0.25f, other);
     for (std::size_t i = 0; i < 2; ++i)
-      CHECK(double{step(0, Eigen::Index(i))} == Approx(next[i](g[i])).epsilon(1e-5));
-    CHECK(other == step);
+      CHECK(double{weights(0, Eigen::Index(i))} == Approx(-next[i](g[i])).epsilon(1e-5));
+    CHECK((other.array() == weights(0, 0)).all());
   }
   CHECK(rule->time() == 3);
 }

@@ -1,4 +1,5 @@
-// Sums over the numbers at each place of lines, in plain C++: see moment_sums and tail_counts in table.hpp.
+// Sums over the numbers at each place of lines, and of squares, in plain C++: see moment_sums, tail_counts and square_sums in
+// table.hpp.
 #pragma once
 
 #include <algorithm>
@@ -44,6 +45,21 @@ NARROW_KERNEL inline void count_tails(const float* from, const line_block& lines
   });
 }
 
+NARROW_KERNEL inline void add_squares(const float* from, index n, double* sums) {
+  for (index i = 0; i < n; ++i) {
+    const double x = from[i];
+    sums[i % square_sums] += detail::uncontracted(x * x);
+  }
+}
+
+NARROW_KERNEL inline void add_quotients(const float* from, double divisor, double* to, index n,
+                                        double* sums) {
+  for (index i = 0; i < n; ++i) {
+    to[i] += double{from[i]} / divisor;
+    sums[i % square_sums] += detail::uncontracted(to[i] * to[i]);
+  }
+}
+
 }  // namespace portable
 
 /// Adds lines of which n is a multiple of moment_places to the sums.
@@ -56,6 +72,22 @@ inline void add_moments(const float* from, const line_block& lines, const moment
 inline void count_tails(const float* from, const line_block& lines, const tail_counts& counts) {
   const auto kernel = dispatch::instance().kernels().get<&kernel_table::count_tails>();
   (kernel ? kernel : portable::count_tails)(from, lines, counts);
+}
+
+/// Adds the squares of n numbers to square_sums sums.
+inline void add_squares(const float* from, index n, double* sums) {
+  const auto kernel = dispatch::instance().kernels().get<&kernel_table::add_squares>();
+  const index whole = kernel ? n - n % square_sums : 0;
+  if (whole > 0) kernel(from, whole, sums);
+  portable::add_squares(from + whole, n - whole, sums);
+}
+
+/// to[i] += from[i] / divisor, and adds the squares of `to` to square_sums sums.
+inline void add_quotients(const float* from, double divisor, double* to, index n, double* sums) {
+  const auto kernel = dispatch::instance().kernels().get<&kernel_table::add_quotients>();
+  const index whole = kernel ? n - n % square_sums : 0;
+  if (whole > 0) kernel(from, divisor, to, whole, sums);
+  portable::add_quotients(from + whole, divisor, to + whole, n - whole, sums);
 }
 
 }  // namespace narrow::kernel

@@ -1,6 +1,6 @@
-// Sums over the numbers at each place of lines, and how many are far from their mean, included once in the namespace of each
-// instruction set, inside its target region, after `vector_bytes` and lanes.inl. All operations are those of double lanes,
-// in the order that moment_sums says: the same bits on each. No include guard, on purpose.
+// Sums over the numbers at each place of lines, how many are far from their mean, and sums of squares, included once in the
+// namespace of each instruction set, inside its target region, after `vector_bytes` and lanes.inl. All operations are those of
+// double lanes, in the order that moment_sums and square_sums say: the same bits on each. No include guard, on purpose.
 
 inline constexpr int moment_lanes = vector_bytes / 8;
 static_assert(moment_places % moment_lanes == 0);
@@ -104,4 +104,30 @@ NARROW_KERNEL void add_places(const float* from, const line_block& lines, const 
       state.store(m, place);
     }
   }
+}
+
+/// Adds the squares of number(i), the doubles from the i-th on, for i < n in whole vectors.
+template <class Number> inline void add_squares_of(index n, double* sums, const Number& number) {
+  moment_doubles parts[square_sums / moment_lanes];
+  std::memcpy(parts, sums, sizeof parts);
+  for (index i = 0; i < n; i += square_sums) {
+    NARROW_UNROLL for (int p = 0; p < square_sums / moment_lanes; ++p) {
+      const moment_doubles x = number(i + p * moment_lanes);
+      parts[p] += apart(x * x);
+    }
+  }
+  std::memcpy(sums, parts, sizeof parts);
+}
+
+NARROW_KERNEL inline void add_squares(const float* from, index n, double* sums) {
+  add_squares_of(n, sums, [from](index i) { return wider<moment_doubles>(vector_at<moment_floats>(from + i)); });
+}
+
+NARROW_KERNEL inline void add_quotients(const float* from, double divisor, double* to, index n, double* sums) {
+  add_squares_of(n, sums, [=](index i) {
+    const moment_doubles x =
+        vector_at<moment_doubles>(to + i) + wider<moment_doubles>(vector_at<moment_floats>(from + i)) / divisor;
+    std::memcpy(to + i, &x, sizeof x);
+    return x;
+  });
 }

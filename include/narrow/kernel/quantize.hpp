@@ -29,6 +29,7 @@ struct element_order {
 
 /// Gathers nothing.
 struct no_statistic {
+  static constexpr bool largest_suffices = true;
   template <class Magnitude> constexpr void add(Magnitude) {}
 };
 

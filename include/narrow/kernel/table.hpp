@@ -170,6 +170,9 @@ struct tail_counts {
   std::int64_t *far = nullptr, *beyond = nullptr;
 };
 
+/// How many sums squares are added to: that of element i to the one i % square_sums.
+inline constexpr int square_sums = 32;
+
 /// A matrix times a vector, with elements of the matrix as they lie in memory; x has a float, two int16 or
 /// four int8 in a word.
 template <class Lane, class Sum> struct line_kernels {
@@ -310,6 +313,12 @@ struct kernel_table {
   // Lines of which n is a multiple of moment_places are added to what is there.
   void (*add_moments)(const float* from, const line_block&, const moment_sums&) = nullptr;
   void (*count_tails)(const float* from, const line_block&, const tail_counts&) = nullptr;
+
+  // n a multiple of square_sums.
+  /// Adds the squares of `from`.
+  void (*add_squares)(const float* from, index n, double* sums) = nullptr;
+  /// to[i] += from[i] / divisor, and adds the squares of `to`.
+  void (*add_quotients)(const float* from, double divisor, double* to, index n, double* sums) = nullptr;
 
   /// to[i] = a[i] b[i], rounded; `to` may be a.
   void (*multiply)(const float* a, const float* b, float* to, index n) = nullptr;

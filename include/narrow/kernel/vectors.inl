@@ -15,6 +15,8 @@ constexpr kernel_table vector_kernels() {
           .survey_across = survey_across,
           .add_moments = add_places<moments_at>,
           .count_tails = add_places<tails_at>,
+          .add_squares = add_squares,
+          .add_quotients = add_quotients,
           .multiply = multiply_line,
           .scale = scale_line,
           .encode8 = encode_line<std::uint8_t>,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -12,6 +13,7 @@
 
 #include "../kernel/convert.hpp"
 #include "../kernel/environment.hpp"
+#include "../kernel/quantize.hpp"
 #include "array_access.hpp"
 #include "parameter.hpp"
 #include "state_io.hpp"
@@ -20,26 +22,30 @@ NARROW_STRICT_BEGIN
 
 namespace narrow::detail {
 
-/// to[i] = from[i] / scale, as a product with the reciprocal rounded to float. Whether all of `from` is
-/// finite in float.
+/// to[i] = from[i] / scale, as a product with the reciprocal rounded to float; `to` may be `from`, and where that
+/// changes nothing is not written to. Whether all of `from` is finite in float.
 template <class T> NARROW_KERNEL bool unscale(const T* from, float* to, std::size_t n, float scale) {
   const float_environment guard;
-  const auto inverse = static_cast<float>(1.0 / double{scale});
-  constexpr std::size_t block = 1024;  // both passes over it find it in the nearest cache
-  constexpr std::uint32_t top = std::uint32_t{1} << 31;
-  std::uint32_t seen = 0;
+  constexpr std::size_t block = 1024;  // all passes over it find it in the nearest cache
+  std::array<float, block> inverses;
+  inverses.fill(static_cast<float>(1.0 / double{scale}));
+  const auto multiply = kernel::dispatch::instance().kernels().get<&kernel::kernel_table::multiply>();
+  bool finite = true;
   for (std::size_t first = 0; first < n; first += block) {
     const std::size_t count = std::min(block, n - first);
     float* const part = to + first;
-    detail::convert(from + first, part, count, rounding::nearest_even{});
-    for (std::size_t i = 0; i < count; ++i) {
-      // Where the exponent field is all ones, infinity or NaN, one more in it carries into the top bit.
-      const std::uint32_t magnitude = std::bit_cast<std::uint32_t>(part[i]) & binary32::magnitude_mask;
-      seen |= magnitude + binary32::min_normal;
-      part[i] *= inverse;
-    }
+    if (static_cast<const void*>(from) != to)
+      detail::convert(from + first, part, count, rounding::nearest_even{});
+    kernel::portable::no_statistic none;
+    const auto size = static_cast<std::ptrdiff_t>(count);
+    finite &= kernel::portable::survey(matrix_view<const float>{part, size, 1, 1, size}, none) == 0;
+    if (inverses.front() == 1) continue;
+    if (multiply)
+      multiply(part, inverses.data(), part, size);
+    else
+      for (std::size_t i = 0; i < count; ++i) part[i] *= inverses[i];
   }
-  return (seen & top) == 0;
+  return finite;
 }
 
 }  // namespace narrow::detail

@@ -99,7 +99,7 @@ class muppet_switch : detail::streamable<muppet_switch> {
     state.last_epoch = epochs_ + 1;
     ++observed_;
     if (full_precision()) return;
-    const double squares = detail::squared_norm(g.elements().data(), g.elements().size());
+    const double squares = detail::squared_norm(g.elements());
     if (squares > 0 && detail::is_finite(squares))
       state.window.add(g.elements(), 1, squares);
     else

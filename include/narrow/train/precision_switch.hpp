@@ -268,7 +268,7 @@ class precision_switch : detail::streamable<precision_switch> {
     const detail::float_environment guard;
     layer_precision& report = layer.report;
     ++report.observed;
-    const double squares = detail::squared_norm(gradient.data(), gradient.size());
+    const double squares = detail::squared_norm(gradient);
     const bool usable = squares > 0 && detail::is_finite(squares);
     report.gradient_norm = usable ? std::sqrt(squares) : 0.0;
     if (!usable) {
