@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <narrow/narrow.hpp>
 #include <tuple>
-
-#include "parallel.hpp"
 
 namespace narrow_train {
 namespace {
@@ -26,12 +25,10 @@ auto numbers(const fp32_matrix& m, Eigen::Index first, Eigen::Index count) {
 /// update(part of m...) for as many numbers of each at a time as the nearest cache holds, by several threads.
 template <class Update, class... Matrices> void for_parts(Update update, Matrices&... m) {
   constexpr Eigen::Index at_a_time = 2048;
-  const Eigen::Index size = std::get<0>(std::tie(m...)).size(), parts = (size + at_a_time - 1) / at_a_time;
-  for_each_group(parts, [&](int, Eigen::Index part, Eigen::Index count) {
-    for (; count > 0; --count, ++part) {
-      const Eigen::Index first = part * at_a_time;
-      update(numbers(m, first, std::min(at_a_time, size - first))...);
-    }
+  const Eigen::Index size = std::get<0>(std::tie(m...)).size();
+  narrow::parallel_for((size + at_a_time - 1) / at_a_time, [&](std::ptrdiff_t part) {
+    const Eigen::Index first = part * at_a_time;
+    update(numbers(m, first, std::min(at_a_time, size - first))...);
   });
 }
 

@@ -16,27 +16,39 @@ namespace narrow_train {
 /// their order, do not depend on the threads.
 inline constexpr int groups_of_images = 8;
 
-/// How many threads the calling thread's work is spread over from now on. Without OpenMP only the library's products
-/// are.
-inline void use_threads(int count) {
+/// How many threads Eigen's products in the calling thread are spread over from now on: those of OpenMP, if there is that.
+inline void use_product_threads([[maybe_unused]] int count) {
 #ifdef _OPENMP
   omp_set_num_threads(count);
 #endif
-  Eigen::setNbThreads(count);
+}
+
+/// While it lives, Eigen's products in the calling thread have no others.
+class single_product_thread {
+ public:
+  single_product_thread() { use_product_threads(1); }
+  ~single_product_thread() { use_product_threads(before_); }
+  single_product_thread(const single_product_thread&) = delete;
+  single_product_thread& operator=(const single_product_thread&) = delete;
+
+ private:
+  int before_ = Eigen::nbThreads();
+};
+
+/// How many threads the calling thread's work is spread over from now on.
+inline void use_threads(int count) {
+  use_product_threads(count);
   narrow::set_num_threads(count);
 }
 
-/// f(group, first, count) for all groups that are not empty of `images` images, by several threads at a time. f must
-/// not throw.
+/// f(group, first, count) for all groups that are not empty of `images` images, by several threads at a time.
 template <class F> void for_each_group(Eigen::Index images, F f) {
-#ifdef _OPENMP
-#pragma omp parallel for schedule(dynamic)
-#endif
-  for (int group = 0; group < groups_of_images; ++group) {
+  narrow::parallel_for(groups_of_images, [&](std::ptrdiff_t group) {
     const Eigen::Index first = images * group / groups_of_images;
     const Eigen::Index count = images * (group + 1) / groups_of_images - first;
-    if (count > 0) f(group, first, count);
-  }
+    const single_product_thread products;
+    if (count > 0) f(static_cast<int>(group), first, count);
+  });
 }
 
 /// f(group, first, count) as for_each_group, for tensors of S: one group alone where it is not float, since what rounds

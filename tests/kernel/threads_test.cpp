@@ -137,6 +137,31 @@ TEST_CASE("the threads work at the same time, each part once") {
   CHECK(std::all_of(times.begin(), times.end(), [](const auto& n) { return n == 100; }));
 }
 
+TEST_CASE("shares are all lines, each once, in multiples, one for each thread where there is enough to do") {
+  tally checked;
+  for (const int n : {1, 2, 3, 7}) {
+    const threads many(n);
+    for (const place lines : {1, 100, 4096, 100000})
+      for (const place together : {1, 24, 1024})
+        for (const place elements : {0, 1, 131072}) {
+          std::vector<std::atomic<int>> seen(static_cast<std::size_t>(lines));
+          std::atomic<int> shares = 0, uneven = 0;
+          kernel::in_shares(lines, together, elements, [&](place first, place count) {
+            ++shares;
+            uneven += first % together != 0 || (count % together != 0 && first + count != lines) ? 1 : 0;
+            for (place i = first; i < first + count; ++i) ++seen[static_cast<std::size_t>(i)];
+          });
+          const bool each_once = std::all_of(seen.begin(), seen.end(), [](const auto& x) { return x == 1; });
+          const place wanted = elements < 131072 ? 1 : std::min<place>(n, (lines + together - 1) / together);
+          checked.expect(each_once && uneven == 0 && shares == wanted, [&] {
+            return std::to_string(lines) + " lines, " + std::to_string(together) + " together, " +
+                   std::to_string(n) + " threads: " + std::to_string(shares) + " shares";
+          });
+        }
+  }
+  checked.require(4 * 4 * 3 * 3);
+}
+
 TEST_CASE("a part may use the threads itself, and several threads of the program") {
   const threads three(3);
   std::atomic<int> inner = 0;

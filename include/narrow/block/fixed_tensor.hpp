@@ -330,11 +330,13 @@ class fixed_tensor {
     std::visit(
         [&](auto& stored) {
           const auto to = detail::stored_matrix(stored.data(), rows_, cols_, order_);
-          detail::for_each_panel(part, order_, source, [&](const detail::region& r, const auto& x) {
-            nonfinite_ += kernel::count_nonfinite(x);
+          std::atomic<std::size_t> nonfinite = 0;
+          detail::for_shared_panels(part, order_, 1, source, [&](const detail::region& r, const auto& x) {
+            nonfinite += kernel::count_nonfinite(x);
             kernel::quantize_fixed(x, to.block(r.row, r.col, r.rows, r.cols), format_.fl, range, round,
                                    detail::order_within(r, cols_));
           });
+          nonfinite_ += nonfinite;
         },
         mantissas_);
   }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "../kernel/interface.hpp"
+#include "../kernel/threads.hpp"
 #include "grid.hpp"
 
 NARROW_STRICT_BEGIN
@@ -129,6 +130,22 @@ void for_each_panel(const region& within, storage_order order, const value_sourc
     visit(within, source.block(within));
   else
     for_each_copied_panel(within, order, source, visit);
+}
+
+/// The same by several threads at a time where values are in memory, each for some lines in this order, `together` of which
+/// are not separated.
+template <std::floating_point Value, class Visit>
+void for_shared_panels(const region& within, storage_order order, std::ptrdiff_t together,
+                       const value_source<Value>& source, const Visit& visit) {
+  if (!source.in_place()) return for_each_panel(within, order, source, visit);
+  const bool by_rows = order == storage_order::row_major;
+  kernel::in_shares(by_rows ? within.rows : within.cols, together, by_rows ? within.cols : within.rows,
+                    [&](std::ptrdiff_t first, std::ptrdiff_t count) {
+                      const region share = by_rows
+                                               ? region{within.row + first, within.col, count, within.cols}
+                                               : region{within.row, within.col + first, within.rows, count};
+                      for_each_panel(share, order, source, visit);
+                    });
 }
 
 /// Makes a source for `part` one that does not depend on the tensor which is written: values in memory stay as

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <array>
+#include <atomic>
+#include <mutex>
 #include <span>
 #include <utility>
 #include <vector>
@@ -69,19 +71,48 @@ struct block_layout {
   }
 };
 
-/// Adds all magnitudes of a part to the statistics of their blocks; returns how many are not finite.
+/// What can be gathered by several threads.
+template <class Statistic>
+concept sharable = requires {
+  Statistic::largest_suffices;
+};
+
+/// How many numbers of a part are not finite.
+inline std::size_t nonfinite_of(const region& part, storage_order order, const value_source<float>& source) {
+  std::atomic<std::size_t> count = 0;
+  for_shared_panels(part, order, 1, source, [&](const region&, const matrix_view<const float>& x) {
+    count += kernel::count_nonfinite(x);
+  });
+  return count;
+}
+
+/// Adds all magnitudes of a part, in whole blocks, to the statistics of these; returns how many are not finite.
 template <class Statistic>
 std::size_t survey_blocks(const block_layout& layout, const region& part, const value_source<float>& source,
                           std::span<Statistic> statistics) {
-  std::size_t nonfinite = 0;
-  // Of one block, in any order.
-  const bool as_they_lie = layout.grid.count() == 1 && source.lies_in(other_order(layout.order));
-  const auto order = as_they_lie ? other_order(layout.order) : layout.order;
-  for_each_panel(part, order, source, [&](const region& panel, const matrix_view<const float>& x) {
+  std::atomic<std::size_t> nonfinite = 0;
+  if (layout.grid.count() == 1) {  // which is surveyed in any order
+    const auto other = other_order(layout.order), order = source.lies_in(other) ? other : layout.order;
+    if constexpr (sharable<Statistic>) {
+      std::mutex merging;
+      for_shared_panels(part, order, 1, source, [&](const region&, const matrix_view<const float>& x) {
+        Statistic found;
+        nonfinite += kernel::survey(x, found);
+        const std::lock_guard lock(merging);
+        statistics.front().add(found.bits);
+      });
+    } else {
+      for_each_panel(part, order, source, [&](const region&, const matrix_view<const float>& x) {
+        nonfinite += kernel::survey(x, statistics.front());
+      });
+    }
+    return nonfinite;
+  }
+  const auto survey = [&](const region& panel, const matrix_view<const float>& x) {
     const auto values = [&](const region& r) {
       return x.block(r.row - panel.row, r.col - panel.col, r.rows, r.cols);
     };
-    if constexpr (requires { Statistic::largest_suffices; }) {
+    if constexpr (sharable<Statistic>) {
       const bool done = layout.for_each_crossing(panel, [&](const region& r, const block_line& blocks) {
         const auto lines = layout.as_lines(values(r));
         std::array<std::uint32_t, kernel::most_places_across> found;
@@ -96,7 +127,9 @@ std::size_t survey_blocks(const block_layout& layout, const region& part, const 
     layout.grid.for_each_block(panel, [&](std::ptrdiff_t block, const region& r) {
       nonfinite += kernel::survey(values(r), statistics[static_cast<std::size_t>(block)]);
     });
-  });
+  };
+  const std::ptrdiff_t together = layout.by_rows() ? layout.grid.tile_rows : layout.grid.tile_cols;
+  for_shared_panels(part, layout.order, together, source, survey);
   return nonfinite;
 }
 
@@ -210,16 +243,18 @@ template <class Element, class Scale> class block_storage {
         : to_(to), result_(to.order()), source_(source), rules_(rules), round_(round) {
       result_.reshape(grid, rules.smallest);
       check_clips(clips, result_.scales_.size());
-      statistics_.resize(result_.scales_.size() == 1 ? 0 : result_.scales_.size());
       if (clips.empty()) {
-        survey(grid.whole());
-        scales_of(statistics(), result_.scales_);
+        Statistic only;  // small matrices of one block are worth no allocation
+        std::vector<Statistic> several(result_.scales_.size() == 1 ? 0 : result_.scales_.size());
+        const auto statistics = several.empty() ? std::span(&only, 1) : std::span(several);
+        result_.nonfinite_ = survey_blocks(result_.layout_, grid.whole(), source_, statistics);
+        scales_of(statistics, result_.scales_);
       } else {
         for (std::size_t block = 0; block < result_.scales_.size(); ++block)
           result_.scales_[block] =
               Scale(rules.reaching(magnitude_bits(clips[clips.size() == 1 ? 0 : block])));
       }
-      surveys_parts_ = !clips.empty();
+      counts_nonfinite_ = !clips.empty();
       // No float lies among the elements, so that their memory can serve again where floats are read in place.
       takes_memory_ = source.in_place() && grid.rows == to.rows() && grid.cols == to.cols();
       if (!takes_memory_) result_.mantissas_.resize(static_cast<std::size_t>(result_.size()));
@@ -228,29 +263,20 @@ template <class Element, class Scale> class block_storage {
     region whole() const { return result_.grid().whole(); }
     /// From the first part that is in memory on, nothing throws.
     void take(const region& part) {
-      if (surveys_parts_) survey(part);
+      if (counts_nonfinite_) result_.nonfinite_ += nonfinite_of(part, result_.order(), source_);
       if (std::exchange(takes_memory_, false)) result_.mantissas_.swap(to_.mantissas_);
       result_.round_into_scales(part, source_, rules_, round_);
     }
     void finish() noexcept { to_.swap(result_); }
 
    private:
-    std::span<Statistic> statistics() {
-      return statistics_.empty() ? std::span(&only_, 1) : std::span(statistics_);
-    }
-    void survey(const region& part) {
-      result_.nonfinite_ += survey_blocks(result_.layout_, part, source_, statistics());
-    }
-
     block_storage& to_;
     block_storage result_;
     value_source<float> source_;
     block_rules rules_;
     Round round_;
-    bool surveys_parts_ = false;  // for the numbers that are not finite
-    bool takes_memory_ = false;   // that of the elements which are there
-    Statistic only_ = {};         // small matrices of one block are worth no allocation
-    std::vector<Statistic> statistics_;
+    bool counts_nonfinite_ = false;
+    bool takes_memory_ = false;  // that of the elements which are there
   };
 
   /// Rounds `part` from a source that does not depend on it; blocks in which something does not fit grow.
@@ -302,7 +328,7 @@ template <class Element, class Scale> class block_storage {
   void round_into_scales(const region& part, const value_source<float>& source, const block_rules& rules,
                          const Round& round) {
     const auto to = elements();
-    for_each_panel(part, order(), source, [&](const region& panel, const matrix_view<const float>& x) {
+    for_shared_panels(part, order(), 1, source, [&](const region& panel, const matrix_view<const float>& x) {
       const auto from = [&](const region& r) {
         return x.block(r.row - panel.row, r.col - panel.col, r.rows, r.cols);
       };

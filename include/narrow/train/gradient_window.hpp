@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -13,6 +12,7 @@
 
 #include "../kernel/environment.hpp"
 #include "../kernel/moments.hpp"
+#include "../kernel/threads.hpp"
 #include "array_access.hpp"
 #include "parameter.hpp"
 
@@ -20,27 +20,32 @@ NARROW_STRICT_BEGIN
 
 namespace narrow::detail {
 
-/// Sums of squares, each of many numbers.
-class squares_in_parts {
- public:
-  double* data() { return parts_.data(); }
-  NARROW_KERNEL double total() const {
-    double sum = 0;
-    for (const double part : parts_) sum += part;
-    return sum;
-  }
-
- private:
-  std::array<double, kernel::square_sums> parts_{};
-};
+/// The sum of the squares that add(first, count, sums) adds to square_sums sums, for numbers from the first on; by several
+/// threads, and the same however many they are.
+template <class Add> NARROW_KERNEL double sum_of_squares(std::size_t n, const Add& add) {
+  constexpr kernel::index together = 1 << 16;
+  const auto size = static_cast<kernel::index>(n);
+  std::vector<double> totals((n + together - 1) / together);
+  kernel::in_shares(size, together, 1, [&](kernel::index first, kernel::index count) {
+    for (const kernel::index end = first + count; first < end; first += together) {
+      double sums[kernel::square_sums] = {};
+      add(first, std::min(together, end - first), sums);
+      double& total = totals[static_cast<std::size_t>(first / together)];
+      for (const double sum : sums) total += sum;
+    }
+  });
+  double result = 0;
+  for (const double total : totals) result += total;
+  return result;
+}
 
 /// The sum of the squares, in double; not finite if and only if an element is not. The squares of floats are
 /// exact, and too few to overflow.
 inline double squared_norm(std::span<const float> x) {
   const float_environment guard;
-  squares_in_parts squares;
-  kernel::add_squares(x.data(), std::ssize(x), squares.data());
-  return squares.total();
+  return sum_of_squares(x.size(), [&](kernel::index first, kernel::index count, double* sums) {
+    kernel::add_squares(x.data() + first, count, sums);
+  });
 }
 
 /// The sum of gradients, and what is needed of each alone.
@@ -56,9 +61,9 @@ class gradient_window {
   /// Adds g / divisor, whose squared norm is `squares`.
   NARROW_KERNEL void add(std::span<const float> g, double divisor, double squares) {
     const float_environment guard;
-    squares_in_parts of_sum;
-    kernel::add_quotients(g.data(), divisor, sum_.data(), std::ssize(g), of_sum.data());
-    squares_of_sum_ = of_sum.total();
+    squares_of_sum_ = sum_of_squares(g.size(), [&](kernel::index first, kernel::index count, double* sums) {
+      kernel::add_quotients(g.data() + first, divisor, sum_.data() + first, count, sums);
+    });
     squares_ += squares;
     ++count_;
   }

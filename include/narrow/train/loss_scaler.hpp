@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -14,6 +15,7 @@
 #include "../kernel/convert.hpp"
 #include "../kernel/environment.hpp"
 #include "../kernel/quantize.hpp"
+#include "../kernel/threads.hpp"
 #include "array_access.hpp"
 #include "parameter.hpp"
 #include "state_io.hpp"
@@ -30,21 +32,23 @@ template <class T> NARROW_KERNEL bool unscale(const T* from, float* to, std::siz
   std::array<float, block> inverses;
   inverses.fill(static_cast<float>(1.0 / double{scale}));
   const auto multiply = kernel::dispatch::instance().kernels().get<&kernel::kernel_table::multiply>();
-  bool finite = true;
-  for (std::size_t first = 0; first < n; first += block) {
-    const std::size_t count = std::min(block, n - first);
-    float* const part = to + first;
-    if (static_cast<const void*>(from) != to)
-      detail::convert(from + first, part, count, rounding::nearest_even{});
-    kernel::portable::no_statistic none;
-    const auto size = static_cast<std::ptrdiff_t>(count);
-    finite &= kernel::portable::survey(matrix_view<const float>{part, size, 1, 1, size}, none) == 0;
-    if (inverses.front() == 1) continue;
-    if (multiply)
-      multiply(part, inverses.data(), part, size);
-    else
-      for (std::size_t i = 0; i < count; ++i) part[i] *= inverses[i];
-  }
+  std::atomic<bool> finite = true;
+  kernel::in_shares(static_cast<std::ptrdiff_t>(n), block, 1, [&](std::ptrdiff_t first, std::ptrdiff_t all) {
+    for (const std::ptrdiff_t end = first + all; first < end; first += block) {
+      const std::ptrdiff_t count = std::min<std::ptrdiff_t>(block, end - first);
+      float* const part = to + first;
+      if (static_cast<const void*>(from) != to)
+        detail::convert(from + first, part, static_cast<std::size_t>(count), rounding::nearest_even{});
+      kernel::portable::no_statistic none;
+      if (kernel::portable::survey(matrix_view<const float>{part, count, 1, 1, count}, none) > 0)
+        finite = false;
+      if (inverses.front() == 1) continue;
+      if (multiply)
+        multiply(part, inverses.data(), part, count);
+      else
+        for (std::ptrdiff_t i = 0; i < count; ++i) part[i] *= inverses[static_cast<std::size_t>(i)];
+    }
+  });
   return finite;
 }
 
