@@ -329,6 +329,8 @@ TEST_CASE("one narrow format into another, in pieces of any length", "[kernel][c
   check(std::type_identity<fp16>{}, std::type_identity<fp8_e5m2>{});
   check(std::type_identity<bf16>{}, std::type_identity<fp8_e4m3fn>{});
   check(std::type_identity<fp8_e4m3fnuz>{}, std::type_identity<fp4_e2m1>{});
+  check(std::type_identity<floating<8, 10>>{}, std::type_identity<fp16>{});
+  check(std::type_identity<floating<4, 16>>{}, std::type_identity<floating<8, 22>>{});
   check(std::type_identity<fixed<16, 8>>{}, std::type_identity<bf16>{});
   check(std::type_identity<fixed<32, 16>>{}, std::type_identity<fixed<8, 4>>{});
   count.require_at_least(100'000);
@@ -365,6 +367,9 @@ TEST_CASE("double into narrow formats is rounded once", "[kernel][conversion]") 
   check(std::type_identity<bf16>{});
   check(std::type_identity<fp8_e4m3fn>{});
   check(std::type_identity<fixed<16, 8>>{});
+  check(std::type_identity<floating<8, 10>>{});
+  check(std::type_identity<floating<6, 21>>{});
+  check(std::type_identity<floating<8, 22>>{});
   check(std::type_identity<fixed<22, 3>>{});
   check(std::type_identity<fixed<32, 30>>{});
   count.require_at_least(100'000);
@@ -404,6 +409,12 @@ TEST_CASE("long lines of every code, and of numbers with few subnormals", "[kern
   check(std::type_identity<fp4_e2m1>{});
   check(std::type_identity<fp16>{});
   check(std::type_identity<bf16>{});
+  check(std::type_identity<floating<8, 10>>{});
+  check(std::type_identity<floating<5, 12, specials::fn>>{});
+  check(std::type_identity<floating<3, 20, specials::none>>{});
+  check(std::type_identity<floating<6, 16, specials::fnuz>>{});
+  check(std::type_identity<floating<8, 22>>{});
+  check(std::type_identity<floating<8, 23>>{});
   count.require_at_least(100'000);
 }
 

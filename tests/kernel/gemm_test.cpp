@@ -143,6 +143,7 @@ TEST_CASE("gemm of floating formats: within the bound, rounded once", "[kernel][
   check_shapes<bf16, bf16, bf16>();
   check_shapes<fp8_e4m3fn, fp8_e4m3fn, fp16>();
   check_shapes<fp4_e2m1, fp4_e2m1, float>();
+  check_shapes<floating<8, 10>, floating<8, 10>, floating<8, 10>>();
 }
 
 TEST_CASE("gemm of mixed types meets in float, or in double where one needs it", "[kernel][gemm][long]") {

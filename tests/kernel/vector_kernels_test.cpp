@@ -321,6 +321,9 @@ TEST_CASE("stochastic conversions are those of scalars on every instruction set"
   check(std::type_identity<fp8_e5m2>{}, overflow::ieee{});
   check(std::type_identity<fp8_e5m2fnuz>{}, overflow::ieee{});
   check(std::type_identity<fp4_e2m1>{}, overflow::saturate{});
+  check(std::type_identity<floating<8, 10>>{}, overflow::ieee{});
+  check(std::type_identity<floating<4, 16>>{}, overflow::saturate{});
+  check(std::type_identity<floating<8, 22>>{}, overflow::ieee{});
   check(std::type_identity<fixed<8, 4>>{}, overflow::saturate{});
   check(std::type_identity<fixed<16, 8>>{}, overflow::saturate{});
   check(std::type_identity<fixed<12, 11>>{}, overflow::saturate{});
@@ -328,7 +331,7 @@ TEST_CASE("stochastic conversions are those of scalars on every instruction set"
   check(std::type_identity<fixed<32, 16>>{}, overflow::saturate{});
   check(std::type_identity<fixed<32, 0>>{}, overflow::saturate{});
   check(std::type_identity<fixed<8, 0>>{}, overflow::wrap{});
-  count.require_at_least(13 * isa_count() * 3 * 5 * (69 * 70 / 2));
+  count.require_at_least(16 * isa_count() * 3 * 5 * (69 * 70 / 2));
 }
 
 TEST_CASE("moments of rows are the same bits on every instruction set and in every storage order",

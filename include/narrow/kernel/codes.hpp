@@ -18,7 +18,18 @@ inline constexpr bool coded_as<floating<E, M, specials::ieee, Round, Overflow>, 
 template <class T> inline constexpr bool coded_as_fp16 = coded_as<T, 5, 10>;
 template <class T> inline constexpr bool coded_as_bf16 = coded_as<T, 8, 7>;
 
-/// What `decode8` and `decode16` need to know of a format.
+/// Whether there are kernels for the codes of T: not where they are those of float.
+template <class T> inline constexpr bool has_coder = false;
+template <narrow_float T>
+inline constexpr bool has_coder<T> = (T::layout::mantissa_bits < detail::binary32::mantissa_bits);
+
+/// The member for codes of this size.
+template <class T>
+inline constexpr auto coder = sizeof(T) == 1   ? &kernel_table::codes8
+                              : sizeof(T) == 2 ? &kernel_table::codes16
+                                               : &kernel_table::codes32;
+
+/// What a format's `decode` needs to know of it.
 template <narrow_float T> constexpr decoding decoding_of() {
   using layout = typename T::layout;
   using single = detail::binary32;
@@ -31,7 +42,7 @@ template <narrow_float T> constexpr decoding decoding_of() {
           .payload_mask = layout::has_payload ? std::uint32_t{single::mantissa_mask} : 0};
 }
 
-/// What `encode8` and `encode16` need to know of a format.
+/// What a format's `encode` needs to know of it.
 template <narrow_float T, class Overflow> constexpr encoding encoding_of() {
   using layout = typename T::layout;
   using single = detail::binary32;

@@ -270,6 +270,10 @@ template <class Code> NARROW_KERNEL void decode_line(const void* from, float* to
     decode_with<Code>([d](const void* code, float* value) { decode_some<Code>(code, value, d); }, from, to, n);
 }
 
+template <class Code> constexpr code_kernels coders() {
+  return {encode_line<Code>, encode_line_stochastic<Code>, decode_line<Code>};
+}
+
 template <class Fp16> NARROW_KERNEL void decode_fp16(const void* from, float* to, index n) {
   decode_with<std::uint16_t>([](auto... x) { Fp16::decode(x...); }, from, to, n);
 }

@@ -14,7 +14,7 @@ namespace narrow::kernel {
 
 using portable::element_order;
 
-/// The codes of floats in a format of at most 16 bits, to nearest even. False if something is NaN; then what
+/// The codes of floats in a format, to nearest even. False if something is NaN; then what
 /// `to` holds means nothing.
 template <class C> bool encode_tile(kernel_set t, const float* values, const tile_shape& s, C* to) {
   using overflow_policy = typename C::overflow_policy;
@@ -23,7 +23,9 @@ template <class C> bool encode_tile(kernel_set t, const float* values, const til
     return true;
   } else {
     static constexpr encoding e = encoding_of<C, overflow_policy>();
-    constexpr auto kernel = sizeof(C) == 1 ? &tile_kernels::encode8 : &tile_kernels::encode16;
+    constexpr auto kernel = sizeof(C) == 1   ? &tile_kernels::encode8
+                            : sizeof(C) == 2 ? &tile_kernels::encode16
+                                             : &tile_kernels::encode32;
     return t.tile<kernel>()(values, s, to, e);
   }
 }
@@ -166,7 +168,7 @@ bool try_finish(matrix_view<const Sum> sums, double alpha, double beta, matrix_v
     t.tile<&tile_kernels::combine>()(sums.data, {sums.rows, sums.cols, sums.row_stride, c.row_stride},
                                      static_cast<float>(alpha), static_cast<float>(beta), c.data);
     return true;
-  } else if constexpr (std::same_as<Sum, float> && narrow_float<C> && nearest && sizeof(C) <= 2) {
+  } else if constexpr (std::same_as<Sum, float> && has_coder<C> && nearest) {
     if (plain)
       return encode_tile(t, sums.data, {sums.rows, sums.cols, sums.row_stride, c.row_stride}, c.data);
     combine_and_encode(t, sums, static_cast<float>(alpha), static_cast<float>(beta), c);

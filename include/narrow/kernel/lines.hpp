@@ -14,14 +14,13 @@ namespace narrow::kernel {
 /// to[i] = from[i], rounded to nearest even. False if there is no kernel for it, or something is NaN; then
 /// what `to` holds means nothing.
 template <class T, class Overflow> bool encode(const float* from, T* to, index n) {
-  if constexpr (narrow_float<T> && sizeof(T) <= 2) {
+  if constexpr (has_coder<T>) {
     kernel_set t = dispatch::instance().kernels();
     if constexpr (coded_as_fp16<T> && std::same_as<Overflow, overflow::ieee>) {
       const auto kernel = t.get<&kernel_table::float_to_fp16>();
       if (kernel) kernel(from, to, n);
       return kernel != nullptr;
-    } else if (const auto kernel =
-                   t.get < sizeof(T) == 1 ? &kernel_table::encode8 : &kernel_table::encode16 > ()) {
+    } else if (const auto kernel = t.get<coder<T>, &code_kernels::encode>()) {
       static constexpr encoding e = encoding_of<T, Overflow>();
       return kernel(from, to, n, e);
     }
@@ -32,10 +31,8 @@ template <class T, class Overflow> bool encode(const float* from, T* to, index n
 /// The same, stochastically.
 template <class T, class Overflow>
 bool encode_stochastic(const float* from, T* to, index n, const element_draws& draws) {
-  if constexpr (narrow_float<T> && sizeof(T) <= 2) {
-    kernel_set t = dispatch::instance().kernels();
-    const auto kernel =
-        t.get < sizeof(T) == 1 ? &kernel_table::encode8_stochastic : &kernel_table::encode16_stochastic > ();
+  if constexpr (has_coder<T>) {
+    const auto kernel = dispatch::instance().kernels().get<coder<T>, &code_kernels::encode_stochastic>();
     if (kernel) {
       static constexpr encoding e = encoding_of<T, Overflow>();
       return kernel(from, to, n, e, draws);

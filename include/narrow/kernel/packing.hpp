@@ -106,10 +106,11 @@ template <class Sum, class A, class B> constexpr content best_content() {
     return a == content::int8 && b == content::int8 ? content::int8 : content::int16;
 }
 
-/// Formats of up to 16 bits whose upper bit is the sign of every number, zeros too.
+/// Formats with coders whose upper bit is the sign of every number, zeros too.
 template <class T> inline constexpr bool has_plain_sign = false;
-template <narrow_float T>
-requires(sizeof(T) <= 2) inline constexpr bool has_plain_sign<T> = T::layout::has_negative_zero;
+template <class T>
+requires has_coder<T>
+inline constexpr bool has_plain_sign<T> = T::layout::has_negative_zero;
 
 /// Whether a finite T is the sum of two bf16, and no product of such is below 2^-126.
 template <class T> constexpr bool splits_in_bf16() {
@@ -156,7 +157,7 @@ inline constexpr auto decoded_bf16 = [] {
 // to[i] = from[i * stride] as an element.
 
 template <class T> void decode(kernel_set t, const T* from, index stride, float* to, index n) {
-  if constexpr (narrow_float<T> && sizeof(T) <= 2)
+  if constexpr (has_coder<T>)
     if (stride != 1) {
       constexpr index longest = 256;
       T piece[longest];
@@ -170,7 +171,7 @@ template <class T> void decode(kernel_set t, const T* from, index stride, float*
   if constexpr (coded_as_fp16<T>) {
     if (const auto kernel = t.get<&kernel_table::fp16_to_float>()) return kernel(from, to, n);
   } else if constexpr (has_plain_sign<T>) {
-    if (const auto kernel = t.get < sizeof(T) == 1 ? &kernel_table::decode8 : &kernel_table::decode16 > ()) {
+    if (const auto kernel = t.get<coder<T>, &code_kernels::decode>()) {
       static constexpr decoding d = decoding_of<T>();
       return kernel(from, to, n, d);
     }

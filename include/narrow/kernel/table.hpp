@@ -218,6 +218,17 @@ struct decoding {
   std::uint32_t magnitude_mask, max_code, infinity, payload_mask;
 };
 
+/// Between floats and codes of so many bits.
+struct code_kernels {
+  /// To nearest even. False if something was NaN, whose code then means nothing.
+  bool (*encode)(const float* from, void* to, index n, const encoding&) = nullptr;
+  /// The same, rounded stochastically.
+  bool (*encode_stochastic)(const float* from, void* to, index n, const encoding&,
+                            const element_draws&) = nullptr;
+  void (*decode)(const void* from, float* to, index n, const decoding&) = nullptr;
+  constexpr explicit operator bool() const { return decode != nullptr; }
+};
+
 /// Codes of 16 bits: those that have `first` or one of the `count` numbers from there on in the bits of the mask.
 struct code_range {
   std::uint16_t mask, first, count;
@@ -263,8 +274,8 @@ struct tile_kernels {
   /// total[i] += sums[i] 2^shift, n a multiple of 16.
   void (*add)(const std::int32_t* sums, int shift, std::int64_t* total, index n) = nullptr;
   /// To codes, to nearest even. False if something was NaN, whose code then means nothing.
-  bool (*encode8)(const float* values, const tile_shape&, void* to, const encoding&) = nullptr;
-  bool (*encode16)(const float* values, const tile_shape&, void* to, const encoding&) = nullptr;
+  using encoding_kernel = bool (*)(const float* values, const tile_shape&, void* to, const encoding&);
+  encoding_kernel encode8 = nullptr, encode16 = nullptr, encode32 = nullptr;
   /// The same to fp16, overflow as IEEE has it; NaN too.
   void (*to_fp16)(const float* values, const tile_shape&, void* to) = nullptr;
   constexpr explicit operator bool() const { return combine != nullptr; }
@@ -327,18 +338,7 @@ struct kernel_table {
   bool (*scale)(const std::int64_t* sums, float row_scale, const float* col_scales, float* values,
                 index n) = nullptr;
 
-  // False if something was NaN, whose code then means nothing.
-  bool (*encode8)(const float* from, void* to, index n, const encoding&) = nullptr;
-  bool (*encode16)(const float* from, void* to, index n, const encoding&) = nullptr;
-
-  // The same, rounded stochastically.
-  bool (*encode8_stochastic)(const float* from, void* to, index n, const encoding&,
-                             const element_draws&) = nullptr;
-  bool (*encode16_stochastic)(const float* from, void* to, index n, const encoding&,
-                              const element_draws&) = nullptr;
-
-  void (*decode8)(const void* from, float* to, index n, const decoding&) = nullptr;
-  void (*decode16)(const void* from, float* to, index n, const decoding&) = nullptr;
+  code_kernels codes8 = {}, codes16 = {}, codes32 = {};
 
   /// Whether there is such a code.
   bool (*has_code16)(const void* codes, index n, const code_range&) = nullptr;

@@ -128,5 +128,6 @@ template <class Fp16> constexpr tile_kernels tiles() {
           add_tile,
           encode_tile<std::uint8_t>,
           encode_tile<std::uint16_t>,
+          encode_tile<std::uint32_t>,
           encode_fp16_tile<Fp16>};
 }

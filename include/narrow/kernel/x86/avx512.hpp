@@ -237,7 +237,7 @@ inline constexpr kernel_table kernels = [] {
   all.fp32 = panels<floats, 14, 2, 8>();
   all.int16 = panels<int16_pairs, 12, 2, 8>();
   all.wide = wide_products<doubles, 14, 2>();
-  all.decode8 = decode8;
+  all.codes8.decode = decode8;
   all.look_up8 = look_up8;
   return all;
 }();
