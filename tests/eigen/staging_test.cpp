@@ -134,6 +134,76 @@ TEST_CASE("pieces in rows, in blocks and in place", "[eigen][staging]") {
   CHECK(same_rows);
 }
 
+TEMPLATE_TEST_CASE("fixed-point numbers from floats and as floats in pieces", "[eigen][staging]",
+                   (narrow::fixed<8, 4>), (narrow::fixed<16, 8>), (narrow::fixed<24, 20>),
+                   (narrow::fixed<32, 16>),
+                   (narrow::fixed<8, 4, narrow::rounding::upward, narrow::overflow::wrap>)) {
+  using S = TestType;
+  const auto [rows, cols] = GENERATE(std::pair{1, 40}, std::pair{40, 1}, std::pair{33, 5}, std::pair{300, 3});
+  const auto x = samples<float>(rows, cols, 3);
+  const auto h = samples<fp16>(rows, cols, 4);
+  const auto q = samples<S>(rows, cols, 5);
+  check<matrix<S>>(
+      "rounded", [](const auto& p) { return p.template cast<S>(); }, x);
+  check<matrix<S>>(
+      "scaled", [](const auto& p) { return (p * 0.1f).template cast<S>(); }, x);
+  check<matrix<S>>(
+      "from fp16", [](const auto& p) { return p.template cast<S>(); }, h);
+  check<matrix<float>>(
+      "widened", [](const auto& p) { return p.template cast<float>(); }, q);
+  check<matrix<float>>(
+      "into float", [](const auto& p, const auto& y) { return y - p.template cast<float>() * 0.1f; }, q, x);
+  check<matrix<fp16>>(
+      "into fp16", [](const auto& p) { return p.template cast<fp16>(); }, q);
+  check<matrix<narrow::fixed<8, 3>>>(
+      "into fixed", [](const auto& p) { return p.template cast<narrow::fixed<8, 3>>(); }, q);
+  check<matrix<S>>(
+      "sum", [](const auto& p, const auto& r) { return p + r; }, q, q);
+}
+
+namespace {
+
+/// to = form(x) where rounding draws: each coefficient under its row-major index, whatever the order.
+template <class S, int Order, class Form>
+void check_draws(Eigen::Index rows, Eigen::Index cols, const Form& form) {
+  const auto x = samples<float, Order>(rows, cols, 6);
+  matrix<S, Order> got = matrix<S, Order>::Constant(rows, cols, S(0.5f));
+  narrow::seed(11);
+  form(got, x);
+  narrow::seed(11);
+  const narrow::rounding::stochastic round;
+  Eigen::Index different = 0;
+  for (Eigen::Index i = 0; i < rows; ++i)
+    for (Eigen::Index j = 0; j < cols; ++j) {
+      Eigen::Matrix<float, 1, 1> start(0.5f);
+      form(start, Eigen::Matrix<float, 1, 1>(x(i, j)));
+      const auto expected =
+          narrow::narrow_cast<S>(start(0, 0), round.at(static_cast<std::uint64_t>(i * cols + j)));
+      different += bits_of(got(i, j)) != bits_of(expected);
+    }
+  INFO(rows << " x " << cols << (Order == Eigen::RowMajor ? " by rows" : " by columns"));
+  CHECK(different == 0);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("pieces draw as coefficients do", "[eigen][staging]",
+                   (narrow::floating<5, 10, narrow::specials::ieee, narrow::rounding::stochastic>),
+                   (narrow::floating<8, 10, narrow::specials::ieee, narrow::rounding::stochastic>),
+                   (narrow::fixed<16, 12, narrow::rounding::stochastic>),
+                   (narrow::fixed<8, 4, narrow::rounding::stochastic>)) {
+  using S = TestType;
+  const auto assign = [](auto& to, const auto& from) {
+    to = (from * 0.75f).template cast<typename std::remove_cvref_t<decltype(to)>::Scalar>();
+  };
+  const auto add = [](auto& to, const auto& from) { to += from; };
+  const auto [rows, cols] =
+      GENERATE(std::pair{1, 300}, std::pair{300, 1}, std::pair{33, 65}, std::pair{4, 5});
+  check_draws<S, Eigen::ColMajor>(rows, cols, assign);
+  if constexpr (narrow::narrow_float<S>) check_draws<S, Eigen::ColMajor>(rows, cols, add);
+  if (cols > 1) check_draws<S, Eigen::RowMajor>(rows, cols, assign);
+}
+
 TEST_CASE("what is stored in pieces", "[eigen][staging]") {
   const matrix<fp16> a, b;
   const matrix<fp16, Eigen::RowMajor> r;
@@ -144,6 +214,10 @@ TEST_CASE("what is stored in pieces", "[eigen][staging]") {
   CHECK(in_pieces(a, x.cast<fp16>()));
   CHECK(in_pieces(x, a.cast<float>()));
   CHECK(in_pieces(a, (a.array() < fp16(0)).select(fp16(0), a)));
+  const matrix<narrow::fixed<16, 12, narrow::rounding::stochastic>> q;
+  CHECK(in_pieces(q, x.cast<narrow::fixed<16, 12, narrow::rounding::stochastic>>()));
+  CHECK(in_pieces(x, q.cast<float>()));
+  CHECK_FALSE(in_pieces(q, q + q));  // exact, as it is
   CHECK_FALSE(in_pieces(a, a + r));  // two storage orders
   CHECK_FALSE(in_pieces(a, b));      // a copy
   CHECK_FALSE(in_pieces(small, small + small));

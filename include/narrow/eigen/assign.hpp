@@ -77,11 +77,6 @@ NARROW_ASSIGN_FUNCTOR(div_assign_op, narrow::detail::combine_with<narrow::detail
 namespace narrow {
 
 namespace detail {
-template <class To>
-concept draws_per_element = narrow_scalar<To> && requires(typename To::round_policy round) {
-  round.at(0);
-};
-
 /// An assignment to or from narrow numbers, with a functor of ours.
 template <class Functor>
 concept assigns_narrow = requires {
@@ -110,7 +105,7 @@ NARROW_COMBINATION(over, Eigen::internal::div_assign_op, Eigen::internal::scalar
 #undef NARROW_COMBINATION
 
 template <class Dst, class Src, class Functor>
-concept assigns_in_pieces = !assigns_drawn<Dst, Functor> && requires {
+concept assigns_in_pieces = requires {
   typename combination<Functor>::type;
 }
 &&stored_in_pieces<typename combination<Functor>::type, Dst, uncast<typename Dst::Scalar, Src>>;
@@ -125,25 +120,28 @@ concept assigned_here = assigns_drawn<Dst, Functor> || assigns_computed<Dst, Src
 template <class Dst, class Src, class Functor>
 NARROW_KERNEL void assign_coefficients(Dst& dst, const Src& src, const Functor& functor) {
   using To = typename Dst::Scalar;
+  const auto& values = without_cast_to<To>(src);
+  const auto in_pieces = [&](const auto& round) {
+    if constexpr (assigns_in_pieces<Dst, Src, Functor>)
+      return assign_in_pieces<typename combination<Functor>::type>(dst, values, round);
+    else
+      return false;
+  };
+  using round_policy = typename policy_of<To>::type;
   if constexpr (assigns_drawn<Dst, Functor>) {
-    const auto& values = without_cast_to<To>(src);
     Eigen::internal::evaluator<std::remove_cvref_t<decltype(values)>> from(values);
     Eigen::internal::resize_if_allowed(dst, src, functor);
+    const round_policy round{};
+    if (in_pieces(round)) return;
     Eigen::internal::evaluator<Dst> to(dst);
-    const typename Functor::round_policy round{};
     const Eigen::Index rows = dst.rows(), cols = dst.cols();
     for (Eigen::Index i = 0; i < rows; ++i)
       for (Eigen::Index j = 0; j < cols; ++j)
         Functor::assign(to.coeffRef(i, j), from.coeff(i, j),
                         round.at(static_cast<std::uint64_t>(i * cols + j)));
   } else {
-    if constexpr (assigns_in_pieces<Dst, Src, Functor>) {
-      Eigen::internal::resize_if_allowed(dst, src, functor);
-      if (assign_in_pieces<typename combination<Functor>::type>(dst, without_cast_to<To>(src),
-                                                                typename policy_of<To>::type{}))
-        return;
-    }
-    Eigen::internal::call_dense_assignment_loop(dst, src, functor);
+    if constexpr (assigns_in_pieces<Dst, Src, Functor>) Eigen::internal::resize_if_allowed(dst, src, functor);
+    if (!in_pieces(round_policy{})) Eigen::internal::call_dense_assignment_loop(dst, src, functor);
   }
 }
 }  // namespace detail

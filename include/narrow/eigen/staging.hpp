@@ -38,24 +38,40 @@ template <class X> using staged_t = staged<std::remove_cv_t<X>>;
 template <class X>
 concept narrow_or_float = narrow_float<typename X::Scalar> || std::same_as<typename X::Scalar, float>;
 
-/// A matrix in memory.
-template <class X>
-requires(direct_access<X>&& narrow_or_float<X>) class staged<X> {
-  using scalar = typename X::Scalar;
-
+/// Where a matrix lies in memory.
+template <class X> class matrix_lines {
  public:
   static constexpr int orders = X::IsRowMajor ? by_rows : by_columns;
-  static constexpr bool any_narrow = narrow_float<scalar>;
 
-  explicit staged(const X& x)
+  explicit matrix_lines(const X& x)
       : data_(x.data()), line_stride_(x.outerStride()), in_lines_(x.innerStride() == 1) {
     gapless_ = in_lines_ && (line_stride_ == x.innerSize() || x.outerSize() == 1);
   }
   bool in_lines() const { return in_lines_; }
   bool gapless() const { return gapless_; }
 
+ protected:
+  const typename X::Scalar* at(Eigen::Index line, Eigen::Index first) const {
+    return data_ + line * line_stride_ + first;
+  }
+
+ private:
+  const typename X::Scalar* data_;
+  Eigen::Index line_stride_;
+  bool in_lines_, gapless_;
+};
+
+/// A matrix in memory whose numbers floats hold.
+template <class X>
+requires(direct_access<X>&& std::same_as<carried_t<typename X::Scalar>, float>) class staged<X>
+    : public matrix_lines<X> {
+ public:
+  static constexpr bool any_narrow = narrow_scalar<typename X::Scalar>;
+
+  using matrix_lines<X>::matrix_lines;
+
   piece_view get(Eigen::Index line, Eigen::Index first, Eigen::Index n) {
-    const scalar* const from = data_ + line * line_stride_ + first;
+    const auto* const from = this->at(line, first);
     if constexpr (any_narrow) {
       convert(from, buffer_.values, static_cast<std::size_t>(n), rounding::nearest_even{});
       return {buffer_.values, n};
@@ -67,9 +83,6 @@ requires(direct_access<X>&& narrow_or_float<X>) class staged<X> {
  private:
   struct nothing {};
 
-  const scalar* data_;
-  Eigen::Index line_stride_;
-  bool in_lines_, gapless_;
   [[no_unique_address]] std::conditional_t<any_narrow, piece_buffer, nothing> buffer_;
 };
 
@@ -251,41 +264,64 @@ const auto& without_cast_to(const Eigen::CwiseUnaryOp<Op, X>& x) {
 template <class To, class X>
 using uncast = std::remove_cvref_t<decltype(without_cast_to<To>(std::declval<const X&>()))>;
 
+/// Whether dst = Combine(dst, x), or dst = x for void, is the floats of x, or computed from these, rounded once. Fixed-point
+/// numbers are only converted: what is computed of them is exact.
+template <class Combine, class Dst, class X>
+concept rounds_floats = (narrow_or_float<Dst> && (narrow_or_float<X> || std::is_void_v<Combine>)) ||
+                        (narrow_fixed<typename Dst::Scalar> && std::is_void_v<Combine> &&
+                         (std::same_as<typename X::Scalar, float> || direct_access<X>));
+
+template <class To>
+concept draws_per_element = narrow_scalar<To> && requires(typename To::round_policy round) {
+  round.at(0);
+};
+
 /// Whether dst = Combine(dst, x), or dst = x for void, can be stored piece by piece, and is more than a copy.
 template <class Combine, class Dst, class X>
 concept stored_in_pieces =
-    direct_access<Dst> && narrow_or_float<Dst> && stageable<X> &&
-    (narrow_float<typename Dst::Scalar> || staged_t<X>::any_narrow) &&
-    (staged_t<X>::orders == staged_t<Dst>::orders ||
+    direct_access<Dst> && stageable<X> && rounds_floats<Combine, Dst, X> &&
+    (narrow_scalar<typename Dst::Scalar> || staged_t<X>::any_narrow) &&
+    (staged_t<X>::orders == matrix_lines<Dst>::orders ||
      (staged_t<X>::orders == 0 && !std::is_void_v<Combine>)) &&
     !(std::is_void_v<Combine> && direct_access<X> &&
       std::same_as<typename Dst::Scalar, typename X::Scalar>)&&(Dst::MaxSizeAtCompileTime == Eigen::Dynamic ||
                                                                 Dst::MaxSizeAtCompileTime >= smallest_staged);
 
-/// dst = Combine(dst, x), rounded once. False, and nothing is done, if neighbours do not lie side by side.
+/// dst = Combine(dst, x), rounded once, each coefficient under its row-major index. False, and nothing is done, if neighbours
+/// do not lie side by side.
 template <class Combine, class Dst, class X, class Round>
 NARROW_KERNEL bool assign_in_pieces(Dst& dst, const X& x, const Round& round) {
   using To = typename Dst::Scalar;
   staged<X> values(x);
-  staged<Dst> present(dst);
+  std::conditional_t<std::is_void_v<Combine>, matrix_lines<Dst>, staged<Dst>> present(dst);
   if (dst.size() < smallest_staged || !values.in_lines() || !present.in_lines()) return false;
-  const bool flat = values.gapless() && present.gapless();
+  // Indices go on from one line to the next only by rows.
+  const bool in_order = !draws_per_element<To> || Dst::IsRowMajor || dst.outerSize() == 1;
+  const bool flat = values.gapless() && present.gapless() && in_order;
   const Eigen::Index lines = flat ? 1 : dst.outerSize(), length = flat ? dst.size() : dst.innerSize();
   if (length < smallest_staged) return false;
   for (Eigen::Index line = 0; line < lines; ++line)
     for (Eigen::Index first = 0; first < length; first += piece_size) {
       const Eigen::Index n = std::min(piece_size, length - first);
       To* const to = dst.data() + line * dst.outerStride() + first;
+      const auto along = static_cast<std::uint64_t>(first), step = static_cast<std::uint64_t>(dst.cols()),
+                 across = static_cast<std::uint64_t>(line);
+      const auto round_to = [&](const auto* wide) {
+        if constexpr (Dst::IsRowMajor)
+          convert(wide, to, static_cast<std::size_t>(n), round, across * step + along);
+        else
+          convert(wide, to, static_cast<std::size_t>(n), round, along * step + across, step);
+      };
       const auto result = values.get(line, first, n);
       const auto store = [&](const auto& wide) {
         if constexpr (std::same_as<To, float>) {
           Eigen::Map<piece>(to, n) = wide;
         } else if constexpr (std::same_as<std::remove_cvref_t<decltype(wide)>, piece_view>) {
-          convert(wide.data(), to, static_cast<std::size_t>(n), round);
+          round_to(wide.data());
         } else {
           piece_buffer buffer;
           Eigen::Map<piece>(buffer.values, n) = wide;
-          convert(buffer.values, to, static_cast<std::size_t>(n), round);
+          round_to(buffer.values);
         }
       };
       if constexpr (std::is_void_v<Combine>) {

@@ -17,10 +17,13 @@ namespace detail {
 template <class T> struct policy_of { using type = rounding::nearest_even; };
 template <narrow_scalar T> struct policy_of<T> { using type = typename T::round_policy; };
 
+/// Element i under index index + i step.
 template <class From, narrow_scalar To, rounding_policy Round>
-void convert(const From* from, To* to, std::size_t n, const Round& round) {
+void convert(const From* from, To* to, std::size_t n, const Round& round, std::uint64_t index = 0,
+             std::uint64_t step = 1) {
   const auto one_by_one = [&](std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) to[i] = narrow_cast<To>(from[i], at_element(round, i));
+    for (std::size_t i = first; i < last; ++i)
+      to[i] = narrow_cast<To>(from[i], at_element(round, index + i * step));
   };
   using overflow = typename To::overflow_policy;
   // Through floats that are rounded to the same; never where both may be the same memory.
@@ -33,7 +36,7 @@ void convert(const From* from, To* to, std::size_t n, const Round& round) {
       const std::size_t count = std::min(piece, n - i);
       const auto length = static_cast<std::ptrdiff_t>(count);
       const float* const floats = kernel::float_stand_ins(from + i, length, buffer.data());
-      if (kernel::encode_line<To, overflow>(floats, pieces.room(i), length, round, i))
+      if (kernel::encode_line<To, overflow>(floats, pieces.room(i), length, round, index + i * step, step))
         pieces.written(i, count);
       else
         one_by_one(i, i + count);

@@ -18,16 +18,6 @@ namespace narrow {
 
 namespace detail {
 
-/// `round` for every `stride`-th element of what it is the policy of.
-template <rounding_policy Round> struct every_nth {
-  Round round;
-  std::uint64_t stride;
-
-  constexpr every_nth at(std::uint64_t i) const { return {at_element(round, i * stride), stride}; }
-  constexpr bool away(const rounding::tail& t) const { return round.away(t); }
-  constexpr bool overflows_to_infinity(sign s) const { return round.overflows_to_infinity(s); }
-};
-
 /// The name of a format in saved states. Its policies have no part in what the codes mean.
 template <int E, int M, specials Specials, class Round, class Overflow>
 std::string format_name(std::type_identity<floating<E, M, Specials, Round, Overflow>>) {
@@ -82,8 +72,7 @@ template <narrow_scalar F> class master_weights : detail::streamable<master_weig
     if (by_index && layout_.order == array_layout::sequence::by_columns) {
       const auto rows = static_cast<std::size_t>(layout_.rows), cols = static_cast<std::size_t>(layout_.cols);
       for (std::size_t j = 0; j < cols; ++j)
-        convert(std::span(master_).subspan(j * rows, rows), std::span(weights_).subspan(j * rows, rows),
-                detail::every_nth<Round>{at_element(round, j), cols});
+        detail::convert(master_.data() + j * rows, weights_.data() + j * rows, rows, round, j, cols);
     } else {
       convert(master_, weights_, round);
     }
