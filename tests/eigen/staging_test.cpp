@@ -31,7 +31,7 @@ template <class T> std::uint32_t bits_of(const T& x) {
   if constexpr (std::same_as<T, float>)
     return std::bit_cast<std::uint32_t>(x);
   else
-    return x.bits();
+    return static_cast<std::uint32_t>(x.bits());
 }
 
 /// to = form(...), against form(...) of single coefficients; NaN is NaN.
