@@ -66,14 +66,16 @@ template <class F> void check_format_on_threads(tally& count) {
 
 TEST_CASE("assignments to blocks do not depend on the number of threads") {
   tally count;
-  for_each_max_format<rounding::nearest_even>([&]<class F>() { check_format_on_threads<F>(count); });
-  for_each_max_format<rounding::stochastic>([&]<class F>() { check_format_on_threads<F>(count); });
+  for_each_type<granularities>([&]<class Block>() {
+    check_format_on_threads<bfp<12, Block>>(count);
+    check_format_on_threads<basic_int8<Block, rounding::stochastic>>(count);
+  });
   using others = std::tuple<bfp<8, per_tensor, rounding::nearest_even, exponent::min<>>,
                             bfp<8, tile<24, 24>, rounding::nearest_even, exponent::avg<>>,
                             bfp<8, per_tensor, rounding::nearest_even, exponent::avg<>>, mx<fp8_e4m3fn>,
                             mx<fp4_e2m1, tile<32, 1>>>;
   for_each_type<others>([&]<class F>() { check_format_on_threads<F>(count); });
-  count.require((2 * max_formats + std::tuple_size_v<others>)*2 * cases_of_a_check);
+  count.require((2 * std::tuple_size_v<granularities> + std::tuple_size_v<others>)*2 * cases_of_a_check);
 }
 
 TEST_CASE("assignments to fixed-point tensors do not depend on the number of threads") {
