@@ -50,6 +50,12 @@ template <auto Member> auto of_instruction_set(std::size_t i) {
   return members[i];
 }
 
+/// Whether a kernel, or a group of them, is not null. With -fsanitize=undefined g++ does not know when it compiles that
+/// the address of a function is not; of null it knows.
+template <class Kernel> constexpr bool is_there(const Kernel& kernel) {
+  return __builtin_constant_p(static_cast<bool>(kernel)) ? static_cast<bool>(kernel) : true;
+}
+
 /// What has this path of members in the table of an instruction set, or of those that it extends.
 template <auto... Path> const auto& kernel_at(std::size_t i) {
   static constexpr auto kernels = [] {
@@ -57,7 +63,7 @@ template <auto... Path> const auto& kernel_at(std::size_t i) {
     std::array<kernel, instruction_set_count()> result{};
     for (std::size_t j = 0; j < result.size(); ++j) {
       result[j] = (instruction_sets[j].kernels.*....*Path);
-      if (!result[j]) result[j] = result[instruction_sets[j].base];
+      if (!is_there(result[j])) result[j] = result[instruction_sets[j].base];
     }
     return result;
   }();

@@ -1,5 +1,5 @@
-// Threads for large products and conversions: a few of our own that wait for work. Parts of a result are shared out, never a
-// sum, so that no result depends on how many there are.
+// Threads for large products and conversions: a few of our own that wait for work. Parts of a result are shared out,
+// never a sum, so that no result depends on how many there are.
 #pragma once
 
 #include <algorithm>
@@ -201,10 +201,11 @@ template <class Use> void in_shares(index lines, index together, index elements,
 
 }  // namespace kernel
 
-/// How many threads large products, and assignments to tensors in blocks or of a fixed-point format, run on, the caller's
-/// included; by default 1. Results do not depend on it. Products in several threads of the program at a time share these: the first gets them, the others run
-/// alone. Throws std::invalid_argument if n is not from 1 to 1024, std::system_error if there are no more
-/// threads to be had, and then it is 1. Cost: starts n - 1 threads, which sleep between products.
+/// How many threads large products, assignments to tensors in blocks or of a fixed-point format, and passes over
+/// gradients run on, the caller's included; by default 1. Results do not depend on it. Where several threads of the
+/// program have such work at a time, the first gets these, the others work alone. Throws std::invalid_argument if n is
+/// not from 1 to 1024, std::system_error if there are no more threads to be had, and then it is 1. Cost: starts n - 1
+/// threads, which sleep between products.
 inline void set_num_threads(int n) {
   constexpr int most = 1024;
   if (n < 1 || n > most)
@@ -212,15 +213,17 @@ inline void set_num_threads(int n) {
                                 std::to_string(most));
   kernel::thread_pool::instance().resize(n);
 }
-/// part(i) for 0 <= i < count, in any order, on the threads that `set_num_threads` asked for, several at a time; by the caller
-/// alone where these are at work already, as they are when a part calls this itself. Rethrows what a part threw, after the
-/// others have ended.
+inline int num_threads() { return kernel::thread_pool::instance().size(); }
+
+/// part(i) for 0 <= i < count, in any order, on the threads that `set_num_threads` asked for, several at a time; by
+/// the caller alone where these are at work already, as they are when a part calls this itself. Rethrows what a part
+/// threw, after the others have ended.
 ///
-/// For loops between products: other threads, as OpenMP's, which wait for work actively, would take the processor from these.
+/// For loops between products: other threads that wait for work actively, as OpenMP's do, would take the processor
+/// from these.
 /// Cost      some microseconds if there are several threads and parts; each part takes the next one that nobody has.
 template <std::invocable<std::ptrdiff_t> Part> void parallel_for(std::ptrdiff_t count, const Part& part) {
   kernel::thread_pool::instance().run(count, part);
 }
-inline int num_threads() { return kernel::thread_pool::instance().size(); }
 
 }  // namespace narrow
