@@ -34,7 +34,7 @@ template <class Next> void check_optimizer(std::string_view name, const Next& ma
     rule->update(other_memory, fp32_matrix::Constant(rows, 3, 4 * g[0]), 0.25f, other);
     for (std::size_t i = 0; i < 2; ++i)
       CHECK(double{weights(0, Eigen::Index(i))} == Approx(-next[i](g[i])).epsilon(1e-5));
-    CHECK((other.array() == weights(0, 0)).all());
+    CHECK(other.isApproxToConstant(weights(0, 0), 1e-5f));
   }
   CHECK(rule->time() == 3);
 }
