@@ -57,6 +57,16 @@ template <class Dst, class Form, class... M> void check(const char* name, const 
   CHECK(different == 0);
 }
 
+/// Of floats to S, as they are and computed, and back.
+template <class S> void check_casts(const matrix<float>& x, const matrix<S>& a) {
+  check<matrix<S>>(
+      "rounded", [](const auto& p) { return p.template cast<S>(); }, x);
+  check<matrix<S>>(
+      "scaled", [](const auto& p) { return (p * 0.1f).template cast<S>(); }, x);
+  check<matrix<float>>(
+      "widened", [](const auto& p) { return p.template cast<float>(); }, a);
+}
+
 template <class Dst, class Src> constexpr bool in_pieces(const Dst&, const Src&) {
   using scalar = typename Dst::Scalar;
   return narrow::detail::assigns_in_pieces<Dst, Src,
@@ -79,12 +89,7 @@ TEMPLATE_TEST_CASE("pieces hold the same bits as coefficients", "[eigen][staging
       "signs", [](const auto& p, const auto& q) { return (-p).cwiseAbs() - q; }, a, b);
   check<matrix<S>>(
       "quotient", [](const auto& p, const auto& q) { return p.cwiseQuotient(q); }, a, b);
-  check<matrix<S>>(
-      "rounded", [](const auto& p) { return p.template cast<S>(); }, x);
-  check<matrix<S>>(
-      "scaled", [](const auto& p) { return (p * 0.1f).template cast<S>(); }, x);
-  check<matrix<float>>(
-      "widened", [](const auto& p) { return p.template cast<float>(); }, a);
+  check_casts<S>(x, a);
   check<matrix<float>>(
       "into float", [](const auto& p, const auto& q) { return q + (p + p).template cast<float>() * 0.1f; }, a,
       x);
@@ -144,13 +149,8 @@ TEMPLATE_TEST_CASE("fixed-point numbers from floats and as floats in pieces", "[
   const auto h = samples<fp16>(rows, cols, 4);
   const auto q = samples<S>(rows, cols, 5);
   check<matrix<S>>(
-      "rounded", [](const auto& p) { return p.template cast<S>(); }, x);
-  check<matrix<S>>(
-      "scaled", [](const auto& p) { return (p * 0.1f).template cast<S>(); }, x);
-  check<matrix<S>>(
       "from fp16", [](const auto& p) { return p.template cast<S>(); }, h);
-  check<matrix<float>>(
-      "widened", [](const auto& p) { return p.template cast<float>(); }, q);
+  check_casts<S>(x, q);
   check<matrix<float>>(
       "into float", [](const auto& p, const auto& y) { return y - p.template cast<float>() * 0.1f; }, q, x);
   check<matrix<fp16>>(

@@ -1,6 +1,8 @@
 // Fixed point chosen at run time: the formats fixed<WL, FL> as values, and matrices in them.
 #pragma once
 
+#include <atomic>
+
 #include <variant>
 
 #include "../kernel/convert.hpp"

@@ -74,20 +74,23 @@ inline void count_tails(const float* from, const line_block& lines, const tail_c
   (kernel ? kernel : portable::count_tails)(from, lines, counts);
 }
 
+/// use(kernel, first, count) for numbers in whole rounds of square_sums, if there is one, and use(plain, ...) for the rest.
+template <class Kernel, class Use> void in_rounds(Kernel kernel, Kernel plain, index n, const Use& use) {
+  const index whole = kernel ? n - n % square_sums : 0;
+  if (whole > 0) use(kernel, index{0}, whole);
+  use(plain, whole, n - whole);
+}
+
 /// Adds the squares of n numbers to square_sums sums.
 inline void add_squares(const float* from, index n, double* sums) {
-  const auto kernel = dispatch::instance().kernels().get<&kernel_table::add_squares>();
-  const index whole = kernel ? n - n % square_sums : 0;
-  if (whole > 0) kernel(from, whole, sums);
-  portable::add_squares(from + whole, n - whole, sums);
+  in_rounds(dispatch::instance().kernels().get<&kernel_table::add_squares>(), portable::add_squares, n,
+            [=](auto add, index first, index count) { add(from + first, count, sums); });
 }
 
 /// to[i] += from[i] / divisor, and adds the squares of `to` to square_sums sums.
 inline void add_quotients(const float* from, double divisor, double* to, index n, double* sums) {
-  const auto kernel = dispatch::instance().kernels().get<&kernel_table::add_quotients>();
-  const index whole = kernel ? n - n % square_sums : 0;
-  if (whole > 0) kernel(from, divisor, to, whole, sums);
-  portable::add_quotients(from + whole, divisor, to + whole, n - whole, sums);
+  in_rounds(dispatch::instance().kernels().get<&kernel_table::add_quotients>(), portable::add_quotients, n,
+            [=](auto add, index first, index count) { add(from + first, divisor, to + first, count, sums); });
 }
 
 }  // namespace narrow::kernel

@@ -226,7 +226,6 @@ struct code_kernels {
   bool (*encode_stochastic)(const float* from, void* to, index n, const encoding&,
                             const element_draws&) = nullptr;
   void (*decode)(const void* from, float* to, index n, const decoding&) = nullptr;
-  constexpr explicit operator bool() const { return decode != nullptr; }
 };
 
 /// Codes of 16 bits: those that have `first` or one of the `count` numbers from there on in the bits of the mask.
