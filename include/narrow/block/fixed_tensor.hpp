@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-
 #include <variant>
 
 #include "../kernel/convert.hpp"

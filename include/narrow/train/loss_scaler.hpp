@@ -14,7 +14,7 @@
 
 #include "../kernel/convert.hpp"
 #include "../kernel/environment.hpp"
-#include "../kernel/quantize.hpp"
+#include "../kernel/interface.hpp"
 #include "../kernel/threads.hpp"
 #include "array_access.hpp"
 #include "parameter.hpp"
@@ -39,9 +39,7 @@ template <class T> NARROW_KERNEL bool unscale(const T* from, float* to, std::siz
       float* const part = to + first;
       if (static_cast<const void*>(from) != to)
         detail::convert(from + first, part, static_cast<std::size_t>(count), rounding::nearest_even{});
-      kernel::portable::no_statistic none;
-      if (kernel::portable::survey(matrix_view<const float>{part, count, 1, 1, count}, none) > 0)
-        finite = false;
+      if (kernel::count_nonfinite(matrix_view<const float>{part, count, 1, 1, count}) > 0) finite = false;
       if (inverses.front() == 1) continue;
       if (multiply)
         multiply(part, inverses.data(), part, count);
