@@ -172,16 +172,10 @@ NARROW_KERNEL bool encode_tile(const float* from, const tile_shape& s, void* to,
                                 : for_codes<Code>(from, s, to, encode_nearest<Code>{e}).most;
   return largest_of(most) <= infinity_bits;
 }
-template <class Code> NARROW_KERNEL bool encode_line(const float* from, void* to, index n, const encoding& e) {
-  return encode_tile<Code>(from, {1, n, 0, 0}, to, e);
-}
 
 /// Fp16: a step that has nothing to tell, and `decode`.
-template <class Fp16> NARROW_KERNEL void encode_fp16_tile(const float* from, const tile_shape& s, void* to) {
+template <class Fp16> NARROW_KERNEL void encode_fp16(const float* from, const tile_shape& s, void* to) {
   for_codes<std::uint16_t>(from, s, to, Fp16{});
-}
-template <class Fp16> NARROW_KERNEL void encode_fp16(const float* from, void* to, index n) {
-  for_codes<std::uint16_t>(from, to, n, Fp16{});
 }
 
 /// Whether one of n numbers, at least a vector of them, is a subnormal one of the format.
@@ -271,7 +265,7 @@ template <class Code> NARROW_KERNEL void decode_line(const void* from, float* to
 }
 
 template <class Code> constexpr code_kernels coders() {
-  return {encode_line<Code>, encode_line_stochastic<Code>, decode_line<Code>};
+  return {encode_tile<Code>, encode_line_stochastic<Code>, decode_line<Code>};
 }
 
 template <class Fp16> NARROW_KERNEL void decode_fp16(const void* from, float* to, index n) {

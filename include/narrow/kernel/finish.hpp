@@ -14,23 +14,7 @@ namespace narrow::kernel {
 
 using portable::element_order;
 
-/// The codes of floats in a format, to nearest even. False if something is NaN; then what
-/// `to` holds means nothing.
-template <class C> bool encode_tile(kernel_set t, const float* values, const tile_shape& s, C* to) {
-  using overflow_policy = typename C::overflow_policy;
-  if constexpr (coded_as_fp16<C> && std::same_as<overflow_policy, overflow::ieee>) {
-    t.tile<&tile_kernels::to_fp16>()(values, s, to);
-    return true;
-  } else {
-    static constexpr encoding e = encoding_of<C, overflow_policy>();
-    constexpr auto kernel = sizeof(C) == 1   ? &tile_kernels::encode8
-                            : sizeof(C) == 2 ? &tile_kernels::encode16
-                                             : &tile_kernels::encode32;
-    return t.tile<kernel>()(values, s, to, e);
-  }
-}
-
-/// c = alpha sums + beta c for a format of which `encode_tile` knows the codes.
+/// c = alpha sums + beta c for a format whose codes have kernels.
 template <class C>
 void combine_and_encode(kernel_set t, matrix_view<const float> sums, float alpha, float beta,
                         matrix_view<C> c) {
@@ -44,7 +28,9 @@ void combine_and_encode(kernel_set t, matrix_view<const float> sums, float alpha
         for (index k = 0; k < part.rows; ++k) decode(t, &part(k, 0), 1, values + k * width, part.cols);
       t.tile<&tile_kernels::combine>()(&sums(i, j), {part.rows, part.cols, sums.row_stride, width}, alpha,
                                        beta, values);
-      if (encode_tile(t, values, {part.rows, part.cols, width, part.row_stride}, part.data)) continue;
+      if (encode<C, typename C::overflow_policy>(values, {part.rows, part.cols, width, part.row_stride},
+                                                 part.data))
+        continue;
       for (index k = 0; k < part.rows; ++k)
         for (index l = 0; l < part.cols; ++l)
           part(k, l) = C(detail::unpack(values[k * width + l]), rounding::nearest_even{},
@@ -170,7 +156,8 @@ bool try_finish(matrix_view<const Sum> sums, double alpha, double beta, matrix_v
     return true;
   } else if constexpr (std::same_as<Sum, float> && has_coder<C> && nearest) {
     if (plain)
-      return encode_tile(t, sums.data, {sums.rows, sums.cols, sums.row_stride, c.row_stride}, c.data);
+      return encode<C, typename C::overflow_policy>(
+          sums.data, {sums.rows, sums.cols, sums.row_stride, c.row_stride}, c.data);
     combine_and_encode(t, sums, static_cast<float>(alpha), static_cast<float>(beta), c);
     return true;
   } else if constexpr (exact && std::same_as<C, float>) {

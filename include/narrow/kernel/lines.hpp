@@ -11,24 +11,24 @@ NARROW_STRICT_BEGIN
 
 namespace narrow::kernel {
 
-/// to[i] = from[i], rounded to nearest even. False if there is no kernel for it, or something is NaN; then
-/// what `to` holds means nothing.
-template <class T, class Overflow> bool encode(const float* from, T* to, index n) {
+/// The codes of a tile of floats, to nearest even. False if there is no kernel for it, or something is NaN; then what
+/// `to` holds means nothing.
+template <class T, class Overflow> bool encode(const float* from, const tile_shape& shape, T* to) {
   if constexpr (has_coder<T>) {
-    kernel_set t = dispatch::instance().kernels();
+    const kernel_set t = dispatch::instance().kernels();
     if constexpr (coded_as_fp16<T> && std::same_as<Overflow, overflow::ieee>) {
       const auto kernel = t.get<&kernel_table::float_to_fp16>();
-      if (kernel) kernel(from, to, n);
+      if (kernel) kernel(from, shape, to);
       return kernel != nullptr;
     } else if (const auto kernel = t.get<coder<T>, &code_kernels::encode>()) {
       static constexpr encoding e = encoding_of<T, Overflow>();
-      return kernel(from, to, n, e);
+      return kernel(from, shape, to, e);
     }
   }
   return false;
 }
 
-/// The same, stochastically.
+/// A line of them, stochastically.
 template <class T, class Overflow>
 bool encode_stochastic(const float* from, T* to, index n, const element_draws& draws) {
   if constexpr (has_coder<T>) {
@@ -71,7 +71,7 @@ bool encode_line(const float* from, T* to, index n, const Round& round, std::uin
   else if constexpr (std::same_as<Round, rounding::stochastic>)
     return encode_stochastic<T, Overflow>(from, to, n, draws);
   else if constexpr (std::same_as<Round, rounding::nearest_even>)
-    return encode<T, Overflow>(from, to, n);
+    return encode<T, Overflow>(from, tile_shape::line(n), to);
   else
     return false;
 }

@@ -218,11 +218,18 @@ struct decoding {
   std::uint32_t magnitude_mask, max_code, infinity, payload_mask;
 };
 
+/// Rows of numbers, `stride` elements apart, and where they go.
+struct tile_shape {
+  index rows = 0, cols = 0, stride = 0, to_stride = 0;
+
+  static constexpr tile_shape line(index n) { return {1, n, n, n}; }
+};
+
 /// Between floats and codes of so many bits.
 struct code_kernels {
   /// To nearest even. False if something was NaN, whose code then means nothing.
-  bool (*encode)(const float* from, void* to, index n, const encoding&) = nullptr;
-  /// The same, rounded stochastically.
+  bool (*encode)(const float* from, const tile_shape&, void* to, const encoding&) = nullptr;
+  /// A line, rounded stochastically.
   bool (*encode_stochastic)(const float* from, void* to, index n, const encoding&,
                             const element_draws&) = nullptr;
   void (*decode)(const void* from, float* to, index n, const decoding&) = nullptr;
@@ -231,11 +238,6 @@ struct code_kernels {
 /// Codes of 16 bits: those that have `first` or one of the `count` numbers from there on in the bits of the mask.
 struct code_range {
   std::uint16_t mask, first, count;
-};
-
-/// Rows of sums, `stride` elements apart, and where they go.
-struct tile_shape {
-  index rows = 0, cols = 0, stride = 0, to_stride = 0;
 };
 
 /// Sums in units of 2^-dropped_bits of a mantissa, of which there are those from `lowest` to `highest`.
@@ -272,11 +274,6 @@ struct tile_kernels {
   void (*join)(const std::int32_t* high, const std::int32_t* low, std::int64_t* total, index n) = nullptr;
   /// total[i] += sums[i] 2^shift, n a multiple of 16.
   void (*add)(const std::int32_t* sums, int shift, std::int64_t* total, index n) = nullptr;
-  /// To codes, to nearest even. False if something was NaN, whose code then means nothing.
-  using encoding_kernel = bool (*)(const float* values, const tile_shape&, void* to, const encoding&);
-  encoding_kernel encode8 = nullptr, encode16 = nullptr, encode32 = nullptr;
-  /// The same to fp16, overflow as IEEE has it; NaN too.
-  void (*to_fp16)(const float* values, const tile_shape&, void* to) = nullptr;
   constexpr explicit operator bool() const { return combine != nullptr; }
 };
 
@@ -375,7 +372,8 @@ struct kernel_table {
   void (*end_stream)() = nullptr;
 
   void (*fp16_to_float)(const void* from, float* to, index n) = nullptr;
-  void (*float_to_fp16)(const float* from, void* to, index n) = nullptr;  // to nearest even, IEEE overflow
+  /// To nearest even, overflow as IEEE has it; NaN too.
+  void (*float_to_fp16)(const float* from, const tile_shape&, void* to) = nullptr;
 };
 
 struct instruction_set {

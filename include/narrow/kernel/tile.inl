@@ -32,7 +32,7 @@ NARROW_KERNEL void scale_tile(const Sum* sums, const tile_shape& s, const float*
 }
 
 NARROW_KERNEL inline void multiply_line(const float* a, const float* b, float* to, index n) {
-  for_vectors({1, n, n, n}, [=](index, index i, index count) {
+  for_vectors(tile_shape::line(n), [=](index, index i, index count) {
     write(to + i, read<value_lanes>(a + i, count) * read<value_lanes>(b + i, count), count);
   });
 }
@@ -116,7 +116,7 @@ NARROW_KERNEL inline void add_tile(const std::int32_t* sums, int shift, std::int
   }
 }
 
-template <class Fp16> constexpr tile_kernels tiles() {
+constexpr tile_kernels tiles() {
   return {combine_tile,
           scale_tile<sum_lanes, std::int32_t>,
           scale_tile<value_lanes, float>,
@@ -125,9 +125,5 @@ template <class Fp16> constexpr tile_kernels tiles() {
           tile_roundings<std::int32_t>(),
           tile_roundings<std::int64_t>(),
           join_tiles,
-          add_tile,
-          encode_tile<std::uint8_t>,
-          encode_tile<std::uint16_t>,
-          encode_tile<std::uint32_t>,
-          encode_fp16_tile<Fp16>};
+          add_tile};
 }

@@ -7,7 +7,7 @@ constexpr kernel_table vector_kernels() {
           .int16 = {},
           .int8 = {},
           .pack = packers(),
-          .tiles = tiles<fp16_codes>(),
+          .tiles = tiles(),
           .quantize_int8 = quantizers<std::int8_t>(),
           .quantize_int16 = quantizers<std::int16_t>(),
           .quantize_int32 = quantizers<std::int32_t>(),
