@@ -1,8 +1,10 @@
 #include "limits.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -248,7 +250,8 @@ std::shared_ptr<std::vector<line>> memory(std::size_t bytes) {
 
 #if defined(__x86_64__)
 
-constexpr std::size_t lanes = 16;  // n is a multiple of it
+constexpr std::size_t lanes = 16;          // n is a multiple of it
+constexpr std::size_t in_cache = 1 << 18;  // beyond, memory is the limit
 
 [[gnu::target("avx512f")]] void to_fp16(const float* from, std::uint16_t* to, std::size_t n) {
   for (std::size_t i = 0; i < n; i += lanes)
@@ -284,12 +287,47 @@ constexpr std::size_t lanes = 16;  // n is a multiple of it
   }
 }
 
+[[gnu::target("avx512f")]] float largest_magnitude(const float* from, std::size_t n) {
+  constexpr std::size_t chains = 4;
+  const __m512i magnitude = _mm512_set1_epi32(0x7fffffff);
+  __m512i largest[chains] = {};
+  for (std::size_t i = 0; i < n; i += chains * lanes)
+    for (std::size_t j = 0; j < chains; ++j) {
+      const __m512i bits = _mm512_loadu_si512(from + i + j * lanes);
+      largest[j] = _mm512_max_epi32(largest[j], _mm512_and_si512(bits, magnitude));
+    }
+  for (const __m512i& x : largest) largest[0] = _mm512_max_epi32(largest[0], x);
+  return std::bit_cast<float>(_mm512_reduce_max_epi32(largest[0]));
+}
+
+/// Of finite numbers: no NaN is looked for.
+template <class Element>
+[[gnu::target("avx512f")]] void to_integers(const float* from, Element* to, std::size_t n, float factor) {
+  const __m512 factors = _mm512_set1_ps(factor);
+  for (std::size_t i = 0; i < n; i += lanes) {
+    const __m512i rounded = _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_loadu_ps(from + i), factors));
+    if constexpr (sizeof(Element) == 1)
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i), _mm512_cvtsepi32_epi8(rounded));
+    else
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i), _mm512_cvtsepi32_epi16(rounded));
+  }
+}
+
+template <class Element> std::function<void()> two_passes(std::size_t n) {
+  const auto wide = std::make_shared<std::vector<float>>(n, 1.0f);
+  const auto integers = std::make_shared<std::vector<Element>>(n);
+  return [=] {
+    const float factor =
+        static_cast<float>(std::numeric_limits<Element>::max()) / largest_magnitude(wide->data(), n);
+    to_integers(wide->data(), integers->data(), n, factor);
+  };
+}
+
 using encoder = void (*)(const float*, std::uint16_t*, std::size_t);
 using decoder = void (*)(const std::uint16_t*, float*, std::size_t);
 
 limit loop_limit(std::size_t n, direction way, encoder encode, decoder decode, const char* name,
                  const work& amount) {
-  constexpr std::size_t in_cache = 1 << 18;  // beyond, memory is the limit
   if (n > in_cache || !in_use("avx512"))
     return copy_limit(n * (sizeof(float) + sizeof(std::uint16_t)), amount);
   const auto wide = std::make_shared<std::vector<float>>(n, 1.0f);
@@ -331,7 +369,17 @@ limit conversion_limit(std::size_t n, direction way, const narrow::fp16&, const 
 limit conversion_limit(std::size_t n, direction way, const narrow::bf16&, const work& amount) {
   return loop_limit(n, way, to_bf16, from_bf16, "bf16", amount);
 }
+limit quantizing_limit(std::size_t n, std::size_t element_size, const work& amount) {
+  const bool fits = element_size <= sizeof(std::int16_t) && n % (4 * lanes) == 0;
+  if (n <= in_cache && fits && in_use("avx512"))
+    return {"two passes", element_size == 1 ? two_passes<std::int8_t>(n) : two_passes<std::int16_t>(n),
+            amount.per_call};
+  return copy_limit(n * (2 * sizeof(float) + element_size), amount);
+}
 #else
+limit quantizing_limit(std::size_t n, std::size_t element_size, const work& amount) {
+  return copy_limit(n * (2 * sizeof(float) + element_size), amount);
+}
 limit conversion_limit(std::size_t n, direction, const narrow::fp16&, const work& amount) {
   return copy_limit(n * (sizeof(float) + sizeof(narrow::fp16)), amount);
 }

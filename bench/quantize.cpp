@@ -25,16 +25,14 @@ template <class T> std::optional<double> error_of(const operands<T>& m, const Ei
 template <class T> void register_format(Eigen::Index rows, Eigen::Index cols, const std::string& size) {
   const auto elements = static_cast<std::size_t>(rows * cols);
   const work amount{"elements/s", static_cast<double>(elements)};
-  const auto ceiling = [=] {
-    return copy_limit(elements * (sizeof(float) + sizeof(typename T::element_type)), amount);
-  };
+  constexpr std::size_t element_size = sizeof(typename T::element_type);
   const std::string format = name_of<T>();
   register_row("quantize/float to " + format + "/" + size, [=] {
     const auto m = std::make_shared<operands<T>>(rows, cols);
     return row{amount,
                [m] { m->q = m->x; },
                {{"x_float", [m] { m->copy = m->x; }}},
-               ceiling(),
+               quantizing_limit(elements, element_size, amount),
                [m] { return error_of<T>(*m, m->q); }};
   });
   register_row("dequantize/" + format + " to float/" + size, [=] {
@@ -43,7 +41,7 @@ template <class T> void register_format(Eigen::Index rows, Eigen::Index cols, co
     return row{amount,
                [m, result] { *result = m->q; },
                {{"x_float", [m] { m->copy = m->x; }}},
-               ceiling(),
+               copy_limit(elements * (sizeof(float) + element_size), amount),
                [m, result] { return error_of<T>(*m, *result); }};
   });
 }

@@ -9,8 +9,8 @@
 
 namespace test {
 
-/// Bytes that are held now, and the most that were at a time.
-inline std::size_t held = 0, peak = 0;
+/// Bytes that are held now, and the most that were at a time; no more than so many may be.
+inline std::size_t held = 0, peak = 0, allowed = static_cast<std::size_t>(-1);
 
 }  // namespace test
 
@@ -18,6 +18,7 @@ inline std::size_t held = 0, peak = 0;
 // sanitizers replace one by one.
 [[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   constexpr std::size_t head = alignof(std::max_align_t);
+  if (size > test::allowed - test::held) return nullptr;
   auto* const memory = static_cast<char*>(std::malloc(size + head));
   if (memory == nullptr) return nullptr;
   std::memcpy(memory, &size, sizeof size);

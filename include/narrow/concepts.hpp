@@ -53,7 +53,8 @@ concept narrow_scalar = narrow_float<T> || narrow_fixed<T>;
 
 /// The built-in arithmetic types, the ones that mix with narrow scalars implicitly.
 template <class T>
-concept builtin_arithmetic = std::integral<T> || std::floating_point<T>;
+concept builtin_arithmetic =
+    (std::integral<T> && sizeof(T) <= sizeof(std::uint64_t)) || std::floating_point<T>;
 
 /// The built-in type that holds every value of T, to which T converts: float, or double for `fixed` with WL
 /// > 24.

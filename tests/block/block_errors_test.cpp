@@ -31,6 +31,17 @@ TEST_CASE("shapes that are none", "[block][errors]") {
   expect_refusal([&] { (void)quantize<bfp<8>>(v, -3, 4); }, {"-3 x 4"});
 }
 
+TEST_CASE("more elements than can be counted", "[block][errors]") {
+  constexpr place most = std::numeric_limits<place>::max();
+  for (const place rows : {place{1} << 33, most}) {
+    CHECK_THROWS_AS((block_tensor<bfp<8>>(rows, place{1} << 31)), std::length_error);
+    CHECK_THROWS_AS((fixed_tensor(rows, place{1} << 31, {8, 4})), std::length_error);
+  }
+  CHECK_THROWS_WITH((block_tensor<bfp<8>>(most, 2)), "narrow::block_tensor: the shape " +
+                                                         std::to_string(most) + " x 2 must have at most " +
+                                                         std::to_string(most) + " elements");
+}
+
 TEST_CASE("shapes that do not match", "[block][errors]") {
   std::vector<float> v(12), short_one(11);
   const block_tensor<bfp<8>> a(3, 4), b(3, 2), d(4, 2);

@@ -10,6 +10,7 @@ namespace {
 /// n elements and the scales, no more; on the way the statistics of the blocks and a few panels besides.
 template <class F> void check_memory(std::size_t scales) {
   constexpr place rows = 300, cols = 500;
+  REQUIRE(num_threads() == 1);  // whose bookkeeping is kept from the first call on
   constexpr std::size_t n = rows * cols;
   constexpr std::size_t element = sizeof(typename F::element_type), scale = sizeof(typename F::scale_type);
   const std::vector<float> values(n, 1.5f);
@@ -50,4 +51,40 @@ TEST_CASE("a tensor of n elements holds n elements and the scales", "[block][mem
   check_memory<bfp<4, per_column>>(500);
   check_memory<bfp<8, tile<16, 24>>>(19 * 21);
   check_memory<int8>(1);
+}
+
+TEST_CASE("a tensor for which memory is short stays as it was", "[block][memory]") {
+  const auto start = quantize<bfp<8, per_row>>(std::vector<float>{1, 2, 3, 4}, 2, 2);
+  const block_tensor<bfp<8, per_row>> large(1000, 1000);
+  auto t = start;
+  const auto equal = [](const auto& a, const auto& b) {
+    return a.rows() == b.rows() && a.cols() == b.cols() && std::ranges::equal(a.mantissas(), b.mantissas()) &&
+           std::ranges::equal(a.scales(), b.scales());
+  };
+  const auto refused = [&](auto change) {
+    for (const std::size_t more : {std::size_t{0}, std::size_t{1} << 16}) {  // the scales fit into the latter
+      bool thrown = false;
+      allowed = held + more;
+      try {
+        change();
+      } catch (const std::bad_alloc&) {
+        thrown = true;
+      }
+      allowed = static_cast<std::size_t>(-1);
+      CHECK(thrown);
+      CHECK(equal(t, start));
+    }
+  };
+  refused([&] { t.resize(1000, 1000); });
+  refused([&] { t = large; });
+  refused([&] { t.assign(1000, 1000, [](place, place) { return 1.0f; }); });
+  t = large;
+  CHECK(equal(t, large));
+}
+
+TEST_CASE("the mean of small blocks takes little memory", "[block][memory]") {
+  using format = bfp<8, tile<4, 4>, rounding::nearest_even, exponent::avg<>>;
+  const std::vector<float> values(1024 * 1024, 1.5f);
+  const usage bytes([&] { return quantize<format>(values, 1024, 1024); });
+  CHECK(bytes.most < bytes.kept + (std::size_t{1} << 25));
 }

@@ -36,6 +36,32 @@ TEST_CASE("the bits that min and avg keep", "[block]") {
   count.require(6 * cases_of_format);
 }
 
+namespace {
+
+/// Away from zero, or toward it: what its type does not tell.
+class chosen_direction {
+ public:
+  explicit chosen_direction(bool away) : away_(away) {}
+  bool away(const rounding::tail& t) const { return away_ && t.inexact(); }
+  static bool overflows_to_infinity(sign) { return false; }
+
+ private:
+  bool away_;
+};
+
+}  // namespace
+
+TEST_CASE("nothing saturates under a policy that has state", "[block]") {
+  const std::vector<float> values{127.25f, 3, -127.5f};
+  const auto away = quantize<bfp<8>>(values, 1, 3, chosen_direction(true));
+  CHECK(away.scales()[0] == 2);
+  CHECK(away(0, 0) == 128);
+  CHECK(away(0, 2) == -128);
+  const auto toward = quantize<bfp<8>>(values, 1, 3, chosen_direction(false));
+  CHECK(toward(0, 0) == 126);
+  CHECK(toward(0, 1) == 2);
+}
+
 TEST_CASE("a rounding mode given for one assignment replaces the format's", "[block]") {
   tally count;
   check_format<bfp<6>, rounding::toward_zero>(count);

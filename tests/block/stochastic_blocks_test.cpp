@@ -107,6 +107,33 @@ TEST_CASE("the mean of many draws is the number", "[block]") {
   count.require(15 * (n - 1));
 }
 
+TEST_CASE("what no float holds of a number counts, too", "[block]") {
+  // Of 2^21 numbers 1/16 of a float's last place above 64: 2^-21 more than 64, so that about one is rounded up; to odd
+  // they would be 2^-17 more.
+  constexpr place lines = 64, n = 1 << 21;
+  using format = bfp<8, per_tensor, rounding::stochastic>;
+  const auto ups = [&]<class T>(T excess, T unit) {
+    std::vector<T> values(n, 64 * unit + excess);
+    values[0] = 127 * unit;
+    long count = 0;
+    for (const std::uint64_t seed : {1u, 2u, 3u, 4u}) {
+      const auto t = quantize<format>(values, lines, n / lines, rounding::stochastic(seed));
+      count += std::count(t.mantissas().begin(), t.mantissas().end(), 65);
+      block_tensor<format> parts(lines, n / lines);
+      parts.assign(row_major(values, lines, n / lines), rounding::stochastic(seed));
+      parts.write(1, 0, row_major(std::span<const T>(values).subspan(n / lines), lines - 1, n / lines),
+                  rounding::stochastic(seed));
+      REQUIRE(same(t, parts));
+    }
+    return count;
+  };
+  // Poisson: 16 expected, between 4 and 36 but once in 10000 times.
+  const long of_doubles = ups(0x1p-19, 1.0), of_integers = ups(std::int64_t{1} << 11, std::int64_t{1} << 30);
+  INFO(of_doubles << ' ' << of_integers);
+  CHECK((of_doubles > 4 && of_doubles < 36));
+  CHECK((of_integers > 4 && of_integers < 36));
+}
+
 TEST_CASE("neighbouring elements and seeds draw independently", "[block]") {
   constexpr place n = 100'000;
   std::vector<float> values(n, 0.5f);

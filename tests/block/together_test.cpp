@@ -98,6 +98,10 @@ TEST_CASE("an assignment that is refused leaves all tensors of the call as they 
   CHECK_THROWS_WITH(assign_together({&to_a, &to_b}), Catch::Contains("4 clipping values for 1 blocks"));
   CHECK(same(a, before));
   CHECK(same(b, before));
+  tensor_assignment again(a, other);
+  CHECK_THROWS_WITH(assign_together({&to_a, &again}),
+                    "narrow::assign_together: assignments 0 and 1 must not be to the same tensor");
+  CHECK(same(a, before));
   tensor_assignment may_be(b, other);
   assign_together({&to_a, &may_be});
   CHECK(same(a, b));

@@ -74,6 +74,56 @@ TEMPLATE_LIST_TEST_CASE("convert rounds each element as a scalar conversion does
   });
 }
 
+TEST_CASE("convert into integers: to nearest even, within their range, NaN to zero", "[kernel][convert]") {
+  constexpr double inf = std::numeric_limits<double>::infinity(),
+                   nan = std::numeric_limits<double>::quiet_NaN();
+  tally count;
+  const auto check = [&]<class T>(T) {
+    const std::vector<double> from{0,      0.5,
+                                   1.5,    2.5,
+                                   2.75,   3.5,
+                                   -0.5,   -1.5,
+                                   -2.5,   -2.75,
+                                   126.5,  127.5,
+                                   -128,   255,
+                                   -129,   1e300,
+                                   -1e300, 0x1p31,
+                                   0x1p32, -0x1p31,
+                                   0x1p63, 0x1p64,
+                                   inf,    -inf,
+                                   nan,    0x1.fffffffffffffp52};
+    std::vector<T> to(from.size());
+    convert(from, to);
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      constexpr auto least = std::numeric_limits<T>::min(), most = std::numeric_limits<T>::max();
+      const long double x = std::nearbyint(static_cast<long double>(from[i]));
+      const T right = x != x                                ? T{0}
+                      : x < static_cast<long double>(least) ? least
+                      : x > static_cast<long double>(most)  ? most
+                                                            : static_cast<T>(x);
+      count.expect(to[i] == right,
+                   [&] { return text(from[i], std::to_string(to[i]), std::to_string(right)); });
+    }
+  };
+  check(std::int8_t{});
+  check(std::uint8_t{});
+  check(std::int16_t{});
+  check(std::int32_t{});
+  check(std::uint32_t{});
+  check(std::int64_t{});
+  check(std::uint64_t{});
+  count.require(7 * 26);
+
+  std::vector<int> to(3);
+  convert(std::vector<bf16>{2.75f, -2.75f, 3.5f}, to);
+  REQUIRE(to == std::vector<int>{3, -3, 4});
+  convert(std::vector<fixed<8, 4>>{2.75f, -2.5f, 3.5f}, to);
+  REQUIRE(to == std::vector<int>{3, -2, 4});
+  std::vector<signed char> small(1);
+  convert(std::vector<int>{1000}, small);
+  REQUIRE(small[0] == 127);
+}
+
 TEST_CASE("convert takes any contiguous ranges, the same memory where the types are the same",
           "[kernel][convert]") {
   const std::array<float, 3> from{1, 2.5f, -3};

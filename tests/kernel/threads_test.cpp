@@ -1,8 +1,11 @@
 // Products on several threads: the same bits as on one, whatever the format, the shape and the number.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <random>
@@ -10,8 +13,12 @@
 #include <thread>
 #include <vector>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <narrow/narrow.hpp>
 
+#include "../float_control.hpp"
 #include "catch.hpp"
 #include "tally.hpp"
 
@@ -188,18 +195,99 @@ TEST_CASE("a part may use the threads itself, and several threads of the program
 }
 
 TEST_CASE("what a part throws reaches the caller, and the threads go on") {
+  for (const int n : {1, 2}) {
+    const threads some(n);
+    for (int round = 0; round < 20; ++round) {
+      std::atomic<int> done = 0, after = 0;
+      std::atomic<bool> thrown = false;
+      CHECK_THROWS_AS(parallel_for(1000,
+                                   [&](place i) {
+                                     if (thrown) ++after;
+                                     ++done;
+                                     if (i != 3) return;
+                                     thrown = true;
+                                     throw std::runtime_error("three");
+                                   }),
+                      std::runtime_error);
+      CHECK(done >= 4);
+      if (n == 1) CHECK(after == 0);
+    }
+    std::atomic<int> done = 0;
+    parallel_for(8, [&](place) { ++done; });
+    CHECK(done == 8);
+  }
+  // The thread that throws is slow to say so: until then, and no longer, the other one goes on.
+  const threads two(2);
+  std::atomic<int> begun = 0;
+  CHECK_THROWS_AS(parallel_for(1000,
+                               [&](place i) {
+                                 ++begun;
+                                 std::this_thread::sleep_for(std::chrono::milliseconds(i == 0 ? 1 : 20));
+                                 if (i == 0) throw std::runtime_error("none");
+                               }),
+                  std::runtime_error);
+  CHECK(begun < 100);
+}
+
+TEST_CASE("parts run under the caller's rounding and flushing, on whichever thread") {
+  tally checked;
+  for (const int n : {1, 2})
+    for (const control_word flushing : flushing_modes)
+      for (const control_word rounding : {control_word{0}, round_up, round_down}) {
+        const threads some(n);
+        const float_control control(plain_control | flushing | rounding);
+        const auto compute = [](std::array<float, 2>& results) {
+          volatile float small = 0x1p-120f, factor = 0x1p-10f, one = 1, three = 3;
+          results = {small * factor, one / three};
+        };
+        std::array<std::array<float, 2>, 3> results{};
+        compute(results[2]);
+        std::atomic<int> arrived = 0;
+        parallel_for(2, [&](place i) {
+          ++arrived;  // each of two threads has a part
+          const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+          while (n > 1 && arrived < 2 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+          compute(results[static_cast<std::size_t>(i)]);
+        });
+        checked.expect(
+            bytes_of(std::vector{results[0], results[1]}) == bytes_of(std::vector{results[2], results[2]}),
+            [&] { return "control " + std::to_string(flushing | rounding); });
+        checked.expect((read_control() & ~exception_flags) == (plain_control | flushing | rounding),
+                       [] { return "the caller's control"; });
+      }
+  checked.require(2 * std::size(flushing_modes) * 3 * 2);
+}
+
+TEST_CASE("a part must not change the number of threads") {
+  for (const int n : {1, 2}) {
+    const threads some(n);
+    CHECK_THROWS_WITH(parallel_for(4, [](place) { set_num_threads(3); }),
+                      "narrow::set_num_threads: n = 3 must not be set by a part of narrow::parallel_for");
+    CHECK(num_threads() == n);
+  }
+  set_num_threads(1);  // afterwards it may
+}
+
+TEST_CASE("a child process ends, and can have threads of its own") {
   const threads two(2);
   std::atomic<int> done = 0;
-  for (int round = 0; round < 20; ++round)
-    CHECK_THROWS_AS(kernel::thread_pool::instance().run(8,
-                                                        [&](place i) {
-                                                          if (i == 3) throw std::runtime_error("three");
-                                                          ++done;
-                                                        }),
-                    std::runtime_error);
-  CHECK(done == 20 * 7);
-  kernel::thread_pool::instance().run(8, [&](place) { ++done; });
-  CHECK(done == 20 * 7 + 8);
+  parallel_for(8, [&](place) { ++done; });
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(30);  // if it waits for threads that it has not
+    parallel_for(8, [&](place) { ++done; });
+    set_num_threads(2);
+    parallel_for(8, [&](place) { ++done; });
+    std::exit(done == 24 && num_threads() == 2 ? 0 : 1);
+  }
+  REQUIRE(child > 0);
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+  parallel_for(8, [&](place) { ++done; });
+  CHECK(done == 16);
 }
 
 TEST_CASE("numbers of threads that are none are refused") {

@@ -52,7 +52,6 @@ fixed_format push_up_oracle(fixed_format low, long double ds, precision_strategy
     s1 = std::fmax(std::ceil(1 / (x * x)), 1.0L);
     s2 = std::fmax(std::fmin(std::ceil(32 * x * x), 32.0L) - low.fl, 0.0L);
   }
-  s1 = std::fmin(s1, 32.0L);  // more changes nothing
   const long double s = strategy == precision_strategy::min    ? std::fmin(s1, s2)
                         : strategy == precision_strategy::mean ? (s1 + s2) / 2
                                                                : std::fmax(s1, s2);
@@ -250,6 +249,8 @@ TEST_CASE("PushUp, by hand") {
   CHECK(push_up(low, half, mean, adapt, 0) == fixed_format(13, 12));
   CHECK(push_up(low, half, max, adapt, 0) == fixed_format(15, 14));
   CHECK(push_up(low, half, max, adapt, 8) == fixed_format(22, 14));
+  CHECK(push_up({10, 4}, 3, mean, adapt, 4) ==
+        fixed_format(32, 28));  // (103 + 0) / 2 bits are more than there is room for
   // ds = e^3, x = 2: s1 = 1, s2 = 32 - 10; FL = 32, WL = 32, then FL < WL or 32 - 4.
   CHECK(push_up(low, e * e * e, max, adapt, 0) == fixed_format(32, 31));
   CHECK(push_up(low, e * e * e, max, adapt, 4) == fixed_format(32, 28));

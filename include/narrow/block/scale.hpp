@@ -82,17 +82,21 @@ struct mean_magnitude {
 
 /// Rounds as far from zero as Round may: what decides whether the largest magnitude still fits.
 template <rounding_policy Round> struct farthest {
-  static constexpr bool draws = requires(const Round& round) { round.at(0); };
+  /// Whether its type tells what it does.
+  static constexpr bool is_known =
+      std::is_empty_v<Round> && std::default_initializable<Round> && !requires(const Round& round) {
+    round.at(0);
+  };
 
   static constexpr bool away(rounding::tail t) {
-    if constexpr (draws) {
-      return t.inexact();
-    } else {
+    if constexpr (is_known) {
       const Round round{};
       t.of = sign::positive;
       const bool above = round.away(t);
       t.of = sign::negative;
       return round.away(t) || above;
+    } else {
+      return t.inexact();
     }
   }
   static constexpr bool overflows_to_infinity(sign) { return false; }
@@ -173,7 +177,7 @@ template <class Statistic, int Bits> struct keep_bits {
 namespace exponent {
 
 /// The smallest exponent at which the largest magnitude fits, rounded; rounded up where rounding is
-/// stochastic. Nothing saturates, save what is within half a step of 2^128.
+/// stochastic, or by a policy that has state. Nothing saturates, save what is within half a step of 2^128.
 struct max {
   using statistic = detail::largest_magnitude;
   template <class Step, class Round, int MagnitudeBits> static constexpr float step(const statistic& s) {

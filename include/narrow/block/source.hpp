@@ -54,8 +54,10 @@ template <std::floating_point Value> struct value_source {
 
   matrix_view<const Value> values = {};  // in memory; or else
   const void* coefficient = nullptr;     // what they are computed from, anew for each panel
-  void (*compute)(const void* coefficient, const region& part, matrix_view<Value> to) = nullptr;
+  void (*compute)(const value_source&, const region& part, matrix_view<Value> to) = nullptr;
   std::ptrdiff_t row = 0, col = 0;
+  rounding::stochastic draws{0};  // for numbers that are no Values, under their row-major indices
+  std::ptrdiff_t cols = 0;        // of the matrix that is written, for these
 
   bool in_place() const { return compute == nullptr; }
   /// Some of those in memory.
@@ -71,18 +73,40 @@ template <std::floating_point Value> struct value_source {
     if (in_place())
       kernel::copy(block(r), to);
     else
-      compute(coefficient, {r.row - row, r.col - col, r.rows, r.cols}, to);
+      compute(*this, {r.row - row, r.col - col, r.rows, r.cols}, to);
   }
 };
 
 /// to(i, j) = coefficient(i, j) for a part.
 template <std::floating_point Value, class Coefficient>
-void compute_values(const void* coefficient, const region& part, matrix_view<Value> to) {
-  const auto& at = *static_cast<const Coefficient*>(coefficient);
+void compute_values(const value_source<Value>& source, const region& part, matrix_view<Value> to) {
+  const auto& at = *static_cast<const Coefficient*>(source.coefficient);
   kernel::for_each_place(to, [&](std::ptrdiff_t i, std::ptrdiff_t j) {
     to(i, j) = to_value<Value>(at(part.row + i, part.col + j));
   });
 }
+
+/// The same, rounded stochastically: a format that rounds stochastically, by other draws, then has the mean that it has
+/// after one rounding, which it has not after a rounding to odd.
+template <class Coefficient>
+void compute_by_draws(const value_source<float>& source, const region& part, matrix_view<float> to) {
+  const auto& at = *static_cast<const Coefficient*>(source.coefficient);
+  kernel::for_each_place(to, [&](std::ptrdiff_t i, std::ptrdiff_t j) {
+    constexpr float most = std::numeric_limits<float>::max();
+    const auto x = at(part.row + i, part.col + j);
+    float value = to_value<float>(x);
+    if (value < most && value > -most) {
+      const auto index = element_index(source.row + part.row + i, source.col + part.col + j, source.cols);
+      value = std::bit_cast<float>(pack_code<binary32>(unpack(x), source.draws.at(index), overflow::ieee{}));
+    }
+    to(i, j) = value;
+  });
+}
+
+/// Not all of its numbers are floats.
+template <class T>
+concept beyond_float = (builtin_arithmetic<T> || narrow_scalar<T>)&&std::numeric_limits<T>::digits
+                       > std::numeric_limits<float>::digits;
 
 template <class T, class Value>
 concept readable_in_place = is_value<Value, std::remove_const_t<T>>;
@@ -98,6 +122,20 @@ template <std::floating_point Value, readable_in_place<Value> T>
 value_source<std::remove_const_t<T>> source_of(const matrix_view<T>& values, std::ptrdiff_t row = 0,
                                                std::ptrdiff_t col = 0) {
   return {values, nullptr, nullptr, row, col};
+}
+
+/// The same for floats that `round` rounds once more, as part of a matrix of so many columns.
+template <class Coefficient, rounding_policy Round>
+value_source<float> floats_of(const Coefficient& coefficient, const Round& round, std::ptrdiff_t cols,
+                              std::ptrdiff_t row = 0, std::ptrdiff_t col = 0) {
+  auto source = source_of<float>(coefficient, row, col);
+  if constexpr (std::same_as<Round, rounding::stochastic> &&
+                beyond_float<std::remove_cvref_t<decltype(coefficient(0, 0))>>) {
+    source.compute = compute_by_draws<Coefficient>;
+    source.draws = rounding::stochastic(~round.seed(), round.offset());
+    source.cols = cols;
+  }
+  return source;
 }
 
 /// visit(region, values) for all of `within` in panels small enough for the first-level cache, whose values lie in the
@@ -156,7 +194,7 @@ void make_independent(value_source<Value>& source, const region& part, std::vect
   copy.resize(static_cast<std::size_t>(part.rows * part.cols));
   const auto values = stored_matrix(copy.data(), part.rows, part.cols, storage_order::column_major);
   source.copy(part, values);
-  source = {values, nullptr, nullptr, part.row, part.col};
+  source = source_of<Value>(values, part.row, part.col);
 }
 
 /// The row-major indices of a part of a matrix with so many columns.
@@ -168,6 +206,10 @@ inline void check_shape(std::string_view type, std::ptrdiff_t rows, std::ptrdiff
   if (rows < 0 || cols < 0)
     throw std::invalid_argument(std::string(type) + ": the shape " + shape(rows, cols) +
                                 " must not be negative");
+  constexpr std::ptrdiff_t most = std::numeric_limits<std::ptrdiff_t>::max();
+  if (cols > 0 && rows > most / cols)
+    throw std::length_error(std::string(type) + ": the shape " + shape(rows, cols) + " must have at most " +
+                            std::to_string(most) + " elements");
 }
 inline void check_part(std::string_view type, const region& part, std::ptrdiff_t rows, std::ptrdiff_t cols) {
   if (part.row < 0 || part.col < 0 || part.rows < 0 || part.cols < 0 || part.row > rows - part.rows ||

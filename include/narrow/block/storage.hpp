@@ -86,10 +86,11 @@ inline std::size_t nonfinite_of(const region& part, storage_order order, const v
   return count;
 }
 
-/// Adds all magnitudes of a part, in whole blocks, to the statistics of these; returns how many are not finite.
+/// Adds all magnitudes of a part, in whole blocks, to the statistics of blocks, which begin with block `first`; returns how
+/// many are not finite.
 template <class Statistic>
 std::size_t survey_blocks(const block_layout& layout, const region& part, const value_source<float>& source,
-                          std::span<Statistic> statistics) {
+                          std::span<Statistic> statistics, std::size_t first = 0) {
   std::atomic<std::size_t> nonfinite = 0;
   if (layout.grid.count() == 1) {  // which is surveyed in any order
     const auto other = other_order(layout.order), order = source.lies_in(other) ? other : layout.order;
@@ -118,14 +119,14 @@ std::size_t survey_blocks(const block_layout& layout, const region& part, const 
         std::array<std::uint32_t, kernel::most_places_across> found;
         if (!kernel::survey_across(lines, blocks.runs, found)) return false;
         blocks.runs.for_each(lines.rows, [&](std::ptrdiff_t run, std::ptrdiff_t, std::ptrdiff_t) {
-          statistics[blocks(run)].add(found[static_cast<std::size_t>(run)]);
+          statistics[blocks(run) - first].add(found[static_cast<std::size_t>(run)]);
         });
         return true;
       });
       if (done) return;  // else what was added is added again, which changes nothing
     }
     layout.grid.for_each_block(panel, [&](std::ptrdiff_t block, const region& r) {
-      nonfinite += kernel::survey(values(r), statistics[static_cast<std::size_t>(block)]);
+      nonfinite += kernel::survey(values(r), statistics[static_cast<std::size_t>(block) - first]);
     });
   };
   const std::ptrdiff_t together = layout.by_rows() ? layout.grid.tile_rows : layout.grid.tile_cols;
@@ -195,7 +196,16 @@ template <class Element, class Scale> class block_storage {
   explicit block_storage(storage_order order) { layout_.order = order; }
   block_storage(const block_storage&) = default;
   block_storage(block_storage&& other) noexcept { swap(other); }
-  block_storage& operator=(const block_storage&) = default;
+  /// If memory is short, what is there stays.
+  block_storage& operator=(const block_storage& other) {
+    reserve(other.scales_.size(), other.mantissas_.size());
+    layout_ = other.layout_;
+    block_cols_ = other.block_cols_;
+    mantissas_ = other.mantissas_;
+    scales_ = other.scales_;
+    nonfinite_ = other.nonfinite_;
+    return *this;
+  }
   block_storage& operator=(block_storage&& other) noexcept {
     swap(other);
     return *this;
@@ -223,10 +233,12 @@ template <class Element, class Scale> class block_storage {
                          : nearest<float>(multiply(unpack(element), unpack(by)));
   }
 
-  /// A new shape, all zeros.
+  /// A new shape, all zeros. If memory is short, what is there stays.
   void resize(const block_grid& grid, float smallest) {
+    const auto size = static_cast<std::size_t>(grid.rows * grid.cols);
+    reserve(static_cast<std::size_t>(grid.count()), size);
     reshape(grid, smallest);
-    mantissas_.assign(static_cast<std::size_t>(size()), Element{});
+    mantissas_.assign(size, Element{});
   }
 
   /// The scales of blocks of which these are the statistics.
@@ -244,11 +256,7 @@ template <class Element, class Scale> class block_storage {
       result_.reshape(grid, rules.smallest);
       check_clips(clips, result_.scales_.size());
       if (clips.empty()) {
-        Statistic only;  // small matrices of one block are worth no allocation
-        std::vector<Statistic> several(result_.scales_.size() == 1 ? 0 : result_.scales_.size());
-        const auto statistics = several.empty() ? std::span(&only, 1) : std::span(several);
-        result_.nonfinite_ = survey_blocks(result_.layout_, grid.whole(), source_, statistics);
-        scales_of(statistics, result_.scales_);
+        choose_scales(scales_of);
       } else {
         for (std::size_t block = 0; block < result_.scales_.size(); ++block)
           result_.scales_[block] =
@@ -270,6 +278,28 @@ template <class Element, class Scale> class block_storage {
     void finish() noexcept { to_.swap(result_); }
 
    private:
+    /// Some rows of blocks at a time: statistics can be larger than what they are of.
+    void choose_scales(scale_rule<Statistic> scales_of) {
+      const block_grid& grid = result_.grid();
+      constexpr std::ptrdiff_t at_a_time = (std::ptrdiff_t{1} << 24) / sizeof(Statistic);
+      const std::ptrdiff_t across = grid.block_cols();
+      const std::ptrdiff_t rows =
+          std::max<std::ptrdiff_t>(at_a_time / std::max<std::ptrdiff_t>(across, 1), 1);
+      Statistic only;  // small matrices of one block are worth no allocation
+      std::vector<Statistic> several;
+      for (std::ptrdiff_t row = 0, count; row < grid.block_rows(); row += count) {
+        count = std::min(rows, grid.block_rows() - row);
+        const auto first = static_cast<std::size_t>(row * across),
+                   blocks = static_cast<std::size_t>(count * across);
+        if (grid.count() > 1) several.assign(blocks, Statistic{});
+        const auto statistics = grid.count() > 1 ? std::span(several) : std::span(&only, 1);
+        const std::ptrdiff_t top = row * grid.tile_rows;
+        const region band{top, 0, std::min(count * grid.tile_rows, grid.rows - top), grid.cols};
+        result_.nonfinite_ += survey_blocks(result_.layout_, band, source_, statistics, first);
+        scales_of(statistics, std::span(result_.scales_).subspan(first, blocks));
+      }
+    }
+
     block_storage& to_;
     block_storage result_;
     value_source<float> source_;
@@ -301,6 +331,11 @@ template <class Element, class Scale> class block_storage {
 
  private:
   const block_grid& grid() const { return layout_.grid; }
+  /// Room for so much, so that what follows cannot fail.
+  void reserve(std::size_t scales, std::size_t mantissas) {
+    scales_.reserve(scales);
+    mantissas_.reserve(mantissas);
+  }
   /// A new shape, but for the mantissas.
   void reshape(const block_grid& grid, float smallest) {
     layout_.grid = grid;

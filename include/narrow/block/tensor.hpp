@@ -75,7 +75,7 @@ class block_tensor
   template <class Values, rounding_policy Round = typename Format::round_policy>
   void write(const detail::region& part, const Values& values, const Round& round = Round{}) {
     detail::check_part("narrow::block_tensor", part, this->rows(), this->cols());
-    auto source = detail::source_of<float>(values, part.row, part.col);
+    auto source = detail::floats_of(values, round, this->cols(), part.row, part.col);
     std::vector<float> copy;
     detail::make_independent(source, part, copy);
     storage::template write<typename Format::write_statistic>(part, source, rules<Round>, round);
@@ -92,7 +92,7 @@ class block_tensor
   template <class Values, class Round>
   whole_assignment<Round> begin(std::ptrdiff_t rows, std::ptrdiff_t cols, const Values& values,
                                 const Round& round, std::span<const float> clips) {
-    return {*this,        grid_of(rows, cols), detail::source_of<float>(values),
+    return {*this,        grid_of(rows, cols), detail::floats_of(values, round, cols),
             rules<Round>, scales_of<Round>,    round,
             clips};
   }

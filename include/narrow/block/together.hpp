@@ -17,6 +17,7 @@ class assignment_in_parts {
  private:
   friend void assign_together(std::initializer_list<assignment_in_parts*> assignments);
   virtual std::size_t bytes() const = 0;
+  virtual const void* tensor() const = 0;
   virtual void begin() = 0;
   virtual void take(std::ptrdiff_t part, std::ptrdiff_t parts) = 0;
   virtual void finish() noexcept = 0;
@@ -34,6 +35,7 @@ class tensor_assignment final : public assignment_in_parts {
   std::size_t bytes() const override {
     return static_cast<std::size_t>(values_.rows) * static_cast<std::size_t>(values_.cols) * sizeof(T);
   }
+  const void* tensor() const override { return std::addressof(to_); }
   void begin() override { doing_.emplace(to_.begin(values_.rows, values_.cols, values_, round_, clips_)); }
   void take(std::ptrdiff_t part, std::ptrdiff_t parts) override {
     const bool by_rows = to_.order() == storage_order::row_major;
@@ -61,10 +63,16 @@ class tensor_assignment final : public assignment_in_parts {
 /// Does all assignments, a part of each in turn that the cache holds: where they read the same numbers, as the
 /// two quantisations of a gradient do, memory is read once. What they write is the same as one after another.
 ///
-/// Errors    what `assign` throws; then no tensor has changed.
+/// Errors    what `assign` throws, and std::invalid_argument if two are to the same tensor; then none has changed.
 /// Cost      that of the assignments: while a cache holds the numbers, reading them once saves nothing measurable.
 inline void assign_together(std::initializer_list<assignment_in_parts*> assignments) {
   constexpr std::size_t cached = 256 * 1024;
+  for (auto a = assignments.begin(); a != assignments.end(); ++a)
+    for (auto b = assignments.begin(); b != a; ++b)
+      if ((*a)->tensor() == (*b)->tensor())
+        throw std::invalid_argument(
+            "narrow::assign_together: assignments " + std::to_string(b - assignments.begin()) + " and " +
+            std::to_string(a - assignments.begin()) + " must not be to the same tensor");
   std::size_t bytes = 0;
   for (auto* a : assignments) {
     a->begin();

@@ -45,6 +45,23 @@ void convert(const From* from, To* to, std::size_t n, const Round& round, std::u
     one_by_one(0, n);
   }
 }
+/// The nearest integer, ties to even; the nearest one that T has, and for NaN 0.
+template <std::integral T, class From> T nearest_integer(const From& x) {
+  const auto number = unpack(x);
+  using limits = std::numeric_limits<T>;
+  const bool negative = number.of == sign::negative;
+  if (number.what == kind::nan || number.what == kind::zero) return 0;
+  if (number.what == kind::infinite || number.leading() >= limits::digits)
+    return negative ? limits::min() : limits::max();
+  const auto magnitude = round_to_multiple(number, 0, rounding::nearest_even{});
+  constexpr auto most = static_cast<std::uint64_t>(limits::max());
+  if (negative) {
+    const auto least = limits::is_signed ? most + 1 : 0;
+    return magnitude >= least ? limits::min() : static_cast<T>(-static_cast<std::int64_t>(magnitude));
+  }
+  return magnitude >= most ? limits::max() : static_cast<T>(magnitude);
+}
+
 /// Floating-point arithmetic, unlike the conversion into a narrow format: in an environment of its own.
 template <class From, builtin_arithmetic To, rounding_policy Round>
 void convert(const From* from, To* to, std::size_t n, const Round&) {
@@ -58,6 +75,8 @@ void convert(const From* from, To* to, std::size_t n, const Round&) {
                      static_cast<std::ptrdiff_t>(count));
       pieces.written(i, count);
     }
+  } else if constexpr (std::integral<To> && !std::same_as<To, bool>) {
+    for (std::size_t i = 0; i < n; ++i) to[i] = nearest_integer<To>(from[i]);
   } else {
     for (std::size_t i = 0; i < n; ++i) to[i] = static_cast<To>(from[i]);
   }
@@ -71,8 +90,9 @@ template <class R> using element_t = std::remove_cv_t<std::ranges::range_value_t
 ///
 /// Shapes    contiguous ranges of the same size, of any narrow or built-in types; they may be the same memory
 ///           only where the types are the same.
-/// Rounding  into a narrow format by `round`, element i under index i; into a built-in type to nearest, under
+/// Rounding  into a narrow format by `round`, element i under index i; into a built-in type to nearest, ties to even, under
 ///           any state of the caller's floating-point control register.
+/// Special   into integers: what is beyond their range becomes its end, NaN 0.
 /// Throws    std::invalid_argument naming both sizes if they differ.
 template <sized_array From, sized_array To,
           rounding_policy Round = typename detail::policy_of<detail::element_t<To>>::type>

@@ -9,13 +9,21 @@
 
 namespace narrow::detail {
 
-/// While alive: round to nearest, subnormals kept, no traps. Afterwards the caller's control bits are back,
-/// and the exception flags that the kernel raised are dropped. The register is only written where something differs:
-/// reading it after that can take 100 ns (measured on an Intel Xeon with AMX).
+/// While alive: round to nearest, subnormals kept, no traps, or what a thread had. Afterwards the caller's control bits
+/// are back, and the exception flags that the kernel raised are dropped. The register is only written where something
+/// differs: reading it after that can take 100 ns (measured on an Intel Xeon with AMX).
 class float_environment {
  public:
-  float_environment() : saved_(read()) {
-    if ((saved_ & ~flags) != plain) write(plain);
+  /// The control bits of a thread.
+  struct control {
+    std::uint64_t bits;
+    friend bool operator==(const control&, const control&) = default;
+  };
+  static control present() { return {read() & ~flags}; }
+
+  float_environment() : float_environment(control{plain}) {}
+  explicit float_environment(const control& wanted) : saved_(read()) {
+    if ((saved_ & ~flags) != wanted.bits) write(static_cast<word>(wanted.bits));
   }
   ~float_environment() {
     if (read() != saved_) write(saved_);

@@ -7,11 +7,16 @@
 #include <concepts>
 #include <condition_variable>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
+#if __has_include(<unistd.h>)
+#include <unistd.h>
+#endif
 
 #include "environment.hpp"
 #include "table.hpp"
@@ -20,28 +25,27 @@ namespace narrow {
 
 namespace kernel {
 
+#if __has_include(<unistd.h>)
+inline long this_process() { return getpid(); }
+#else
+inline long this_process() { return 0; }  // there is no fork
+#endif
+
 /// Threads that help the one that calls `run`.
 class thread_pool {
  public:
-  static thread_pool& instance() {
-    static thread_pool the_one;
-    return the_one;
-  }
+  static thread_pool& instance();
+  thread_pool() = default;
   ~thread_pool() { stop(); }
 
   /// Those of the pool and the caller.
   int size() const { return size_.load(std::memory_order_relaxed); }
 
-  void resize(int n) {
-    while (busy_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
-    const released_at_end release{busy_};
-    stop();
-    for (int i = 1; i < n; ++i) helpers_.emplace_back([this, job = job_] { help(job); });
-    size_ = n;
-  }
+  /// From now on so many. In a child process, which has none of its parent's threads, they begin anew.
+  static void resize(int n);
 
   /// part(i) for 0 <= i < count, by all threads; by the caller alone if they are at work already, as they are
-  /// when a part asks for help itself. Rethrows what a part threw, after the others have ended.
+  /// when a part asks for help itself. Once a part has thrown no other begins; then that is rethrown.
   template <class Part> void run(index count, const Part& part) {
     run(
         count, [](const void* context, index i) { (*static_cast<const Part*>(context))(i); }, &part);
@@ -53,6 +57,18 @@ class thread_pool {
     std::atomic_flag& flag;
     ~released_at_end() { flag.clear(std::memory_order_release); }
   };
+  struct owner;
+  static owner& the_one();
+
+  bool is_here() const { return process_ == this_process(); }
+
+  void start(int n) {
+    while (busy_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+    const released_at_end release{busy_};
+    stop();
+    for (int i = 1; i < n; ++i) helpers_.emplace_back([this, job = job_] { help(job); });
+    size_ = n;
+  }
 
   void run(index count, call part, const void* context) {
     if (count < 2 || size() < 2 || busy_.test_and_set(std::memory_order_acquire)) {
@@ -83,6 +99,7 @@ class thread_pool {
     for (index i; (i = next_.fetch_add(1, std::memory_order_relaxed)) < count_;) try {
         call_(context_, i);
       } catch (...) {
+        next_ = count_;
         const std::lock_guard lock(mutex_);
         if (!thrown_) thrown_ = std::current_exception();
       }
@@ -116,6 +133,7 @@ class thread_pool {
     size_ = 1;
   }
 
+  const long process_ = this_process();
   std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
   std::atomic<int> size_ = 1;
   std::vector<std::thread> helpers_;
@@ -131,6 +149,42 @@ class thread_pool {
   index count_ = 0;
   std::atomic<index> next_ = 0;
   std::exception_ptr thrown_;
+};
+
+/// Ends the threads with the program; not in a child process, which would wait for them forever.
+struct thread_pool::owner {
+  thread_pool* pool = new thread_pool;
+  ~owner() {
+    if (pool->is_here()) delete pool;
+  }
+};
+
+inline thread_pool::owner& thread_pool::the_one() {
+  static owner it;
+  return it;
+}
+inline thread_pool& thread_pool::instance() { return *the_one().pool; }
+
+inline void thread_pool::resize(int n) {
+  if (!instance().is_here()) the_one().pool = new thread_pool;
+  instance().start(n);
+}
+
+/// While one is alive, this thread runs a part of a user's loop.
+class part_of_loop {
+ public:
+  part_of_loop() : outer_(std::exchange(running(), true)) {}
+  ~part_of_loop() { running() = outer_; }
+  part_of_loop(const part_of_loop&) = delete;
+  part_of_loop& operator=(const part_of_loop&) = delete;
+  static bool is_running() { return running(); }
+
+ private:
+  static bool& running() {
+    thread_local bool it = false;
+    return it;
+  }
+  bool outer_;
 };
 
 /// A result of rows x cols, computed in tiles, with sums of `depth` terms.
@@ -203,27 +257,40 @@ template <class Use> void in_shares(index lines, index together, index elements,
 
 /// How many threads large products, assignments to tensors in blocks or of a fixed-point format, and passes over
 /// gradients run on, the caller's included; by default 1. Results do not depend on it. Where several threads of the
-/// program have such work at a time, the first gets these, the others work alone. Throws std::invalid_argument if n is
-/// not from 1 to 1024, std::system_error if there are no more threads to be had, and then it is 1. Cost: starts n - 1
-/// threads, which sleep between products.
+/// program have such work at a time, the first gets these, the others work alone; a child process has none of them
+/// until it calls this itself. Throws std::invalid_argument if n is not from 1 to 1024, std::logic_error if a part of
+/// `parallel_for` calls it, std::system_error if there are no more threads to be had, and then it is 1. Cost: starts
+/// n - 1 threads, which sleep between products.
 inline void set_num_threads(int n) {
   constexpr int most = 1024;
+  if (kernel::part_of_loop::is_running())
+    throw std::logic_error("narrow::set_num_threads: n = " + std::to_string(n) +
+                           " must not be set by a part of narrow::parallel_for");
   if (n < 1 || n > most)
     throw std::invalid_argument("narrow::set_num_threads: n = " + std::to_string(n) + " must be from 1 to " +
                                 std::to_string(most));
-  kernel::thread_pool::instance().resize(n);
+  kernel::thread_pool::resize(n);
 }
 inline int num_threads() { return kernel::thread_pool::instance().size(); }
 
 /// part(i) for 0 <= i < count, in any order, on the threads that `set_num_threads` asked for, several at a time; by
-/// the caller alone where these are at work already, as they are when a part calls this itself. Rethrows what a part
-/// threw, after the others have ended.
+/// the caller alone where these are at work already, as they are when a part calls this itself. Each part runs under the
+/// caller's rounding mode and flushing of subnormals. Which thread it runs on is not determined: of types that round
+/// stochastically, which draw from their thread's stream, results differ from run to run; with rounding::stochastic{seed}
+/// they do not.
 ///
 /// For loops between products: other threads that wait for work actively, as OpenMP's do, would take the processor
 /// from these.
+/// Errors    what a part threw, once those that had begun have ended; after it no other begins.
 /// Cost      some microseconds if there are several threads and parts; each part takes the next one that nobody has.
 template <std::invocable<std::ptrdiff_t> Part> void parallel_for(std::ptrdiff_t count, const Part& part) {
-  kernel::thread_pool::instance().run(count, part);
+  const auto callers = detail::float_environment::present();
+  kernel::thread_pool::instance().run(count, [&](std::ptrdiff_t i) {
+    const kernel::part_of_loop mark;
+    if (detail::float_environment::present() == callers) return static_cast<void>(part(i));
+    const detail::float_environment environment(callers);
+    part(i);
+  });
 }
 
 }  // namespace narrow

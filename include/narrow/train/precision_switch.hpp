@@ -51,16 +51,16 @@ NARROW_KERNEL inline fixed_format push_up(const fixed_format& lossless, double d
   const double x = log - 1;
   double first = 1, second = 1;
   if (form == push_up_form::printed) {
-    if (x > 0) first = std::max(std::ceil(std::min(1 / x, most)), 1.0);
+    if (x > 0) first = std::max(std::ceil(1 / x), 1.0);
     second = std::max(std::min(detail::uncontracted(most * log * log) - 1, most) - lossless.fl, 1.0);
   } else if (x > 0) {
-    first = std::max(std::ceil(std::min(1 / (x * x), most)), 1.0);
+    first = std::max(std::ceil(1 / (x * x)), 1.0);
     second = std::max(std::min(std::ceil(most * x * x), most) - lossless.fl, 0.0);
   }
   const double bits = strategy == precision_strategy::min    ? std::min(first, second)
                       : strategy == precision_strategy::mean ? (first + second) / 2
                                                              : std::max(first, second);
-  int fl = std::min(lossless.fl + static_cast<int>(std::ceil(bits)), longest);
+  int fl = std::min(lossless.fl + static_cast<int>(std::min(std::ceil(bits), most)), longest);
   int wl = std::min(std::max(lossless.wl, fl) + 1, longest);
   fl = std::min(fl, longest - buffer_bits);
   wl = std::max(std::min(fl + buffer_bits, longest), wl);
