@@ -1,8 +1,10 @@
 #include "block_products.hpp"
 
 #include <istream>
+#include <limits>
 #include <ostream>
 #include <stdexcept>
+#include <vector>
 
 namespace narrow_train {
 namespace {
@@ -26,15 +28,25 @@ template <class Use> void with_operands(const block_matrix& a, const block_matri
       a, b);
 }
 
-/// What a product's sums of 32 bits can hold, where they are sums of integers.
-template <class A, class B> void saturate(const A& a, const B& b, const narrow::matrix_view<float>& out) {
-  if constexpr (std::integral<typename A::element_type>)
+/// out = a b, from sums of 32 bits that saturate: those under one scale each, before they are scaled and added.
+template <class A, class B>
+void multiply_saturating(const A& a, const B& b, const narrow::matrix_view<float>& out) {
+  const std::ptrdiff_t depth = a.cols();
+  std::vector<float> memory(static_cast<std::size_t>(out.rows * out.cols));
+  const narrow::matrix_view<float> part{memory.data(), out.rows, out.cols, 1, out.rows};
+  std::ptrdiff_t k = 0, terms = 0;
+  do {
+    terms = depth == 0 ? 0 : std::min(a.constant_cols(k), b.transposed().constant_cols(k));
+    narrow::gemm(a.block(0, k, out.rows, terms), b.block(k, 0, terms, out.cols), part);
     for (std::ptrdiff_t j = 0; j < out.cols; ++j)
       for (std::ptrdiff_t i = 0; i < out.rows; ++i) {
         constexpr double largest = std::numeric_limits<std::int32_t>::max();
-        const auto limit = static_cast<float>(largest * a.scale(i, 0) * b.scale(0, j));
-        out(i, j) = std::clamp(out(i, j), -limit, limit);
+        const auto limit = depth == 0 ? 0.0f : static_cast<float>(largest * a.scale(i, k) * b.scale(k, j));
+        const float sum = std::clamp(part(i, j), -limit, limit);
+        out(i, j) = k == 0 ? sum : out(i, j) + sum;
       }
+    k += terms;
+  } while (k < depth);
 }
 
 /// Products of two operands.
@@ -44,8 +56,9 @@ class multiplier {
 
   /// out = a b.
   template <class A, class B> void operator()(const A& a, const B& b, narrow::matrix_view<float> out) const {
+    if constexpr (std::integral<typename A::element_type>)
+      if (output_ == recipe::product_output::saturating) return multiply_saturating(a, b, out);
     narrow::gemm(a, b, out);
-    if (output_ == recipe::product_output::saturating) saturate(a, b, out);
   }
 
  private:

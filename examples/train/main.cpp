@@ -10,8 +10,11 @@
 #include <system_error>
 #include <thread>
 
+#include "model_file.hpp"
+#include "network.hpp"
 #include "parallel.hpp"
 #include "report.hpp"
+#include "whole_file.hpp"
 
 namespace {
 
@@ -32,6 +35,26 @@ void write_files(const options& asked, const std::vector<run>& runs) {
   if (!asked.csv.empty()) write_csv(asked.csv, runs);
   if (!asked.switches.empty()) write_switches(asked.switches, runs);
   if (!asked.statistics.empty()) write_statistics(asked.statistics, runs);
+}
+
+/// Images that are too small, files that cannot be written: better known now than after an hour.
+void require_possible(const options& asked, const dataset& images, const std::vector<run>& runs) {
+  try {
+    static_cast<void>(network<float>(*asked.training.network, images.shape, images.classes, {}));
+  } catch (const std::invalid_argument& e) {
+    throw data_error("--" + std::string(e.what()));  // it begins with "model"
+  }
+  const std::pair<const char*, const std::filesystem::path*> files[] = {
+      {"--csv", &asked.csv}, {"--switches-csv", &asked.switches}, {"--statistics-csv", &asked.statistics}};
+  for (const auto& [option, file] : files) {
+    if (file->empty()) continue;
+    require_writable(*file);
+    for (const auto& [other, its_file] : files)
+      if (file != its_file && !its_file->empty() && same_file(*file, *its_file))
+        throw data_error(std::string(option) + ": " + file->string() + " is the file of " + other);
+  }
+  if (!asked.training.exports.empty())
+    for (const run& r : runs) require_writable(model_path(r.kind->adapted(asked.training), r.seed));
 }
 
 /// Runs everything that is asked for, --jobs at a time, and keeps the CSV files up to date.
@@ -96,9 +119,8 @@ int main(int argc, char** argv) try {
   std::vector<run> runs;
   for (const format* kind : asked->formats)
     for (const auto seed : asked->seeds) runs.push_back({kind, seed, {}, false});
-  // Checkpoints that cannot be used, places that cannot be written: better known now than after an hour.
+  require_possible(*asked, data.train, runs);
   for (const run& r : runs) static_cast<void>(r.kind->resumable(asked->training, data, r.seed));
-  write_files(*asked, runs);
 
   train_all(*asked, data, runs);
   print_table(std::cout, runs);

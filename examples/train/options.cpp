@@ -2,9 +2,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <functional>
 #include <iostream>
+#include <limits>
 #include <sstream>
 
 namespace narrow_train {
@@ -38,6 +40,24 @@ template <class Item> std::string described(std::span<const Item> items) {
   return text;
 }
 
+/// 010, which some would read as 8.
+bool has_leading_zero(const std::string& text) {
+  const std::size_t first = text.find_first_not_of("+-");
+  return first != text.npos && first + 1 < text.size() && text[first] == '0' && text[first + 1] >= '0' &&
+         text[first + 1] <= '9';
+}
+
+const CLI::Validator seed(
+    [](const std::string& text) -> std::string {
+      std::uint64_t number = 0;
+      const char* const end = text.data() + text.size();
+      const auto [rest, failure] = std::from_chars(text.data(), end, number);
+      if (failure == std::errc{} && rest == end && !has_leading_zero(text)) return {};
+      return text + " is not a whole number from 0 to " +
+             std::to_string(std::numeric_limits<std::uint64_t>::max());
+    },
+    "");
+
 /// A validator that accepts the numbers x with low <= x <= high, or low < x where `low` itself is excluded.
 enum class lower_end { included, excluded };
 CLI::Validator between(double low, double high, lower_end end = lower_end::included) {
@@ -45,6 +65,10 @@ CLI::Validator between(double low, double high, lower_end end = lower_end::inclu
       [=](const std::string& text) -> std::string {
         double x = 0;
         const bool number = CLI::detail::lexical_cast(text, x) && std::isfinite(x);
+        if (number && has_leading_zero(text))
+          return text + " is not written as a decimal number: it begins with 0";
+        if (number && x != 0 && static_cast<float>(x) == 0)
+          return text + " is too small: no float other than 0";
         if (number && x <= high && (x > low || (x == low && end == lower_end::included))) return {};
         std::ostringstream message;
         message << text << " is not " << (end == lower_end::included ? "from " : "above ") << low
@@ -140,7 +164,8 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
       ->check(CLI::IsMember(names(models())).description(""));
   app.add_option("--seed", o.seeds,
                  "Seeds of initial weights and batch order, separated by commas; one run each")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->check(seed);
   app.add_option("--jobs", o.jobs, "Runs at a time, each in a thread of its own; results do not depend on it")
       ->check(between(1, 256));
   app.add_option(
@@ -231,9 +256,9 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
                  "Epochs, whole or not, in which the learning rate rises from nothing")
       ->check(between(0, 10000))
       ->group(training_group);
-  app.add_option("--momentum", t.step.momentum, "Momentum of sgd and nesterov")
-      ->check(between(0, 0.9999))
-      ->group(training_group);
+  auto* momentum = app.add_option("--momentum", t.step.momentum, "Momentum of sgd and nesterov")
+                       ->check(between(0, 0.9999))
+                       ->group(training_group);
   app.add_option("--weight-decay", t.step.weight_decay, "L2 regularisation of the weights")
       ->check(between(0, 1))
       ->group(training_group);
@@ -377,6 +402,12 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
         throw CLI::ValidationError(
             asked.option->get_name(),
             asked.option->results().front() + " is of no use without " + asked.needed + " in --formats");
+    if (no_master && selected(marvin))
+      throw CLI::ValidationError("--no-master",
+                                 "is of no use to marvin, which chooses its formats by the fp32 copy");
+    if (!momentum->empty() && rule == "adam")
+      throw CLI::ValidationError("--momentum",
+                                 momentum->results().front() + " is of no use to --optimizer adam");
   } catch (const CLI::ParseError& e) {
     const bool help = e.get_exit_code() == 0;
     if (help)

@@ -11,6 +11,8 @@
 #include <sstream>
 #include <utility>
 
+#include "whole_file.hpp"
+
 namespace narrow_train {
 namespace {
 
@@ -84,23 +86,12 @@ void progress::run_observer::epochs_left_out(int count) {
 
 namespace {
 
-/// A file that appears whole or not at all, as contents(stream) writes it.
+/// A file of what contents(stream) writes.
 template <class Contents> void write_whole(const std::filesystem::path& path, Contents contents) {
-  auto partial = path;
-  partial += ".partial";
-  {
-    std::ofstream file(partial);
-    file.precision(9);
-    contents(file);
-    file.close();
-    if (!file) throw data_error("cannot write " + partial.string());
-  }
-  std::error_code failure;
-  std::filesystem::rename(partial, path, failure);
-  if (failure) {
-    std::filesystem::remove(partial);
-    throw data_error("cannot write " + path.string() + ": " + failure.message());
-  }
+  std::ostringstream text;
+  text.precision(9);
+  contents(text);
+  write_file(path, std::move(text).str());
 }
 
 }  // namespace

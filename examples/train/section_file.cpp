@@ -1,14 +1,13 @@
 #include "section_file.hpp"
 
-#include <unistd.h>
 #include <zlib.h>
 
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <sstream>
+
+#include "whole_file.hpp"
 
 namespace narrow_train {
 namespace {
@@ -133,26 +132,7 @@ std::uint64_t write_sections(const std::filesystem::path& path, const file_kind&
   for (const saved_part& part : parts) bytes += packed(part.name, contents_of(part));
   bytes += packed(end_name, {});
 
-  const std::string target = path.string(), partial = target + ".partial";
-  const auto fail = [](const std::string& name) {
-    throw data_error("cannot write " + name + ": " + std::strerror(errno));
-  };
-  std::FILE* const file = std::fopen(partial.c_str(), "wb");
-  if (file == nullptr) fail(partial);
-  // On the disk before it takes the place of the last one: a power failure must leave one of them.
-  bool written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size() && std::fflush(file) == 0 &&
-                 fsync(fileno(file)) == 0;
-  int reason = errno;
-  if (std::fclose(file) != 0 && written) {
-    reason = errno;
-    written = false;
-  }
-  if (written && std::rename(partial.c_str(), target.c_str()) == 0) return bytes.size();
-  if (written) reason = errno;
-  std::remove(partial.c_str());
-  errno = reason;
-  fail(written ? target : partial);
-  return 0;  // not reached
+  return write_file(path, bytes);
 }
 
 section_file read_sections(const std::filesystem::path& path, const file_kind& kind) {

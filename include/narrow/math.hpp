@@ -25,6 +25,7 @@ template <std::floating_point Wide, narrow_scalar T> constexpr Wide widened(T x)
 template <std::floating_point Wide, builtin_arithmetic T> constexpr Wide widened(T x) {
   return static_cast<Wide>(x);
 }
+template <std::floating_point Wide> constexpr Wide widened(literal x) { return x.value; }
 
 template <narrow_scalar T, class Word> constexpr T rounded(const unpacked<Word>& x) {
   return T(x, typename T::round_policy{}, typename T::overflow_policy{});

@@ -207,3 +207,18 @@ TEST_CASE("Operations on fixed-point arrays round one by one, as those on scalar
   const matrix<F> c = 2 * a + b.cwiseProduct(a) - d / 3;
   for (Eigen::Index i = 0; i < c.size(); ++i) REQUIRE(c(i) == 2 * a(i) + b(i) * a(i) - d(i) / 3);
 }
+
+TEST_CASE("Powers of fixed-point arrays, with exponents of any type") {
+  using T = narrow::fixed<16, 8>;
+  using numbers = Eigen::Array<T, Eigen::Dynamic, 1>;
+  const numbers x = numbers::LinSpaced(5, T(0), T(4));
+  const auto same = [&](const numbers& got, double exponent) {
+    for (Eigen::Index i = 0; i < x.size(); ++i)
+      if (got(i) != T(std::pow(double(x(i)), exponent))) return false;
+    return true;
+  };
+  CHECK(same(x.pow(2), 2));
+  CHECK(same(x.pow(1.5), 1.5));
+  CHECK(same(pow(x, 0.5f), 0.5));
+  CHECK(same(x.pow(T(1.5)), 1.5));
+}

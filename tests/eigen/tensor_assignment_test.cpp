@@ -148,6 +148,24 @@ TEMPLATE_LIST_TEST_CASE("Constructors, statics, sizes, comma, streams", "[tensor
   REQUIRE(Plain(m).isApprox(kept, T(0.2)));
   m.resize(2, 5);
   REQUIRE(holds(m, Plain::Zero(2, 5)));
+  m.resize(Eigen::NoChange, 4);
+  REQUIRE(holds(m, Plain::Zero(2, 4)));
+  m.resize(3, Eigen::NoChange);
+  REQUIRE(holds(m, Plain::Zero(3, 4)));
+  m.setOnes(2, Eigen::NoChange);
+  Plain larger = (Plain(2, 5) << plain<M>(m), Plain::Zero(2, 1)).finished();
+  m.conservativeResize(Eigen::NoChange, 5);
+  REQUIRE(holds(m, larger));
+  larger = (Plain(3, 5) << plain<M>(m), Plain::Zero(1, 5)).finished();
+  m.conservativeResize(3, Eigen::NoChange);
+  REQUIRE(holds(m, larger));
+  larger = (Plain(1, 6) << plain<M>(m).topRows(1), T(2)).finished();
+  m.conservativeResizeLike(Plain::Constant(1, 6, T(2)));
+  REQUIRE(holds(m, larger));
+  m.setConstant(Eigen::NoChange, 2, T(2));
+  REQUIRE(holds(m, Plain::Constant(1, 2, T(2))));
+  m.setZero(4, Eigen::NoChange);
+  REQUIRE(holds(m, Plain::Zero(4, 2)));
 
   Fixed f;
   f << T(1), T(2), T(3), T(4), T(5), T(6);
@@ -164,6 +182,8 @@ TEMPLATE_LIST_TEST_CASE("Constructors, statics, sizes, comma, streams", "[tensor
   Column column = numbers<T>(5, 1);
   Row row = column;  // turned, as Eigen does
   REQUIRE(holds(row, plain<Column>(column).transpose()));
+  row.conservativeResize(2);
+  REQUIRE(row.cols() == 2);
   column.setLinSpaced(T(0), T(2));
   REQUIRE(holds(column, Eigen::Matrix<T, Dynamic, 1>::LinSpaced(5, 0, 2)));
 }

@@ -177,6 +177,28 @@ TEST_CASE("sums of integers saturate at 32 bits where they are told to", "[train
   CHECK(output(saturating) == Approx(std::ldexp(2147483647.0, -28)));
 }
 
+TEST_CASE("sums of integers saturate under each scale by itself", "[train][recipes]") {
+  recipe how = recipe::hbfp(16);
+  how.output = recipe::product_output::saturating;
+  recipe_choices tiles;
+  tiles.weight_scales = sharing::tile;
+  how = tiles.applied_to(how);
+  dense<float> l(48, 1, {accumulation::wide, how});
+  parameter_list<float> p;
+  l.collect(p);
+  fp32_matrix weights = fp32_matrix::Ones(1, 48);
+  weights.leftCols(24) *= 0x1p-20f;
+  p.weights.front()->store(weights);
+  // 24 products of 2^28 in units of 2^-28 and of 2^-48.
+  CHECK(l.forward(fp32_matrix::Ones(48, 1))(0, 0) ==
+        Approx(std::ldexp(2147483647.0, -28) + std::ldexp(2147483647.0, -48)));
+  weights *= 0x1p-10f;  // the last 4 products alone would do, and nothing saturates
+  fp32_matrix x = fp32_matrix::Zero(48, 1);
+  x.bottomRows(4).setOnes();
+  p.weights.front()->store(weights);
+  CHECK(l.forward(x)(0, 0) == Approx(4 * 0x1p-10));
+}
+
 TEST_CASE("a wider copy of the weights takes the updates", "[train][recipes]") {
   recipe how = recipe::hbfp(4);
   how.stored_mantissa = 16;

@@ -1,5 +1,7 @@
 // The example trainer as a whole: every format trains and repeats itself; options, curves and the final
 // table.
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -7,6 +9,7 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "catch.hpp"
@@ -14,6 +17,7 @@
 #include "options.hpp"
 #include "report.hpp"
 #include "trainer_fixtures.hpp"
+#include "whole_file.hpp"
 
 using namespace narrow_train;
 
@@ -198,6 +202,14 @@ TEST_CASE("options that make no sense are refused in one line that names them", 
                                  {"--data", "folder"},
                                  {"--accumulate", "big"},
                                  {"--seed", "1,x"},
+                                 {"--seed", "-1"},
+                                 {"--seed", "18446744073709551616"},
+                                 {"--seed", "010"},
+                                 {"--epochs", "010"},
+                                 {"--batch", "-010"},
+                                 {"--lr", "1e-50"},
+                                 {"--clip-norm", "1e-50"},
+                                 {"--loss-weight", "1e-46"},
                                  {"--jobs", "0"},
                                  {"--lr-decay", "1.5"},
                                  {"--augment", "flip"},
@@ -234,7 +246,8 @@ TEST_CASE("options of formats that are not selected are refused", "[train][optio
       {"--rounding", "nearest", "--formats", "fp32,fp16"}, {"--tile", "24", "--formats", "bf16"},
       {"--exponent", "min", "--formats", "fp16,int8"},     {"--clip", "both", "--formats", "hbfp8"},
       {"--weight-bits", "12", "--formats", "int8"},        {"--push-up", "printed", "--formats", "muppet"},
-      {"--buffer-bits", "8", "--formats", "fp32"}};
+      {"--buffer-bits", "8", "--formats", "fp32"},         {"--no-master", "--formats", "fp16,marvin"},
+      {"--momentum", "0.5", "--optimizer", "adam"}};
   for (const auto& line : wrong) {
     int exit_code = 0;
     std::string complaint;
@@ -449,9 +462,52 @@ TEST_CASE("the curves as a file", "[train][report]") {
   CHECK(f.read("curves.csv") == lines + "1\n");
 
   CHECK_THROWS_AS(write_csv(f.path() / "no such folder" / "curves.csv", runs), data_error);
-  std::filesystem::create_directory(f.path() / "taken");
-  CHECK_THROWS_AS(write_csv(f.path() / "taken", runs), data_error);
-  CHECK_FALSE(std::filesystem::exists(f.path() / "taken.partial"));
+}
+
+TEST_CASE("files are written whole or not at all", "[train][report]") {
+  using Catch::Contains;
+  const folder f;
+  const auto here = [&](const char* name) { return f.path() / name; };
+  CHECK(write_file(here("a"), "first") == 5);
+  CHECK(write_file(here("a"), "second") == 6);
+  CHECK(f.read("a") == "second");
+  require_writable(here("a"));
+  CHECK(f.read("a") == "second");
+  require_writable(here("new"));
+  CHECK_FALSE(std::filesystem::exists(here("new")));
+
+  std::filesystem::create_directory(here("taken"));
+  const auto nowhere = here("no such folder") / "a";
+  for (const auto& refused : {here("taken"), nowhere}) {
+    CHECK_THROWS_WITH(write_file(refused, "x"), Contains(refused.string()) && Contains("irectory"));
+    CHECK_THROWS_WITH(require_writable(refused), Contains(refused.string()) && Contains("irectory"));
+  }
+
+  // A link leads to its file.
+  std::filesystem::create_symlink(here("a"), here("link"));
+  write_file(here("link"), "third");
+  CHECK(std::filesystem::is_symlink(here("link")));
+  CHECK(f.read("a") == "third");
+
+  // What is no file stays what it is.
+  REQUIRE(mkfifo(here("pipe").c_str(), 0600) == 0);
+  std::string received;
+  std::thread reader([&] { received = f.read("pipe"); });
+  write_file(here("pipe"), "through it");
+  reader.join();
+  CHECK(received == "through it");
+  CHECK(std::filesystem::is_fifo(here("pipe")));
+  const std::filesystem::path full = "/dev/full";
+  if (std::filesystem::exists(full)) {
+    CHECK_THROWS_WITH(write_file(full, "x"), Contains("/dev/full: No space left"));
+    CHECK(std::filesystem::is_character_file(full));
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(f.path()))
+    CHECK(entry.path().extension() != ".partial");
+
+  CHECK(same_file(here("a"), here("link")));
+  CHECK(same_file(here("new"), f.path() / "taken" / ".." / "new"));
+  CHECK_FALSE(same_file(here("a"), here("new")));
 }
 
 TEST_CASE("formats that layers switched to, as a file and in the table", "[train][report]") {

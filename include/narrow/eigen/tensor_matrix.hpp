@@ -113,11 +113,20 @@ class Matrix<S, R, C, O, MR, MC> : public narrow::detail::tensor_expression<Matr
     tensor_.resize(rows, cols);
   }
   void resize(Index size) { IsRowVector ? resize(1, size) : resize(size, 1); }
+  void resize(Index rows, NoChange_t) { resize(rows, cols()); }
+  void resize(NoChange_t, Index cols) { resize(rows(), cols); }
   template <class X> void resizeLike(const EigenBase<X>& x) { resize(x.rows(), x.cols()); }
-  /// Keeps the coefficients that are in both shapes, rounding them as whole assignment does.
-  void conservativeResize(Index rows, Index cols) {
+  /// Keeps the coefficients that are in both shapes, rounding them as whole assignment does; the others are zeros.
+  void conservativeResize(Index rows, Index cols) { conservativeResizeLike(PlainObject::Zero(rows, cols)); }
+  void conservativeResize(Index rows, NoChange_t) { conservativeResize(rows, cols()); }
+  void conservativeResize(NoChange_t, Index cols) { conservativeResize(rows(), cols); }
+  void conservativeResize(Index size) {
+    IsRowVector ? conservativeResize(1, size) : conservativeResize(size, 1);
+  }
+  /// The others are those of x.
+  template <class X> void conservativeResizeLike(const DenseBase<X>& x) {
     PlainObject kept = *this;
-    kept.conservativeResizeLike(PlainObject::Zero(rows, cols));
+    kept.conservativeResizeLike(PlainObject(x));
     *this = kept;
   }
 
@@ -133,6 +142,14 @@ class Matrix<S, R, C, O, MR, MC> : public narrow::detail::tensor_expression<Matr
   Matrix& setOnes(Index rows, Index cols) { return setConstant(rows, cols, 1); }
   Matrix& setRandom(Index rows, Index cols) { return *this = Base::Random(rows, cols); }
   Matrix& setIdentity(Index rows, Index cols) { return *this = Base::Identity(rows, cols); }
+  Matrix& setConstant(Index rows, NoChange_t, const Scalar& x) { return setConstant(rows, cols(), x); }
+  Matrix& setConstant(NoChange_t, Index cols, const Scalar& x) { return setConstant(rows(), cols, x); }
+  Matrix& setZero(Index rows, NoChange_t) { return setZero(rows, cols()); }
+  Matrix& setZero(NoChange_t, Index cols) { return setZero(rows(), cols); }
+  Matrix& setOnes(Index rows, NoChange_t) { return setOnes(rows, cols()); }
+  Matrix& setOnes(NoChange_t, Index cols) { return setOnes(rows(), cols); }
+  Matrix& setRandom(Index rows, NoChange_t) { return setRandom(rows, cols()); }
+  Matrix& setRandom(NoChange_t, Index cols) { return setRandom(rows(), cols); }
   Matrix& setConstant(Index size, const Scalar& x) { return *this = Base::Constant(size, x); }
   Matrix& setZero(Index size) { return setConstant(size, 0); }
   Matrix& setOnes(Index size) { return setConstant(size, 1); }
