@@ -97,6 +97,52 @@ TEMPLATE_TEST_CASE("pieces hold the same bits as coefficients", "[eigen][staging
       "select", [](const auto& p, const auto& q) { return (p.array() > S(0)).select(q, p + p); }, a, b);
   check<matrix<S>>(
       "relu", [](const auto& p) { return (p.array() < S(0)).select(S(0), p); }, a);
+  check<matrix<S>>(
+      "extremes", [](const auto& p, const auto& q) { return p.cwiseMax(q).cwiseMin(S(1.5f)); }, a, b);
+  check<matrix<S>>(
+      "squares", [](const auto& p) { return (p.array().square() - p.cwiseAbs2().array()).matrix(); }, a);
+  check<matrix<S>>(
+      "root", [](const auto& p) { return p.cwiseAbs().cwiseSqrt(); }, a);
+  check<matrix<S>>(
+      "functions", [](const auto& p, const auto& q) { return (p.array().exp() + q.array().tanh()).matrix(); },
+      a, b);
+  check<matrix<S>>(
+      "power", [](const auto& p) { return p.array().abs().pow(0.3f).matrix(); }, a);
+}
+
+TEMPLATE_TEST_CASE("vectors stand for rows and columns in pieces", "[eigen][staging]",
+                   (matrix<fp16, Eigen::ColMajor>), (matrix<bf16, Eigen::RowMajor>)) {
+  using M = TestType;
+  using S = typename M::Scalar;
+  constexpr Eigen::Index rows = 37, cols = 300;
+  const M a = samples < S, M::IsRowMajor ? Eigen::RowMajor : Eigen::ColMajor > (rows, cols, 1);
+  const Eigen::Matrix<S, Eigen::Dynamic, 1> column = samples<S>(rows, 1, 2);
+  const Eigen::Matrix<S, 1, Eigen::Dynamic> row = samples<S, Eigen::RowMajor>(1, cols, 3);
+  const auto expect = [&](const char* name, const M& got, const auto& right) {
+    Eigen::Index different = 0;
+    for (Eigen::Index i = 0; i < rows; ++i)
+      for (Eigen::Index j = 0; j < cols; ++j) {
+        const S expected(right(float{a(i, j)}, float{column(i)}, float{row(j)}));
+        different +=
+            !(got(i, j) != got(i, j) && expected != expected) && bits_of(got(i, j)) != bits_of(expected);
+      }
+    INFO(name);
+    CHECK(different == 0);
+  };
+  expect("a column for all", a.colwise() + column, [](float x, float c, float) { return x + c; });
+  expect("a row for all", a.rowwise() - row, [](float x, float, float r) { return x - r; });
+  expect("both", ((a.colwise() + column).array().rowwise() * row.array()).matrix(),
+         [](float x, float c, float r) { return (x + c) * r; });
+  expect("relu of the biased", (a.colwise() + column).cwiseMax(S(0)),
+         [](float x, float c, float) { return x + c < 0 ? 0 : x + c; });
+  M b = a;
+  b.colwise() += column;
+  expect("added to all columns", b, [](float x, float c, float) { return x + c; });
+  b = a;
+  b.rowwise() -= row;
+  expect("taken from all rows", b, [](float x, float, float r) { return x - r; });
+  M wide = a.colwise() - column.cwiseAbs();
+  expect("computed", wide, [](float x, float c, float) { return x - std::abs(c); });
 }
 
 TEST_CASE("pieces in rows, in blocks and in place", "[eigen][staging]") {
@@ -221,5 +267,11 @@ TEST_CASE("what is stored in pieces", "[eigen][staging]") {
   CHECK_FALSE(in_pieces(a, a + r));  // two storage orders
   CHECK_FALSE(in_pieces(a, b));      // a copy
   CHECK_FALSE(in_pieces(small, small + small));
-  CHECK_FALSE(in_pieces(a, a.array().exp().matrix()));  // packets have an exp of their own
+  CHECK(in_pieces(a, a.array().exp().matrix()));
+  CHECK(in_pieces(a, a.cwiseMax(fp16(0))));
+  const Eigen::Matrix<fp16, Eigen::Dynamic, 1> v;
+  CHECK(in_pieces(a, a.colwise() + v));
+  CHECK(in_pieces(r, r.colwise() + v));
+  CHECK_FALSE(in_pieces(a, v.replicate(1, 3)));
+  CHECK_FALSE(in_pieces(a, a.unaryExpr([](fp16 y) { return y * y; })));  // the user's function sees fp16
 }

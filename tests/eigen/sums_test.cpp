@@ -76,6 +76,38 @@ TEST_CASE("A row and a column have an inner product, whatever their strides") {
   REQUIRE(same((m.row(3) + m.row(4)).dot(v), static_cast<double>(fp16((y.row(3) + y.row(4)).dot(x)))));
 }
 
+TEMPLATE_TEST_CASE("An inner product stands for a number", "[eigen]", fp16, (narrow::fixed<16, 8>)) {
+  using S = TestType;
+  const column<S> v = integers(5, 1, 1).cast<S>() / S(4);
+  const matrix<S> m = integers(5, 5, 2).cast<S>() / S(4);
+  const Eigen::RowVectorXd x = as_double(v).transpose();
+  const double right = x.dot(x), through = x * as_double(m) * x.transpose();
+  const auto r = v.transpose();
+  const float single = r * v;
+  const double wide = r * v;
+  const S narrowed = r * v;
+  S assigned;
+  assigned = r * v;
+  CHECK(double{single} == right);
+  CHECK(wide == right);
+  CHECK(double(narrowed) == right);
+  CHECK(assigned == narrowed);
+  CHECK(double(r * v) == right);
+  CHECK(((r * v > 0) == (right > 0) && (r * v < S(1)) == (right < 1) && r * v == right));
+  CHECK((r * m * v < 0) == (through < 0));
+  float sum = 1;
+  sum += r * v;
+  CHECK(double{sum} == 1 + right);
+  CHECK((2.0f * (v * r))(0, 0) == S(2 * x(0) * x(0)));
+}
+
+TEST_CASE("A number is what an inner product in float is, not rounded on the way") {
+  const column<fp16> v = column<fp16>::Ones(2049);
+  const float sum = v.transpose() * v;
+  CHECK(sum == 2049);
+  CHECK((v.transpose() * v).value() == 2048);
+}
+
 TEST_CASE("A sum reads each coefficient once") {
   const matrix<fp16> a = matrix<fp16>::Ones(8, 8);
   int reads = 0;

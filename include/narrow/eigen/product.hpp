@@ -179,6 +179,21 @@ NARROW_PRODUCT_TAG(CoeffBasedProductMode)
 NARROW_PRODUCT_TAG(LazyCoeffBasedProductMode)
 #undef NARROW_PRODUCT_TAG
 
+/// An inner product stands for its one coefficient: where a built-in number is wanted, too, and there it is not rounded to
+/// a floating format, as in assignments to float matrices.
+template <class L, class R, int Options>
+requires narrow::detail::narrow_product<L, R> &&
+    narrow::narrow_scalar<typename traits<Product<L, R, Options>>::Scalar>
+class dense_product_base<L, R, Options, InnerProduct> : public dense_xpr_base<Product<L, R, Options>>::type {
+ public:
+  using Scalar = typename traits<Product<L, R, Options>>::Scalar;
+  operator Scalar() const { return static_cast<Scalar>(coefficient()); }
+  operator narrow::carrier_t<Scalar>() const { return static_cast<narrow::carrier_t<Scalar>>(coefficient()); }
+
+ private:
+  auto coefficient() const { return evaluator<Product<L, R, Options>>(this->derived()).coeff(0, 0); }
+};
+
 template <class L, class R, int Options, int Tag>
 requires narrow::detail::narrow_product<L, R>
 struct product_evaluator<Product<L, R, Options>, Tag, DenseShape, DenseShape>

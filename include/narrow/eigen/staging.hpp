@@ -26,7 +26,7 @@ inline constexpr int by_columns = 1, by_rows = 2;
 ///   orders, any_narrow     of its matrices
 ///   in_lines(), gapless()  whether neighbours lie side by side in all of them, along a line and from one
 ///                          line to the next
-///   get(line, first, n)    an expression of n floats; it holds until the next call
+///   get<Order>(line, first, n)  an expression of n floats of a line, which is a row or a column; it holds until the next call
 template <class X> struct staged { using absent = void; };
 
 template <class X>
@@ -70,7 +70,7 @@ requires(direct_access<X>&& std::same_as<carried_t<typename X::Scalar>, float>) 
 
   using matrix_lines<X>::matrix_lines;
 
-  piece_view get(Eigen::Index line, Eigen::Index first, Eigen::Index n) {
+  template <int Order> piece_view get(Eigen::Index line, Eigen::Index first, Eigen::Index n) {
     const auto* const from = this->at(line, first);
     if constexpr (any_narrow) {
       convert(from, buffer_.values, static_cast<std::size_t>(n), rounding::nearest_even{});
@@ -101,7 +101,9 @@ class staged<Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<T>, Plain
   explicit staged(const expression& x) : value_(convert_coefficient<float>(x.functor().m_other)) {}
   static bool in_lines() { return true; }
   static bool gapless() { return true; }
-  auto get(Eigen::Index, Eigen::Index, Eigen::Index n) const { return piece::Constant(n, value_); }
+  template <int Order> auto get(Eigen::Index, Eigen::Index, Eigen::Index n) const {
+    return piece::Constant(n, value_);
+  }
 
  private:
   float value_;
@@ -116,9 +118,32 @@ template <> inline constexpr bool exact_in_packets<Eigen::internal::scalar_produ
 template <> inline constexpr bool exact_in_packets<Eigen::internal::scalar_quotient_op<float, float>> = true;
 template <> inline constexpr bool exact_in_packets<Eigen::internal::scalar_opposite_op<float>> = true;
 template <> inline constexpr bool exact_in_packets<Eigen::internal::scalar_abs_op<float>> = true;
+template <> inline constexpr bool exact_in_packets<Eigen::internal::scalar_square_op<float>> = true;
+template <> inline constexpr bool exact_in_packets<Eigen::internal::scalar_abs2_op<float>> = true;
+template <int NaNs>
+inline constexpr bool exact_in_packets<Eigen::internal::scalar_max_op<float, float, NaNs>> = true;
+template <int NaNs>
+inline constexpr bool exact_in_packets<Eigen::internal::scalar_min_op<float, float, NaNs>> = true;
 
-template <class Op>
-concept staged_functor = exact_in_packets<typename wide_functor<Op>::type>;
+/// Another operation, never in a packet.
+template <class Op> struct one_by_one {
+  template <class... Float> float operator()(const Float&... x) const { return Op{}(x...); }
+};
+
+template <class To, class From> void takes_cast(const Eigen::internal::scalar_cast_op<From, To>&);
+template <class Op, class To>
+concept casts_to = requires(const Op& op) {
+  takes_cast<To>(op);
+};
+
+/// A float from so many of them, by a functor that no user wrote.
+template <class Op, class... Float>
+concept staged_functor = std::is_empty_v<typename wide_functor<Op>::type> && !casts_to<Op, float> &&
+                         requires(const typename wide_functor<Op>::type& wide, const Float&... x) {
+  { wide(x...) } -> std::same_as<float>;
+};
+template <class Op, class Wide = typename wide_functor<Op>::type>
+using staged_operation = std::conditional_t<exact_in_packets<Wide>, Wide, one_by_one<Wide>>;
 
 template <class Op> inline constexpr bool compares_floats = false;
 template <Eigen::internal::ComparisonName Comparison>
@@ -137,9 +162,9 @@ template <class Wide, class L, class R> class staged_pair {
   bool in_lines() const { return lhs_.in_lines() && rhs_.in_lines(); }
   bool gapless() const { return lhs_.gapless() && rhs_.gapless(); }
 
-  auto get(Eigen::Index line, Eigen::Index first, Eigen::Index n) {
-    const auto l = lhs_.get(line, first, n);
-    const auto r = rhs_.get(line, first, n);
+  template <int Order> auto get(Eigen::Index line, Eigen::Index first, Eigen::Index n) {
+    const auto l = lhs_.template get<Order>(line, first, n);
+    const auto r = rhs_.template get<Order>(line, first, n);
     return Eigen::CwiseBinaryOp<Wide, decltype(l), decltype(r)>(l, r);
   }
 
@@ -148,12 +173,12 @@ template <class Wide, class L, class R> class staged_pair {
   staged_t<R> rhs_;
 };
 
-template <staged_functor Op, stageable L, stageable R>
-class staged<Eigen::CwiseBinaryOp<Op, L, R>> : public staged_pair<typename wide_functor<Op>::type, L, R> {
-  using staged_pair<typename wide_functor<Op>::type, L, R>::staged_pair;
+template <staged_functor<float, float> Op, stageable L, stageable R>
+class staged<Eigen::CwiseBinaryOp<Op, L, R>> : public staged_pair<staged_operation<Op>, L, R> {
+  using staged_pair<staged_operation<Op>, L, R>::staged_pair;
 };
 
-template <staged_functor Op, stageable Arg> class staged<Eigen::CwiseUnaryOp<Op, Arg>> {
+template <staged_functor<float> Op, stageable Arg> class staged<Eigen::CwiseUnaryOp<Op, Arg>> {
  public:
   static constexpr int orders = staged_t<Arg>::orders;
   static constexpr bool any_narrow = staged_t<Arg>::any_narrow;
@@ -162,19 +187,44 @@ template <staged_functor Op, stageable Arg> class staged<Eigen::CwiseUnaryOp<Op,
   bool in_lines() const { return arg_.in_lines(); }
   bool gapless() const { return arg_.gapless(); }
 
-  auto get(Eigen::Index line, Eigen::Index first, Eigen::Index n) {
-    const auto arg = arg_.get(line, first, n);
-    return Eigen::CwiseUnaryOp<typename wide_functor<Op>::type, decltype(arg)>(arg);
+  template <int Order> auto get(Eigen::Index line, Eigen::Index first, Eigen::Index n) {
+    const auto arg = arg_.template get<Order>(line, first, n);
+    return Eigen::CwiseUnaryOp<staged_operation<Op>, decltype(arg)>(arg);
   }
 
  private:
   staged_t<Arg> arg_;
 };
 
-template <class To, class From> void takes_cast(const Eigen::internal::scalar_cast_op<From, To>&);
-template <class Op, class To>
-concept casts_to = requires(const Op& op) {
-  takes_cast<To>(op);
+/// A vector that stands for each row, or each column, of a matrix.
+template <class V, int Rows, int Cols>
+concept broadcast = stageable<V> &&
+    ((V::ColsAtCompileTime == 1 && Rows == 1) || (V::RowsAtCompileTime == 1 && Cols == 1));
+
+template <class V, int Rows, int Cols>
+requires broadcast<V, Rows, Cols>
+class staged<Eigen::Replicate<V, Rows, Cols>> {
+  static constexpr int across =
+      V::ColsAtCompileTime == 1 ? by_columns : by_rows;  // lines that are the vector
+
+ public:
+  static constexpr int orders = 0;
+  static constexpr bool any_narrow = staged_t<V>::any_narrow;
+
+  explicit staged(const Eigen::Replicate<V, Rows, Cols>& x) : vector_(x.nestedExpression()) {}
+  bool in_lines() const { return vector_.in_lines(); }
+  static bool gapless() { return false; }
+
+  template <int Order> auto get(Eigen::Index line, Eigen::Index first, Eigen::Index n) {
+    constexpr int own = V::IsRowMajor ? by_rows : by_columns;
+    if constexpr (Order == across)
+      return vector_.template get<own>(0, first, n);
+    else
+      return piece::Constant(n, vector_.template get<own>(0, line, 1)(0));
+  }
+
+ private:
+  staged_t<V> vector_;
 };
 
 // What changes nothing: floats as floats, arrays as matrices.
@@ -222,12 +272,13 @@ template <class Condition, class Then, class Else> class staged_selection {
   bool in_lines() const { return condition_.in_lines() && then_.in_lines() && else_.in_lines(); }
   bool gapless() const { return condition_.gapless() && then_.gapless() && else_.gapless(); }
 
-  piece_view get(Eigen::Index line, Eigen::Index first, Eigen::Index n) {
+  template <int Order> piece_view get(Eigen::Index line, Eigen::Index first, Eigen::Index n) {
     bool chosen[piece_size];
     float values[piece_size];
-    Eigen::Map<Eigen::Array<bool, Eigen::Dynamic, 1>>(chosen, n) = condition_.get(line, first, n);
-    Eigen::Map<piece>(values, n) = then_.get(line, first, n);
-    Eigen::Map<piece>(result_.values, n) = else_.get(line, first, n);
+    Eigen::Map<Eigen::Array<bool, Eigen::Dynamic, 1>>(chosen, n) =
+        condition_.template get<Order>(line, first, n);
+    Eigen::Map<piece>(values, n) = then_.template get<Order>(line, first, n);
+    Eigen::Map<piece>(result_.values, n) = else_.template get<Order>(line, first, n);
     for (Eigen::Index i = 0; i < n; ++i) result_.values[i] = chosen[i] ? values[i] : result_.values[i];
     return {result_.values, n};
   }
@@ -292,6 +343,7 @@ concept stored_in_pieces =
 template <class Combine, class Dst, class X, class Round>
 NARROW_KERNEL bool assign_in_pieces(Dst& dst, const X& x, const Round& round) {
   using To = typename Dst::Scalar;
+  constexpr int order = matrix_lines<Dst>::orders;
   staged<X> values(x);
   std::conditional_t<std::is_void_v<Combine>, matrix_lines<Dst>, staged<Dst>> present(dst);
   if (dst.size() < smallest_staged || !values.in_lines() || !present.in_lines()) return false;
@@ -312,7 +364,7 @@ NARROW_KERNEL bool assign_in_pieces(Dst& dst, const X& x, const Round& round) {
         else
           convert(wide, to, static_cast<std::size_t>(n), round, along * step + across, step);
       };
-      const auto result = values.get(line, first, n);
+      const auto result = values.template get<order>(line, first, n);
       const auto store = [&](const auto& wide) {
         if constexpr (std::same_as<To, float>) {
           Eigen::Map<piece>(to, n) = wide;
@@ -327,7 +379,7 @@ NARROW_KERNEL bool assign_in_pieces(Dst& dst, const X& x, const Round& round) {
       if constexpr (std::is_void_v<Combine>) {
         store(result);
       } else {
-        const auto old = present.get(line, first, n);
+        const auto old = present.template get<order>(line, first, n);
         using both = Eigen::CwiseBinaryOp<Combine, decltype(old), decltype(result)>;
         store(both(old, result));
       }
@@ -336,3 +388,9 @@ NARROW_KERNEL bool assign_in_pieces(Dst& dst, const X& x, const Round& round) {
 }
 
 }  // namespace narrow::detail
+
+namespace Eigen::internal {
+template <class Op> struct functor_traits<narrow::detail::one_by_one<Op>> {
+  enum { Cost = functor_traits<Op>::Cost, PacketAccess = false };
+};
+}  // namespace Eigen::internal
