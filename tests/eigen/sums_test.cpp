@@ -108,6 +108,48 @@ TEST_CASE("A number is what an inner product in float is, not rounded on the way
   CHECK((v.transpose() * v).value() == 2048);
 }
 
+TEMPLATE_TEST_CASE("The largest and the smallest of all sizes, orders and expressions", "[eigen]",
+                   (matrix<fp16, Eigen::ColMajor>), (matrix<narrow::bf16, Eigen::RowMajor>),
+                   (matrix<narrow::fp8_e4m3fn, Eigen::ColMajor>)) {
+  using M = TestType;
+  using S = typename M::Scalar;
+  tally result;
+  for (const auto& [rows, cols] : {std::pair{1, 1}, {3, 5}, {40, 1}, {1, 40}, {33, 7}, {7, 300}, {300, 3}}) {
+    const M m = integers(rows, cols, 3).template cast<S>();
+    const Eigen::MatrixXd x = as_double(m);
+    const auto expect = [&](const char* what, double got, double right) {
+      result.expect(got == right, [&] { return text(what, rows, cols, got, right); });
+    };
+    for (int place = 0; place < rows * cols;
+         place += 1 + rows * cols / 5) {  // the extremes where they are last, too
+      M peak = m;
+      peak.data()[rows * cols - 1 - place] = S(208);
+      expect("largest", double(peak.maxCoeff()), 208);
+      expect("smallest", double((-peak).minCoeff()), -208);
+      peak.data()[place] = std::numeric_limits<S>::quiet_NaN();
+      expect("NaN", isnan(peak.template maxCoeff<Eigen::PropagateNaN>()), 1);
+      if (rows * cols > 1) {
+        const bool covered = place == rows * cols - 1 - place;
+        expect("numbers", double(peak.template maxCoeff<Eigen::PropagateNumbers>()),
+               covered ? double(peak.array().isNaN().select(S(-1000), peak).maxCoeff()) : 208);
+      }
+    }
+    expect("smallest as it is", double(m.minCoeff()), x.minCoeff());
+    expect("of magnitudes", double(m.cwiseAbs().maxCoeff()), x.cwiseAbs().maxCoeff());
+    expect("of a sum", double((m + m).minCoeff()), 2 * x.minCoeff());
+    expect("of a row", double(m.row(rows / 2).maxCoeff()), x.row(rows / 2).maxCoeff());
+    expect("of a column", double(m.col(cols / 2).minCoeff()), x.col(cols / 2).minCoeff());
+    expect("of columns", double(Eigen::Matrix<S, 1, Eigen::Dynamic>(m.colwise().maxCoeff()).minCoeff()),
+           x.colwise().maxCoeff().minCoeff());
+    expect("sum of a sum", double(narrow::sum(m + m)), 2 * x.sum());
+    expect("sum of differences", double(narrow::sum((m - M::Constant(rows, cols, S(1))).cwiseAbs())),
+           (x.array() - 1).abs().sum());
+    expect("sum of a block", double(narrow::sum(2 * m.bottomRows(rows - rows / 2))),
+           2 * x.bottomRows(rows - rows / 2).sum());
+  }
+  result.require_at_least(7 * 9);
+}
+
 TEST_CASE("A sum reads each coefficient once") {
   const matrix<fp16> a = matrix<fp16>::Ones(8, 8);
   int reads = 0;

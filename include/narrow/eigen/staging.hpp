@@ -387,6 +387,30 @@ NARROW_KERNEL bool assign_in_pieces(Dst& dst, const X& x, const Round& round) {
   return true;
 }
 
+/// Computed pieces of narrow numbers in one storage order, which can be read one after the other.
+template <class X>
+concept read_in_pieces = stageable<X> && narrow_float<typename X::Scalar> &&
+    (staged_t<X>::orders == by_columns || staged_t<X>::orders == by_rows);
+
+/// use(values) for all pieces of x, in memory. False, and nothing is done, if neighbours do not lie side by side.
+template <read_in_pieces X, class Use> bool for_pieces(const X& x, const Use& use) {
+  constexpr int order = staged_t<X>::orders;
+  staged_t<X> values(x);
+  if (x.size() < smallest_staged || !values.in_lines()) return false;
+  const bool flat = values.gapless();
+  const Eigen::Index rows = x.rows(), cols = x.cols(), count = order == by_columns ? cols : rows;
+  const Eigen::Index lines = flat ? 1 : count, length = flat ? x.size() : x.size() / count;
+  if (length < smallest_staged) return false;
+  piece_buffer buffer;
+  for (Eigen::Index line = 0; line < lines; ++line)
+    for (Eigen::Index first = 0; first < length; first += piece_size) {
+      const Eigen::Index n = std::min(piece_size, length - first);
+      Eigen::Map<piece>(buffer.values, n) = values.template get<order>(line, first, n);
+      use(piece_view(buffer.values, n));
+    }
+  return true;
+}
+
 }  // namespace narrow::detail
 
 namespace Eigen::internal {

@@ -1,10 +1,11 @@
 // Sums of narrow coefficients: sum, trace, dot, squaredNorm, norm, row and column sums. Wide, rounded once at
-// the end.
+// the end. And the largest and the smallest one.
 #pragma once
 
 #include <array>
 
 #include "product.hpp"
+#include "staging.hpp"
 
 namespace narrow::detail {
 
@@ -26,6 +27,9 @@ template <class X, class Values> auto wide_sum(const X& x, const Values& values)
     std::array<coefficient_t<X>, 256> portion;
     std::size_t count = 0;
     decltype(kernel::sum(portion.data(), 1, 0)) total{};
+    if constexpr (read_in_pieces<X>)
+      if (for_pieces(x, [&](const piece_view& some) { total += kernel::sum(some.data(), 1, some.size()); }))
+        return total;
     const auto add_portion = [&] {
       total += kernel::sum(portion.data(), 1, static_cast<kernel::index>(count));
       count = 0;
@@ -80,6 +84,17 @@ auto wide_line_sum(const Eigen::CwiseUnaryOp<Eigen::internal::scalar_abs2_op<S>,
   return wide_sum(line_of<Direction>(x.nestedExpression(), line).cwiseAbs2());
 }
 
+/// The one coefficient of all that Op keeps; of_piece finds that of some floats.
+template <class T, class Op, class Values, class X, class OfPiece>
+T extreme(const Values& values, const X& x, const OfPiece& of_piece) {
+  auto kept = static_cast<float>(values.coeff(0, 0));
+  if constexpr (read_in_pieces<X>)
+    if (for_pieces(x, [&](const piece_view& some) { kept = Op{}(kept, of_piece(some)); })) return T(kept);
+  for (Eigen::Index j = 0; j < x.cols(); ++j)
+    for (Eigen::Index i = 0; i < x.rows(); ++i) kept = Op{}(kept, static_cast<float>(values.coeff(i, j)));
+  return T(kept);
+}
+
 /// A sum as a coefficient: float stays wide, an exact fixed-point sum is rounded to T.
 template <class T, class Sum> auto sum_coefficient(const Sum& sum) {
   if constexpr (narrow_fixed<T>)
@@ -105,6 +120,20 @@ struct redux_impl<scalar_sum_op<T, T>, Evaluator, narrow_sum_traversal, NoUnroll
     return static_cast<T>(narrow::detail::sum_coefficient<T>(narrow::detail::wide_sum(x, values)));
   }
 };
+
+#define NARROW_EXTREME(Op, coefficient)                                                             \
+  template <narrow::narrow_float T, int NaNs, class Evaluator>                                      \
+  struct redux_traits<Op<T, T, NaNs>, Evaluator> : redux_traits<scalar_sum_op<T, T>, Evaluator> {}; \
+  template <narrow::narrow_float T, int NaNs, class Evaluator>                                      \
+  struct redux_impl<Op<T, T, NaNs>, Evaluator, narrow_sum_traversal, NoUnrolling> {                 \
+    template <class X> static T run(const Evaluator& values, const Op<T, T, NaNs>&, const X& x) {   \
+      return narrow::detail::extreme<T, Op<float, float, NaNs>>(                                    \
+          values, x, [](const auto& piece) { return piece.template coefficient<NaNs>(); });         \
+    }                                                                                               \
+  };
+NARROW_EXTREME(scalar_max_op, maxCoeff)
+NARROW_EXTREME(scalar_min_op, minCoeff)
+#undef NARROW_EXTREME
 
 #if EIGEN_VERSION_AT_LEAST(4, 0, 0)
 /// Eigen 5 evaluates `dot` here.
