@@ -114,7 +114,8 @@ TEMPLATE_TEST_CASE("The largest and the smallest of all sizes, orders and expres
   using M = TestType;
   using S = typename M::Scalar;
   tally result;
-  for (const auto& [rows, cols] : {std::pair{1, 1}, {3, 5}, {40, 1}, {1, 40}, {33, 7}, {7, 300}, {300, 3}}) {
+  for (const auto& shape : {std::pair{1, 1}, {3, 5}, {40, 1}, {1, 40}, {33, 7}, {7, 300}, {300, 3}}) {
+    const int rows = shape.first, cols = shape.second;
     const M m = integers(rows, cols, 3).template cast<S>();
     const Eigen::MatrixXd x = as_double(m);
     const auto expect = [&](const char* what, double got, double right) {
