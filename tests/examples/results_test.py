@@ -305,6 +305,11 @@ exit ${STUB_CODE-0}
         self.assertEqual((self.out / "mnist-statistics.txt").read_text().count("<--seed>"), 1)
         self.assertNotIn("statistics", (self.out / "mnist-mixed.txt").read_text())
 
+    def test_a_name_that_begins_none_is_an_error(self):
+        done = run("suite", "-n", "train", self.folder, "m", "c", "mnist", "nothing")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertEqual(done.stderr, "suite: no experiment's name begins with nothing\n")
+
     def test_printing_runs_nothing(self):
         done = run("suite", "-n", "train", self.out, "M", "C")
         self.assertFalse(self.out.exists())
@@ -331,6 +336,13 @@ class Collecting(InFolder):
             row for row in rows if row.startswith("fp32,1") and (
                 "ks_" in row or "exponents" in row and row.split(",")[3] in ("0", "2", "100")
                 or "channel" in row and row.split(",")[3] == "100")))
+
+    def test_a_folder_that_is_a_file_is_an_error(self):
+        self.put("a.csv", CURVE_HEAD + curve("fp32", 1, [0.5]))
+        self.put("a.txt", "")
+        done = run("collect", "--csv", self.put("file", ""), self.csv)
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, "^collect: .*file.*\n$")
 
     def test_switches_of_the_first_seed_and_the_last_of_others(self):
         out = self.folder / "out"
