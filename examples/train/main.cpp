@@ -125,7 +125,11 @@ int main(int argc, char** argv) try {
   train_all(*asked, data, runs);
   print_table(std::cout, runs);
   if (!asked->training.exports.empty()) print_models(std::cout, runs, asked->training);
-  return 0;
+  const auto diverged = [](const run& r) { return !r.result.diverged.empty(); };
+  if (!std::ranges::all_of(runs, diverged)) return 0;
+  std::cerr << "train: no run has trained anything: " << runs.front().kind->name << " seed "
+            << runs.front().seed << " diverged, " << runs.front().result.diverged << '\n';
+  return 2;
 } catch (const narrow_train::data_error& e) {
   std::cerr << "train: " << e.what() << '\n';
   return 2;
