@@ -61,21 +61,22 @@ template <class Element> class vector_piece {
   template <class Kernels, class X>
   void read(kernel_set t, const Kernels& kernels, const X* x, index stride, index n, plane which) {
     excess_ = 0;
-    constexpr index part = 256;
+    constexpr index part = 256, vector = 64;  // elements of the longest one, in which kernels read
     for (index i = 0; i < n; i += part) {
-      const index count = std::min(part, n - i);
-      Element elements[part] = {};
+      const index count = std::min(part, n - i), whole = (count + vector - 1) / vector * vector;
+      Element elements[part];
+      std::fill(elements + count, elements + whole, Element{});
       decode(t, x + i * stride, stride, elements, count);
       take(which, elements, count);
       if constexpr (std::same_as<Element, std::int8_t>) {
         if (kernels.excess != 0)
           for (index l = 0; l < count; ++l) excess_ += kernels.excess * elements[l];
         if (kernels.group == 2) {
-          append<std::int16_t>(elements, i, part);
+          append<std::int16_t>(elements, i, whole);
           continue;
         }
       }
-      append<Element>(elements, i, part);
+      append<Element>(elements, i, whole);
     }
   }
   const word* words() const { return words_; }
