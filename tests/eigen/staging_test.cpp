@@ -135,6 +135,9 @@ TEMPLATE_TEST_CASE("vectors stand for rows and columns in pieces", "[eigen][stag
          [](float x, float c, float r) { return (x + c) * r; });
   expect("relu of the biased", (a.colwise() + column).cwiseMax(S(0)),
          [](float x, float c, float) { return x + c < 0 ? 0 : x + c; });
+  expect("rows scaled", column.asDiagonal() * a, [](float x, float c, float) { return x * c; });
+  expect("columns scaled", (a * row.asDiagonal()) * 0.5f + a,
+         [](float x, float, float r) { return x * r * 0.5f + x; });
   M b = a;
   b.colwise() += column;
   expect("added to all columns", b, [](float x, float c, float) { return x + c; });
@@ -272,6 +275,8 @@ TEST_CASE("what is stored in pieces", "[eigen][staging]") {
   const Eigen::Matrix<fp16, Eigen::Dynamic, 1> v;
   CHECK(in_pieces(a, a.colwise() + v));
   CHECK(in_pieces(r, r.colwise() + v));
+  CHECK(in_pieces(a, v.asDiagonal() * a));
+  CHECK(in_pieces(r, r * v.asDiagonal()));
   CHECK_FALSE(in_pieces(a, v.replicate(1, 3)));
   CHECK_FALSE(in_pieces(a, a.unaryExpr([](fp16 y) { return y * y; })));  // the user's function sees fp16
 }
