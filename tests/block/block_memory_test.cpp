@@ -10,7 +10,6 @@ namespace {
 /// n elements and the scales, no more; on the way the statistics of the blocks and a few panels besides.
 template <class F> void check_memory(std::size_t scales) {
   constexpr place rows = 300, cols = 500;
-  REQUIRE(num_threads() == 1);  // whose bookkeeping is kept from the first call on
   constexpr std::size_t n = rows * cols;
   constexpr std::size_t element = sizeof(typename F::element_type), scale = sizeof(typename F::scale_type);
   const std::vector<float> values(n, 1.5f);

@@ -7,8 +7,8 @@
 #include <concepts>
 #include <condition_variable>
 #include <exception>
-#include <memory>
 #include <mutex>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -153,9 +153,11 @@ class thread_pool {
 
 /// Ends the threads with the program; not in a child process, which would wait for them forever.
 struct thread_pool::owner {
-  thread_pool* pool = new thread_pool;
+  alignas(thread_pool) unsigned char memory[sizeof(
+      thread_pool)];  // of the first one: who counts allocations sees none
+  thread_pool* pool = new (memory) thread_pool;
   ~owner() {
-    if (pool->is_here()) delete pool;
+    if (pool->is_here()) pool->~thread_pool();
   }
 };
 
