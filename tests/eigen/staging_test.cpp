@@ -57,6 +57,18 @@ template <class Dst, class Form, class... M> void check(const char* name, const 
   CHECK(different == 0);
 }
 
+/// How many coefficients are not right(i, j), rounded once; NaN is NaN.
+template <class M, class Right> Eigen::Index differences(const M& got, const Right& right) {
+  Eigen::Index different = 0;
+  for (Eigen::Index i = 0; i < got.rows(); ++i)
+    for (Eigen::Index j = 0; j < got.cols(); ++j) {
+      const typename M::Scalar expected(right(i, j));
+      different +=
+          !(got(i, j) != got(i, j) && expected != expected) && bits_of(got(i, j)) != bits_of(expected);
+    }
+  return different;
+}
+
 /// Of floats to S, as they are and computed, and back.
 template <class S> void check_casts(const matrix<float>& x, const matrix<S>& a) {
   check<matrix<S>>(
@@ -98,6 +110,8 @@ TEMPLATE_TEST_CASE("pieces hold the same bits as coefficients", "[eigen][staging
   check<matrix<S>>(
       "relu", [](const auto& p) { return (p.array() < S(0)).select(S(0), p); }, a);
   check<matrix<S>>(
+      "where positive", [](const auto& p) { return (p.array() > S(0)).template cast<S>().matrix(); }, a);
+  check<matrix<S>>(
       "extremes", [](const auto& p, const auto& q) { return p.cwiseMax(q).cwiseMin(S(1.5f)); }, a, b);
   check<matrix<S>>(
       "squares", [](const auto& p) { return (p.array().square() - p.cwiseAbs2().array()).matrix(); }, a);
@@ -119,15 +133,10 @@ TEMPLATE_TEST_CASE("vectors stand for rows and columns in pieces", "[eigen][stag
   const Eigen::Matrix<S, Eigen::Dynamic, 1> column = samples<S>(rows, 1, 2);
   const Eigen::Matrix<S, 1, Eigen::Dynamic> row = samples<S, Eigen::RowMajor>(1, cols, 3);
   const auto expect = [&](const char* name, const M& got, const auto& right) {
-    Eigen::Index different = 0;
-    for (Eigen::Index i = 0; i < rows; ++i)
-      for (Eigen::Index j = 0; j < cols; ++j) {
-        const S expected(right(float{a(i, j)}, float{column(i)}, float{row(j)}));
-        different +=
-            !(got(i, j) != got(i, j) && expected != expected) && bits_of(got(i, j)) != bits_of(expected);
-      }
     INFO(name);
-    CHECK(different == 0);
+    CHECK(differences(got, [&](Eigen::Index i, Eigen::Index j) {
+            return right(float{a(i, j)}, float{column(i)}, float{row(j)});
+          }) == 0);
   };
   expect("a column for all", a.colwise() + column, [](float x, float c, float) { return x + c; });
   expect("a row for all", a.rowwise() - row, [](float x, float, float r) { return x - r; });
@@ -146,6 +155,64 @@ TEMPLATE_TEST_CASE("vectors stand for rows and columns in pieces", "[eigen][stag
   expect("taken from all rows", b, [](float x, float, float r) { return x - r; });
   M wide = a.colwise() - column.cwiseAbs();
   expect("computed", wide, [](float x, float c, float) { return x - std::abs(c); });
+}
+
+TEMPLATE_TEST_CASE("pieces of lines in any order and at any distance", "[eigen][staging]", fp16, bf16,
+                   fp8_e4m3fn) {
+  using S = TestType;
+  using at = Eigen::Index;
+  using strides = Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>;
+  const auto [rows, cols] = GENERATE(std::pair{300, 9}, std::pair{10, 70}, std::pair{8, 4}, std::pair{7, 40});
+  const at m = rows, n = cols;
+  const auto a = samples<S>(m, n, 1);
+  const auto r = samples<S, Eigen::RowMajor>(m, n, 2);
+  const auto x = samples<float, Eigen::RowMajor>(m, n, 3);
+  const auto wide = [](const auto& y) { return static_cast<float>(y); };
+  INFO(m << " x " << n);
+
+  matrix<S> got = a + r;
+  CHECK(differences(got, [&](at i, at j) { return wide(a(i, j)) + wide(r(i, j)); }) == 0);
+  matrix<S, Eigen::RowMajor> by_rows = 2 * a - r;
+  CHECK(differences(by_rows, [&](at i, at j) { return 2 * wide(a(i, j)) - wide(r(i, j)); }) == 0);
+  got = x.template cast<S>();
+  CHECK(differences(got, [&](at i, at j) { return x(i, j); }) == 0);
+  Eigen::MatrixXf floats = r.template cast<float>() * 0.1f;
+  CHECK(differences(floats, [&](at i, at j) { return wide(r(i, j)) * 0.1f; }) == 0);
+  matrix<S> turned = r.transpose() * 3;
+  CHECK(differences(turned, [&](at i, at j) { return 3 * wide(r(j, i)); }) == 0);
+
+  got = a.reverse() + r;
+  CHECK(differences(got, [&](at i, at j) { return wide(a(m - 1 - i, n - 1 - j)) + wide(r(i, j)); }) == 0);
+  got = (a - r).colwise().reverse();
+  CHECK(differences(got, [&](at i, at j) { return wide(a(m - 1 - i, j)) - wide(r(m - 1 - i, j)); }) == 0);
+  by_rows = r.rowwise().reverse() / 3;
+  CHECK(differences(by_rows, [&](at i, at j) { return wide(r(i, n - 1 - j)) / 3; }) == 0);
+
+  matrix<S> store = matrix<S>::Zero(2 * m + 1, 3 * n);
+  Eigen::Map<matrix<S>, 0, strides> apart(store.data(), m, n, strides(3 * store.rows(), 2));
+  apart = r;
+  apart += a;
+  CHECK(differences(apart, [&](at i, at j) { return wide(r(i, j)) + wide(a(i, j)); }) == 0);
+  got = apart * 0.5f;
+  CHECK(differences(got, [&](at i, at j) { return wide(apart(i, j)) * 0.5f; }) == 0);
+  at touched = 0;
+  for (at j = 0; j < store.cols(); ++j)
+    for (at i = 0; i < store.rows(); ++i)
+      touched += (i % 2 || i == 2 * m || j % 3) && store(i, j).bits() != 0;
+  CHECK(touched == 0);
+}
+
+TEST_CASE("means of rows and columns are taken in pieces, computed once and wide", "[eigen][staging]") {
+  std::mt19937 engine(5);
+  const Eigen::MatrixXf x = Eigen::MatrixXf::NullaryExpr(
+      50, 40, [&] { return static_cast<float>(static_cast<std::int32_t>(engine())) * 0x1p-31f; });
+  const matrix<fp16> a = x.cast<fp16>();
+  const Eigen::VectorXf of_rows = a.rowwise().mean(), of_columns = a.colwise().mean().transpose();
+  matrix<fp16> got = a.colwise() - a.rowwise().mean();
+  CHECK(differences(got, [&](Eigen::Index i, Eigen::Index j) { return float{a(i, j)} - of_rows(i); }) == 0);
+  got = a.rowwise() - a.colwise().mean();
+  CHECK(differences(got, [&](Eigen::Index i, Eigen::Index j) { return float{a(i, j)} - of_columns(j); }) ==
+        0);
 }
 
 TEST_CASE("pieces in rows, in blocks and in place", "[eigen][staging]") {
@@ -266,15 +333,20 @@ TEST_CASE("what is stored in pieces", "[eigen][staging]") {
   const matrix<narrow::fixed<16, 12, narrow::rounding::stochastic>> q;
   CHECK(in_pieces(q, x.cast<narrow::fixed<16, 12, narrow::rounding::stochastic>>()));
   CHECK(in_pieces(x, q.cast<float>()));
-  CHECK_FALSE(in_pieces(q, q + q));  // exact, as it is
-  CHECK_FALSE(in_pieces(a, a + r));  // two storage orders
-  CHECK_FALSE(in_pieces(a, b));      // a copy
+  CHECK_FALSE(in_pieces(q, q + q));  // exact
+  CHECK(in_pieces(a, a + r));
+  CHECK(in_pieces(a, a.reverse() * 2));
+  CHECK_FALSE(in_pieces(a, b));  // copies
+  CHECK_FALSE(in_pieces(a, r));
+  CHECK_FALSE(in_pieces(a, b.reverse()));
   CHECK_FALSE(in_pieces(small, small + small));
   CHECK(in_pieces(a, a.array().exp().matrix()));
   CHECK(in_pieces(a, a.cwiseMax(fp16(0))));
+  CHECK(in_pieces(a, (a.array() > b.array()).cast<fp16>().matrix() * 0.5f));
   const Eigen::Matrix<fp16, Eigen::Dynamic, 1> v;
   CHECK(in_pieces(a, a.colwise() + v));
   CHECK(in_pieces(r, r.colwise() + v));
+  CHECK(in_pieces(a, a.colwise() - a.rowwise().mean()));
   CHECK(in_pieces(a, v.asDiagonal() * a));
   CHECK(in_pieces(r, r * v.asDiagonal()));
   CHECK_FALSE(in_pieces(a, v.replicate(1, 3)));

@@ -186,6 +186,20 @@ TEMPLATE_LIST_TEST_CASE("Constructors, statics, sizes, comma, streams", "[tensor
   REQUIRE(row.cols() == 2);
   column.setLinSpaced(T(0), T(2));
   REQUIRE(holds(column, Eigen::Matrix<T, Dynamic, 1>::LinSpaced(5, 0, 2)));
+  column.setLinSpaced(7, T(0), T(3));
+  REQUIRE(holds(column, Eigen::Matrix<T, Dynamic, 1>::LinSpaced(7, 0, 3)));
+
+  Plain rows(0, parts.cols()), columns(parts.rows(), 0);
+  for (const auto& line : parts.rowwise()) {
+    rows.conservativeResize(rows.rows() + 1, Eigen::NoChange);
+    rows.bottomRows(1) = line;
+  }
+  for (const auto& line : parts.colwise()) {
+    columns.conservativeResize(Eigen::NoChange, columns.cols() + 1);
+    columns.rightCols(1) = line;
+  }
+  REQUIRE(holds(parts, rows));
+  REQUIRE(holds(parts, columns));
 }
 
 TEMPLATE_LIST_TEST_CASE("Copies, moves, swaps, containers", "[tensor]", tensor_formats) {
@@ -253,6 +267,7 @@ TEST_CASE("The matrix can be decomposed", "[tensor]") {
   const MatrixXf x = m;
   const Eigen::VectorXf y = numbers<float>(6, 1);
   REQUIRE(m.lu().solve(y).isApprox(x.lu().solve(y)));
+  REQUIRE(Eigen::PartialPivLU<M>(m).solve(y).isApprox(x.lu().solve(y)));
   REQUIRE(m.inverse().isApprox(x.inverse()));
   REQUIRE(std::abs(m.determinant() - x.determinant()) <= 1e-5f * (1 + std::abs(x.determinant())));
 }

@@ -2,8 +2,8 @@
 //
 // Of floating formats: computed and kept in float, whose range the algorithms need (a Jacobi rotation in fp16
 // overflows at a ratio of 256). A decomposition of Matrix<fp16> is one of the float matrix with the same
-// values; what it gives is float and rounds once where it is stored. Of `fixed`: LLT, LDLT, LU and QR run in
-// fixed point, the iterative ones, which would never terminate there, are refused.
+// values; what it gives is float and rounds once where it is stored. Of block formats, too. Of `fixed`: LLT, LDLT,
+// LU and QR run in fixed point, the iterative ones, which would never terminate there, are refused.
 #pragma once
 
 #include "structured.hpp"
@@ -16,14 +16,14 @@ template <class T, int R, int C, int O, int MR, int MC>
 inline constexpr bool is_plain_matrix<Eigen::Matrix<T, R, C, O, MR, MC>> = true;
 
 template <class M>
-concept narrow_float_matrix = is_plain_matrix<M> && narrow_float<typename M::Scalar>;
+concept narrow_float_matrix = is_plain_matrix<M> &&(narrow_float<typename M::Scalar> || tensor_part<M>);
 template <class M>
 concept narrow_fixed_matrix = is_plain_matrix<M> && narrow_fixed<typename M::Scalar>;
 
 template <class M> struct float_matrix;
 template <class T, int R, int C, int O, int MR, int MC>
 struct float_matrix<Eigen::Matrix<T, R, C, O, MR, MC>> {
-  using type = Eigen::Matrix<float, R, C, O, MR, MC>;
+  using type = Eigen::Matrix<widened_t<typename Eigen::Matrix<T, R, C, O, MR, MC>::Scalar>, R, C, O, MR, MC>;
 };
 template <class M> using float_matrix_t = typename float_matrix<M>::type;
 
@@ -32,8 +32,9 @@ template <class Base> struct float_decomposition : Base {
   using Base::Base;
 
   template <class B> auto solve(const Eigen::MatrixBase<B>& b) const {
-    const plain_like<float, B> rhs = b;
-    return plain_matrix<float, Base::MatrixType::ColsAtCompileTime, B::ColsAtCompileTime>(Base::solve(rhs));
+    using scalar = typename Base::MatrixType::Scalar;
+    const plain_like<scalar, B> rhs = b;
+    return plain_matrix<scalar, Base::MatrixType::ColsAtCompileTime, B::ColsAtCompileTime>(Base::solve(rhs));
   }
 };
 

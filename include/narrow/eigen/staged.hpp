@@ -3,6 +3,8 @@
 // coefficient: what a packet would compute otherwise is not computed in packets.
 #pragma once
 
+#include <bit>
+
 #include "evaluate.hpp"
 
 namespace narrow::detail {
@@ -11,6 +13,8 @@ namespace narrow::detail {
 inline constexpr Eigen::Index piece_size = 256;
 /// Below this size an assignment is done before the kernels have been found.
 inline constexpr Eigen::Index smallest_staged = 32;
+/// Below it a line costs more for being called than for its coefficients.
+inline constexpr Eigen::Index short_line = 32;
 
 using piece = Eigen::Array<float, Eigen::Dynamic, 1>;
 using piece_view = Eigen::Map<const piece>;
@@ -18,15 +22,14 @@ struct piece_buffer {
   alignas(64) float values[piece_size];
 };
 
-// Bits for the storage orders of the matrices in memory that are part of an expression.
-inline constexpr int by_columns = 1, by_rows = 2;
+/// Which lines are taken one after the other, columns or rows; bits, for the storage orders of an expression's matrices.
+enum traversal : int { by_columns = 1, by_rows = 2 };
 
 /// How an expression is computed piece by piece, for those that can be:
 ///
 ///   orders, any_narrow     of its matrices
-///   in_lines(), gapless()  whether neighbours lie side by side in all of them, along a line and from one
-///                          line to the next
-///   get<Order>(line, first, n)  an expression of n floats of a line, which is a row or a column; it holds until the next call
+///   gapless(order)         whether its lines follow one another in memory, so that they are one
+///   get(order, line, first, n)  an expression of n floats of a line; it holds until the next call
 template <class X> struct staged { using absent = void; };
 
 template <class X>
@@ -38,40 +41,43 @@ template <class X> using staged_t = staged<std::remove_cv_t<X>>;
 template <class X>
 concept narrow_or_float = narrow_float<typename X::Scalar> || std::same_as<typename X::Scalar, float>;
 
-/// Where a matrix lies in memory.
+/// Where the lines of a matrix lie in memory, in either order.
 template <class X> class matrix_lines {
  public:
-  static constexpr int orders = X::IsRowMajor ? by_rows : by_columns;
+  static constexpr traversal orders = X::IsRowMajor ? by_rows : by_columns;
 
-  explicit matrix_lines(const X& x)
-      : data_(x.data()), line_stride_(x.outerStride()), in_lines_(x.innerStride() == 1) {
-    gapless_ = in_lines_ && (line_stride_ == x.innerSize() || x.outerSize() == 1);
+  explicit matrix_lines(X& x) : data_(x.data()), inner_(x.innerStride()), outer_(x.outerStride()) {
+    gapless_ = inner_ == 1 && (outer_ == x.innerSize() || x.outerSize() == 1);
   }
-  bool in_lines() const { return in_lines_; }
-  bool gapless() const { return gapless_; }
-
- protected:
-  const typename X::Scalar* at(Eigen::Index line, Eigen::Index first) const {
-    return data_ + line * line_stride_ + first;
+  bool gapless(traversal order) const { return order == orders && gapless_; }
+  /// From one coefficient of a line to the next.
+  Eigen::Index step(traversal order) const { return order == orders ? inner_ : outer_; }
+  auto* at(traversal order, Eigen::Index line, Eigen::Index first) const {
+    return data_ + line * (order == orders ? outer_ : inner_) + first * step(order);
   }
 
  private:
-  const typename X::Scalar* data_;
-  Eigen::Index line_stride_;
-  bool in_lines_, gapless_;
+  decltype(std::declval<X&>().data()) data_;
+  Eigen::Index inner_, outer_;
+  bool gapless_;
 };
 
 /// A matrix in memory whose numbers floats hold.
 template <class X>
 requires(direct_access<X>&& std::same_as<carried_t<typename X::Scalar>, float>) class staged<X>
-    : public matrix_lines<X> {
+    : public matrix_lines<const X> {
  public:
   static constexpr bool any_narrow = narrow_scalar<typename X::Scalar>;
 
-  using matrix_lines<X>::matrix_lines;
+  using matrix_lines<const X>::matrix_lines;
 
-  template <int Order> piece_view get(Eigen::Index line, Eigen::Index first, Eigen::Index n) {
-    const auto* const from = this->at(line, first);
+  piece_view get(traversal order, Eigen::Index line, Eigen::Index first, Eigen::Index n) {
+    const auto* from = this->at(order, line, first);
+    const Eigen::Index step = this->step(order);
+    if (step != 1) {
+      for (Eigen::Index i = 0; i < n; ++i) gathered_[i] = from[i * step];
+      from = gathered_;
+    }
     if constexpr (any_narrow) {
       convert(from, buffer_.values, static_cast<std::size_t>(n), rounding::nearest_even{});
       return {buffer_.values, n};
@@ -83,6 +89,7 @@ requires(direct_access<X>&& std::same_as<carried_t<typename X::Scalar>, float>) 
  private:
   struct nothing {};
 
+  typename X::Scalar gathered_[piece_size];
   [[no_unique_address]] std::conditional_t<any_narrow, piece_buffer, nothing> buffer_;
 };
 
@@ -99,11 +106,8 @@ class staged<Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<T>, Plain
   static constexpr bool any_narrow = false;
 
   explicit staged(const expression& x) : value_(convert_coefficient<float>(x.functor().m_other)) {}
-  static bool in_lines() { return true; }
-  static bool gapless() { return true; }
-  template <int Order> auto get(Eigen::Index, Eigen::Index, Eigen::Index n) const {
-    return piece::Constant(n, value_);
-  }
+  static bool gapless(traversal) { return true; }
+  auto get(traversal, Eigen::Index, Eigen::Index, Eigen::Index n) const { return piece::Constant(n, value_); }
 
  private:
   float value_;
@@ -159,12 +163,11 @@ template <class Wide, class L, class R> class staged_pair {
   static constexpr bool any_narrow = staged_t<L>::any_narrow || staged_t<R>::any_narrow;
 
   template <class X> explicit staged_pair(const X& x) : lhs_(x.lhs()), rhs_(x.rhs()) {}
-  bool in_lines() const { return lhs_.in_lines() && rhs_.in_lines(); }
-  bool gapless() const { return lhs_.gapless() && rhs_.gapless(); }
+  bool gapless(traversal order) const { return lhs_.gapless(order) && rhs_.gapless(order); }
 
-  template <int Order> auto get(Eigen::Index line, Eigen::Index first, Eigen::Index n) {
-    const auto l = lhs_.template get<Order>(line, first, n);
-    const auto r = rhs_.template get<Order>(line, first, n);
+  auto get(traversal order, Eigen::Index line, Eigen::Index first, Eigen::Index n) {
+    const auto l = lhs_.get(order, line, first, n);
+    const auto r = rhs_.get(order, line, first, n);
     return Eigen::CwiseBinaryOp<Wide, decltype(l), decltype(r)>(l, r);
   }
 
@@ -184,11 +187,10 @@ template <staged_functor<float> Op, stageable Arg> class staged<Eigen::CwiseUnar
   static constexpr bool any_narrow = staged_t<Arg>::any_narrow;
 
   explicit staged(const Eigen::CwiseUnaryOp<Op, Arg>& x) : arg_(x.nestedExpression()) {}
-  bool in_lines() const { return arg_.in_lines(); }
-  bool gapless() const { return arg_.gapless(); }
+  bool gapless(traversal order) const { return arg_.gapless(order); }
 
-  template <int Order> auto get(Eigen::Index line, Eigen::Index first, Eigen::Index n) {
-    const auto arg = arg_.template get<Order>(line, first, n);
+  auto get(traversal order, Eigen::Index line, Eigen::Index first, Eigen::Index n) {
+    const auto arg = arg_.get(order, line, first, n);
     return Eigen::CwiseUnaryOp<staged_operation<Op>, decltype(arg)>(arg);
   }
 
@@ -196,28 +198,48 @@ template <staged_functor<float> Op, stageable Arg> class staged<Eigen::CwiseUnar
   staged_t<Arg> arg_;
 };
 
-/// A vector that stands for all lines of an order, of which each is the vector; of the other order each is one of its numbers.
-template <stageable V, int LineOrder> class staged_vector {
+/// The numbers of a vector: in memory as they are, others computed once.
+template <class V> class staged_vector_values {
+ public:
+  static constexpr bool any_narrow = narrow_scalar<typename V::Scalar>;
+
+  explicit staged_vector_values(const V& x) : computed_(x) {}
+  piece_view get(Eigen::Index first, Eigen::Index n) const { return {computed_.data() + first, n}; }
+
+ private:
+  plain_like<float, V> computed_;
+};
+template <class V>
+requires(stageable<V>&& direct_access<V>) class staged_vector_values<V> : staged_t<V> {
  public:
   static constexpr bool any_narrow = staged_t<V>::any_narrow;
 
-  explicit staged_vector(const V& x) : vector_(x) {}
-  bool in_lines() const { return vector_.in_lines(); }
+  using staged_t<V>::staged_t;
+  piece_view get(Eigen::Index first, Eigen::Index n) {
+    return staged_t<V>::get(staged_t<V>::orders, 0, first, n);
+  }
+};
 
-  template <int Order> auto get(Eigen::Index line, Eigen::Index first, Eigen::Index n) {
-    constexpr int own = V::IsRowMajor ? by_rows : by_columns;
-    if constexpr (Order == LineOrder)
-      return vector_.template get<own>(0, first, n);
-    else
-      return piece::Constant(n, vector_.template get<own>(0, line, 1)(0));
+/// A vector that stands for all lines of an order, of which each is the vector; of the other order each is one of its numbers.
+template <class V, traversal LineOrder> class staged_vector {
+ public:
+  static constexpr bool any_narrow = staged_vector_values<V>::any_narrow;
+
+  explicit staged_vector(const V& x) : vector_(x) {}
+
+  piece_view get(traversal order, Eigen::Index line, Eigen::Index first, Eigen::Index n) {
+    if (order == LineOrder) return vector_.get(first, n);
+    std::fill_n(repeated_.values, n, vector_.get(line, 1)(0));
+    return {repeated_.values, n};
   }
 
  private:
-  staged_t<V> vector_;
+  staged_vector_values<V> vector_;
+  piece_buffer repeated_;
 };
 
 template <class V, int Rows, int Cols>
-concept broadcast = stageable<V> &&
+concept broadcast = narrow_or_float<V> &&
     ((V::ColsAtCompileTime == 1 && Rows == 1) || (V::RowsAtCompileTime == 1 && Cols == 1));
 
 /// `m.colwise() + v`, `m.rowwise() + v`.
@@ -231,23 +253,22 @@ class staged<Eigen::Replicate<V, Rows, Cols>>
   explicit staged(const Eigen::Replicate<V, Rows, Cols>& x)
       : staged_vector < V,
   V::ColsAtCompileTime == 1 ? by_columns : by_rows > (x.nestedExpression()) {}
-  static bool gapless() { return false; }
+  static bool gapless(traversal) { return false; }
 };
 
 /// A matrix times a diagonal.
-template <class M, class V, int LineOrder> class staged_diagonal_product {
+template <class M, class V, traversal LineOrder> class staged_diagonal_product {
  public:
   static constexpr int orders = staged_t<M>::orders;
   static constexpr bool any_narrow = staged_t<M>::any_narrow || staged_t<V>::any_narrow;
 
   staged_diagonal_product(const M& m, const V& diagonal) : matrix_(m), diagonal_(diagonal) {}
-  bool in_lines() const { return matrix_.in_lines() && diagonal_.in_lines(); }
-  static bool gapless() { return false; }
+  static bool gapless(traversal) { return false; }
 
-  template <int Order> auto get(Eigen::Index line, Eigen::Index first, Eigen::Index n) {
+  auto get(traversal order, Eigen::Index line, Eigen::Index first, Eigen::Index n) {
     using product = Eigen::internal::scalar_product_op<float, float>;
-    const auto m = matrix_.template get<Order>(line, first, n);
-    const auto d = diagonal_.template get<Order>(line, first, n);
+    const auto m = matrix_.get(order, line, first, n);
+    const auto d = diagonal_.get(order, line, first, n);
     return Eigen::CwiseBinaryOp<product, decltype(m), decltype(d)>(m, d);
   }
 
@@ -294,6 +315,38 @@ requires(!direct_access<Eigen::MatrixWrapper<Arg>>) class staged<Eigen::MatrixWr
   explicit staged(const Eigen::MatrixWrapper<Arg>& x) : staged_t<Arg>(x.nestedExpression()) {}
 };
 
+/// From the other end of its rows, its columns or both.
+template <stageable X, int Direction> class staged<Eigen::Reverse<X, Direction>> {
+ public:
+  static constexpr int orders = staged_t<X>::orders;
+  static constexpr bool any_narrow = staged_t<X>::any_narrow;
+
+  explicit staged(const Eigen::Reverse<X, Direction>& x)
+      : values_(x.nestedExpression()), rows_(x.rows()), cols_(x.cols()) {}
+  static bool gapless(traversal) { return false; }
+
+  piece_view get(traversal order, Eigen::Index line, Eigen::Index first, Eigen::Index n) {
+    constexpr bool of_rows = Direction != Eigen::Horizontal, of_cols = Direction != Eigen::Vertical;
+    const bool across = order == by_columns ? of_cols : of_rows,
+               along = order == by_columns ? of_rows : of_cols;
+    const Eigen::Index lines = order == by_columns ? cols_ : rows_,
+                       length = order == by_columns ? rows_ : cols_;
+    const auto values =
+        values_.get(order, across ? lines - 1 - line : line, along ? length - first - n : first, n);
+    Eigen::Map<piece> result(reversed_.values, n);
+    if (along)
+      result = values.reverse();
+    else
+      result = values;
+    return {reversed_.values, n};
+  }
+
+ private:
+  staged_t<X> values_;
+  Eigen::Index rows_, cols_;
+  piece_buffer reversed_;
+};
+
 /// A comparison, as the condition of `select`.
 template <class X> struct staged_condition { using absent = void; };
 template <staged_comparison Op, stageable L, stageable R>
@@ -307,6 +360,25 @@ concept stageable_condition = !requires {
   typename staged_condition<std::remove_cv_t<X>>::absent;
 };
 
+template <class Op> inline constexpr bool casts_truth = false;
+template <float_or_rounded_to T>
+inline constexpr bool casts_truth<Eigen::internal::scalar_cast_op<bool, T>> = true;
+
+/// A comparison as numbers, 1 where it holds.
+template <class Op, stageable_condition Condition>
+requires casts_truth<Op>
+class staged<Eigen::CwiseUnaryOp<Op, Condition>> : public staged_condition<std::remove_cv_t<Condition>> {
+  using condition = staged_condition<std::remove_cv_t<Condition>>;
+
+ public:
+  explicit staged(const Eigen::CwiseUnaryOp<Op, Condition>& x) : condition(x.nestedExpression()) {}
+
+  auto get(traversal order, Eigen::Index line, Eigen::Index first, Eigen::Index n) {
+    const auto holds = condition::get(order, line, first, n);
+    return Eigen::CwiseUnaryOp<Eigen::internal::scalar_cast_op<bool, float>, decltype(holds)>(holds);
+  }
+};
+
 /// `condition.select(x, y)`.
 template <class Condition, class Then, class Else> class staged_selection {
   using condition = staged_condition<std::remove_cv_t<Condition>>;
@@ -317,17 +389,22 @@ template <class Condition, class Then, class Else> class staged_selection {
       condition::any_narrow || staged_t<Then>::any_narrow || staged_t<Else>::any_narrow;
 
   staged_selection(const Condition& c, const Then& x, const Else& y) : condition_(c), then_(x), else_(y) {}
-  bool in_lines() const { return condition_.in_lines() && then_.in_lines() && else_.in_lines(); }
-  bool gapless() const { return condition_.gapless() && then_.gapless() && else_.gapless(); }
+  bool gapless(traversal order) const {
+    return condition_.gapless(order) && then_.gapless(order) && else_.gapless(order);
+  }
 
-  template <int Order> piece_view get(Eigen::Index line, Eigen::Index first, Eigen::Index n) {
+  piece_view get(traversal order, Eigen::Index line, Eigen::Index first, Eigen::Index n) {
     bool chosen[piece_size];
     float values[piece_size];
-    Eigen::Map<Eigen::Array<bool, Eigen::Dynamic, 1>>(chosen, n) =
-        condition_.template get<Order>(line, first, n);
-    Eigen::Map<piece>(values, n) = then_.template get<Order>(line, first, n);
-    Eigen::Map<piece>(result_.values, n) = else_.template get<Order>(line, first, n);
-    for (Eigen::Index i = 0; i < n; ++i) result_.values[i] = chosen[i] ? values[i] : result_.values[i];
+    Eigen::Map<Eigen::Array<bool, Eigen::Dynamic, 1>>(chosen, n) = condition_.get(order, line, first, n);
+    Eigen::Map<piece>(values, n) = then_.get(order, line, first, n);
+    Eigen::Map<piece>(result_.values, n) = else_.get(order, line, first, n);
+    for (Eigen::Index i = 0; i < n; ++i) {  // without a branch, which data would mislead
+      const auto mask = -std::uint32_t{chosen[i]};
+      const auto x = std::bit_cast<std::uint32_t>(values[i]),
+                 y = std::bit_cast<std::uint32_t>(result_.values[i]);
+      result_.values[i] = std::bit_cast<float>((x & mask) | (y & ~mask));
+    }
     return {result_.values, n};
   }
 

@@ -26,87 +26,98 @@ concept draws_per_element = narrow_scalar<To> && requires(typename To::round_pol
   round.at(0);
 };
 
+/// Whether dst = x leaves every code as it is: nothing to compute.
+template <class Dst, class X>
+concept moves_codes =
+    narrow_scalar<typename Dst::Scalar> && std::same_as<typename Dst::Scalar, coefficient_t<X>>;
+
 /// Whether dst = Combine(dst, x), or dst = x for void, can be stored piece by piece, and is more than a copy.
 template <class Combine, class Dst, class X>
-concept stored_in_pieces =
-    direct_access<Dst> && stageable<X> && rounds_floats<Combine, Dst, X> &&
-    (narrow_scalar<typename Dst::Scalar> || staged_t<X>::any_narrow) &&
-    (staged_t<X>::orders == matrix_lines<Dst>::orders ||
-     (staged_t<X>::orders == 0 && !std::is_void_v<Combine>)) &&
-    !(std::is_void_v<Combine> && direct_access<X> &&
-      std::same_as<typename Dst::Scalar, typename X::Scalar>)&&(Dst::MaxSizeAtCompileTime == Eigen::Dynamic ||
-                                                                Dst::MaxSizeAtCompileTime >= smallest_staged);
+concept stored_in_pieces = direct_access<Dst> && stageable<X> && rounds_floats<Combine, Dst, X> &&
+                           (narrow_scalar<typename Dst::Scalar> || staged_t<X>::any_narrow) &&
+                           (!std::is_void_v<Combine> || (staged_t<X>::orders != 0 && !moves_codes<Dst, X>)) &&
+                           (Dst::MaxSizeAtCompileTime == Eigen::Dynamic ||
+                            Dst::MaxSizeAtCompileTime >= smallest_staged);
 
-/// dst = Combine(dst, x), rounded once, each coefficient under its row-major index. False, and nothing is done, if neighbours
-/// do not lie side by side.
+/// use(order, line, first, n) for all pieces of a matrix. Its lines are those of the order, together if there are no gaps
+/// between them; where they are short and many, those across.
+template <class Use>
+void for_pieces_of(Eigen::Index rows, Eigen::Index cols, traversal order, bool gapless, const Use& use) {
+  Eigen::Index lines = order == by_columns ? cols : rows, length = order == by_columns ? rows : cols;
+  if (gapless) {
+    length *= lines;
+    lines = 1;
+  } else if (length < short_line && length < lines) {
+    std::swap(lines, length);
+    order = order == by_columns ? by_rows : by_columns;
+  }
+  for (Eigen::Index line = 0; line < lines; ++line)
+    for (Eigen::Index first = 0; first < length; first += piece_size)
+      use(order, line, first, std::min(piece_size, length - first));
+}
+
+/// dst = Combine(dst, x), rounded once, each coefficient under its row-major index. False, and nothing is done, if dst is small.
 template <class Combine, class Dst, class X, class Round>
 NARROW_KERNEL bool assign_in_pieces(Dst& dst, const X& x, const Round& round) {
   using To = typename Dst::Scalar;
-  constexpr int order = matrix_lines<Dst>::orders;
+  if (dst.size() < smallest_staged) return false;
+  const matrix_lines<Dst> places(dst);
   staged<X> values(x);
-  std::conditional_t<std::is_void_v<Combine>, matrix_lines<Dst>, staged<Dst>> present(dst);
-  if (dst.size() < smallest_staged || !values.in_lines() || !present.in_lines()) return false;
-  // Indices go on from one line to the next only by rows.
-  const bool in_order = !draws_per_element<To> || Dst::IsRowMajor || dst.outerSize() == 1;
-  const bool flat = values.gapless() && present.gapless() && in_order;
-  const Eigen::Index lines = flat ? 1 : dst.outerSize(), length = flat ? dst.size() : dst.innerSize();
-  if (length < smallest_staged) return false;
-  for (Eigen::Index line = 0; line < lines; ++line)
-    for (Eigen::Index first = 0; first < length; first += piece_size) {
-      const Eigen::Index n = std::min(piece_size, length - first);
-      To* const to = dst.data() + line * dst.outerStride() + first;
-      const auto along = static_cast<std::uint64_t>(first), step = static_cast<std::uint64_t>(dst.cols()),
-                 across = static_cast<std::uint64_t>(line);
-      const auto round_to = [&](const auto* wide) {
-        if constexpr (Dst::IsRowMajor)
-          convert(wide, to, static_cast<std::size_t>(n), round, across * step + along);
-        else
-          convert(wide, to, static_cast<std::size_t>(n), round, along * step + across, step);
-      };
-      const auto result = values.template get<order>(line, first, n);
-      const auto store = [&](const auto& wide) {
-        if constexpr (std::same_as<To, float>) {
-          Eigen::Map<piece>(to, n) = wide;
-        } else if constexpr (std::same_as<std::remove_cvref_t<decltype(wide)>, piece_view>) {
-          round_to(wide.data());
-        } else {
-          piece_buffer buffer;
-          Eigen::Map<piece>(buffer.values, n) = wide;
-          round_to(buffer.values);
-        }
-      };
-      if constexpr (std::is_void_v<Combine>) {
-        store(result);
+  std::conditional_t<std::is_void_v<Combine>, matrix_lines<const Dst>, staged<Dst>> present(dst);
+  piece_buffer buffer;
+  To together[piece_size];
+  const auto store_piece = [&](traversal order, Eigen::Index line, Eigen::Index first, Eigen::Index n) {
+    To* const place = places.at(order, line, first);
+    const Eigen::Index apart = places.step(order);
+    To* const to = apart == 1 ? place : together;
+    const auto cols = static_cast<std::uint64_t>(dst.cols()), along = static_cast<std::uint64_t>(first),
+               across = static_cast<std::uint64_t>(line);
+    const std::uint64_t index = order == by_rows ? across * cols + along : along * cols + across,
+                        step = order == by_rows ? 1 : cols;
+    const auto store = [&](const auto& wide) {
+      if constexpr (std::same_as<To, float>) {
+        Eigen::Map<piece>(to, n) = wide;
+      } else if constexpr (std::same_as<std::remove_cvref_t<decltype(wide)>, piece_view>) {
+        convert(wide.data(), to, static_cast<std::size_t>(n), round, index, step);
       } else {
-        const auto old = present.template get<order>(line, first, n);
-        using both = Eigen::CwiseBinaryOp<Combine, decltype(old), decltype(result)>;
-        store(both(old, result));
+        Eigen::Map<piece>(buffer.values, n) = wide;
+        convert(buffer.values, to, static_cast<std::size_t>(n), round, index, step);
       }
+    };
+    const auto result = values.get(order, line, first, n);
+    if constexpr (std::is_void_v<Combine>) {
+      store(result);
+    } else {
+      const auto old = present.get(order, line, first, n);
+      using both = Eigen::CwiseBinaryOp<Combine, decltype(old), decltype(result)>;
+      store(both(old, result));
     }
+    if (apart != 1)
+      for (Eigen::Index i = 0; i < n; ++i) place[i * apart] = together[i];
+  };
+  // Indices go on from one line to the next only by rows.
+  constexpr traversal order = matrix_lines<Dst>::orders;
+  const bool in_order = !draws_per_element<To> || Dst::IsRowMajor || dst.outerSize() == 1;
+  for_pieces_of(dst.rows(), dst.cols(), order, in_order && values.gapless(order) && places.gapless(order),
+                store_piece);
   return true;
 }
 
-/// Computed pieces of narrow numbers in one storage order, which can be read one after the other.
+/// Computed pieces of narrow numbers, which can be read one after the other.
 template <class X>
-concept read_in_pieces = stageable<X> && narrow_float<typename X::Scalar> &&
-    (staged_t<X>::orders == by_columns || staged_t<X>::orders == by_rows);
+concept read_in_pieces = stageable<X> && narrow_float<typename X::Scalar> && staged_t<X>::orders != 0;
 
-/// use(values) for all pieces of x, in memory. False, and nothing is done, if neighbours do not lie side by side.
+/// use(values) for all pieces of x, in memory. False, and nothing is done, if x is small.
 template <read_in_pieces X, class Use> bool for_pieces(const X& x, const Use& use) {
-  constexpr int order = staged_t<X>::orders;
+  if (x.size() < smallest_staged) return false;
   staged_t<X> values(x);
-  if (x.size() < smallest_staged || !values.in_lines()) return false;
-  const bool flat = values.gapless();
-  const Eigen::Index rows = x.rows(), cols = x.cols(), count = order == by_columns ? cols : rows;
-  const Eigen::Index lines = flat ? 1 : count, length = flat ? x.size() : x.size() / count;
-  if (length < smallest_staged) return false;
   piece_buffer buffer;
-  for (Eigen::Index line = 0; line < lines; ++line)
-    for (Eigen::Index first = 0; first < length; first += piece_size) {
-      const Eigen::Index n = std::min(piece_size, length - first);
-      Eigen::Map<piece>(buffer.values, n) = values.template get<order>(line, first, n);
-      use(piece_view(buffer.values, n));
-    }
+  constexpr traversal order = staged_t<X>::orders & by_columns ? by_columns : by_rows;
+  for_pieces_of(x.rows(), x.cols(), order, values.gapless(order),
+                [&](traversal direction, Eigen::Index line, Eigen::Index first, Eigen::Index n) {
+                  Eigen::Map<piece>(buffer.values, n) = values.get(direction, line, first, n);
+                  use(piece_view(buffer.values, n));
+                });
   return true;
 }
 

@@ -155,6 +155,13 @@ class Matrix<S, R, C, O, MR, MC> : public narrow::detail::tensor_expression<Matr
   Matrix& setOnes(Index size) { return setConstant(size, 1); }
   Matrix& setRandom(Index size) { return *this = Base::Random(size); }
 
+  Matrix& setLinSpaced(Index size, const Scalar& low, const Scalar& high) {
+    return *this = Base::LinSpaced(size, low, high);
+  }
+  Matrix& setLinSpaced(const Scalar& low, const Scalar& high) {
+    return setLinSpaced(this->size(), low, high);
+  }
+
   void swap(Matrix& other) noexcept { tensor_.swap(other.tensor_); }
   friend void swap(Matrix& a, Matrix& b) noexcept { a.swap(b); }
   void transposeInPlace() { *this = PlainObject(this->transpose()); }
@@ -226,6 +233,10 @@ class Block<X, R, C, InnerPanel> : public narrow::detail::tensor_expression<Bloc
   Index startCol() const { return part_.col; }
   const X& nestedExpression() const { return x_; }
   X& nestedExpression() { return x_; }
+  /// What loops over `rowwise()` and `colwise()` give.
+  operator Block<const X, R, C, InnerPanel>() const {
+    return {x_, part_.row, part_.col, part_.rows, part_.cols};
+  }
 
   template <class Values>
   void store(const Values& values, [[maybe_unused]] Index rows, [[maybe_unused]] Index cols) {
