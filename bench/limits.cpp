@@ -193,6 +193,8 @@ constexpr compute_loop compute_loops[] = {
     {arithmetic::int16, "vpmaddwd 512", "avx512", maddwd_512, 64 * many_chains},
     {arithmetic::int16, "vpdpwssd 256", "avx_vnni", dpwssd_256, 32 * few_chains},
     {arithmetic::int16, "vpmaddwd 256", "avx2", maddwd_256, 32 * few_chains},
+#else
+    {arithmetic::int8, "int32, 4 lanes", "portable", plain_loop<std::int32_t, 4>, 8 * few_chains},
 #endif
     {arithmetic::int16, "int32, 4 lanes", "portable", plain_loop<std::int32_t, 4>, 8 * few_chains},
 #if defined(__x86_64__)
@@ -202,6 +204,9 @@ constexpr compute_loop compute_loops[] = {
      2 * 16 * 16 * 32 * tile_chains / 4},  // of halves
     {arithmetic::fp32, "fp32 FMA 512", "avx512", fma_512, 32 * many_chains},
     {arithmetic::fp32, "fp32 FMA 256", "avx2", fma_256, 16 * few_chains},
+#else
+    {arithmetic::bf16, "fp32, 4 lanes", "portable", plain_loop<float, 4>, 8 * few_chains},
+    {arithmetic::fp16, "fp32, 4 lanes", "portable", plain_loop<float, 4>, 8 * few_chains},
 #endif
     {arithmetic::fp32, "fp32, 4 lanes", "portable", plain_loop<float, 4>, 8 * few_chains},
 #if defined(__x86_64__)
@@ -210,6 +215,12 @@ constexpr compute_loop compute_loops[] = {
 #endif
     {arithmetic::fp64, "fp64, 2 lanes", "portable", plain_loop<double, 2>, 4 * few_chains},
 };
+
+constexpr bool has_loop(arithmetic kind) {
+  return std::ranges::find(compute_loops, kind, &compute_loop::kind) != std::end(compute_loops);
+}
+static_assert(has_loop(arithmetic::fp64) && has_loop(arithmetic::fp32) && has_loop(arithmetic::fp16) &&
+              has_loop(arithmetic::bf16) && has_loop(arithmetic::int16) && has_loop(arithmetic::int8));
 
 /// Whether the instruction set in use is this one, or extends it.
 bool in_use(std::string_view isa) {

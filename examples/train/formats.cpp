@@ -1,6 +1,7 @@
 #include "formats.hpp"
 
 #include <array>
+#include <concepts>
 
 #include "floating_operand.hpp"
 
@@ -35,7 +36,9 @@ template <class F> constexpr recipe float_recipe() {
 
 std::span<const format> formats() {
   static constexpr std::array all{
-#define TRAINED_FORMAT(name, ...) format{#name, train_##name, prepare_##name, evaluate_##name, std::nullopt},
+#define TRAINED_FORMAT(name, ...)                       \
+  format{#name,           train_##name, prepare_##name, \
+         evaluate_##name, std::nullopt, !std::same_as<__VA_ARGS__, float>},
 #define RECIPE(name, how) format{#name, train_fp32, prepare_fp32, evaluate_fp32, how},
 #define FLOAT_RECIPE(name, ...) \
   format{#name, train_fp32, prepare_fp32, evaluate_fp32, float_recipe<__VA_ARGS__>()},

@@ -18,6 +18,7 @@ struct format {
   /// evaluate_model<S> for it.
   evaluated_model (*evaluate)(const model_file&, const dataset&);
   std::optional<recipe> quantised;  // of a format of operands
+  bool stored_narrow = false;       // tensors are of another type than float
 
   /// Trains a fresh network; see train_network.
   training_result train(const training_settings& settings, const train_and_test& data, std::uint64_t seed,

@@ -1,13 +1,13 @@
 #include "options.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <functional>
-#include <iostream>
 #include <limits>
 #include <sstream>
+
+#include "command_line.hpp"
 
 namespace narrow_train {
 namespace {
@@ -391,11 +391,12 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
       throw CLI::ValidationError("--statistics-every", every->results().front() +
                                                            " is of no use without --statistics-csv or "
                                                            "--loss-scale auto");
+    const auto any_format = [&](auto has) {
+      return std::ranges::any_of(
+          format_names, [&](const std::string& name) { return std::invoke(has, *find(formats(), name)); });
+    };
     const auto selected = [&](auto has) {
-      return std::ranges::any_of(format_names, [&](const std::string& name) {
-        const auto& quantised = find(formats(), name)->quantised;
-        return quantised && has(*quantised);
-      });
+      return any_format([&](const format& f) { return f.quantised && has(*f.quantised); });
     };
     for (const recipe_option& asked : recipe_options)
       if (!asked.option->empty() && !selected(asked.applies))
@@ -405,16 +406,20 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
     if (no_master && selected(marvin))
       throw CLI::ValidationError("--no-master",
                                  "is of no use to marvin, which chooses its formats by the fp32 copy");
+    const auto has_master = [](const format& f) {
+      return f.quantised ? f.quantised->master_copy : f.stored_narrow;
+    };
+    if (no_master && !any_format(has_master))
+      throw CLI::ValidationError("--no-master",
+                                 "is of no use: no format of --formats has an fp32 copy of its weights");
+    if (t.products.sums == accumulation::narrow && !any_format(&format::stored_narrow))
+      throw CLI::ValidationError("--accumulate",
+                                 "narrow is of no use: no format of --formats stores its tensors narrow");
     if (!momentum->empty() && rule == "adam")
       throw CLI::ValidationError("--momentum",
                                  momentum->results().front() + " is of no use to --optimizer adam");
   } catch (const CLI::ParseError& e) {
-    const bool help = e.get_exit_code() == 0;
-    if (help)
-      app.exit(e);
-    else
-      std::cerr << "train: " << e.what() << " (--help lists the options)\n";
-    exit_code = help ? 0 : 2;
+    exit_code = answer(app, e, "train");
     return std::nullopt;
   }
 

@@ -1,8 +1,8 @@
 // step_time: how long forward, backward and update of one batch take in each format, against fp32.
-#include <CLI/CLI.hpp>
 #include <exception>
 #include <iostream>
 
+#include "command_line.hpp"
 #include "parallel.hpp"
 #include "step_times.hpp"
 
@@ -29,7 +29,11 @@ int main(int argc, char** argv) try {
   app.add_option("--rounds", rounds, "Steps of each format, of which the median counts")
       ->check(CLI::Range(1, 1000000));
   app.add_option("--threads", threads, "Threads of both")->check(CLI::Range(1, 256));
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return answer(app, e, "step_time");
+  }
   use_threads(threads);
 
   const model network = dense_layers(widths);
@@ -42,5 +46,5 @@ int main(int argc, char** argv) try {
   return 0;
 } catch (const std::exception& e) {
   std::cerr << "step_time: " << e.what() << '\n';
-  return 1;
+  return 2;
 }

@@ -129,6 +129,18 @@ TEST_CASE("max pooling: values, one gradient for equal ones, an odd column dropp
   CHECK(dx.sum() == 11);
 }
 
+TEST_CASE("max pooling: a NaN stays one, wherever in the window it is", "[train][layers]") {
+  max_pool<float> l({2, 2, 1}, 2);
+  int seen = 0;
+  for (Eigen::Index place = 0; place < 4; ++place) {
+    fp32_matrix x{{1}, {2}, {4}, {3}};
+    x(place) = std::numeric_limits<float>::quiet_NaN();
+    seen += std::isnan(l.forward(x)(0));
+    CHECK(l.backward(x, fp32_matrix{{1}}, input_gradient::wanted)(place) == 1);
+  }
+  CHECK(seen == 4);
+}
+
 TEST_CASE("ReLU: gradients, and a NaN stays one", "[train][layers]") {
   relu<float> l;
   CHECK(check_layer(l, spread(9, 4, 0.1f, 7), 0.03f) == 36);

@@ -241,12 +241,17 @@ TEST_CASE("options that make no sense are refused in one line that names them", 
 }
 
 TEST_CASE("options of formats that are not selected are refused", "[train][options]") {
-  const std::vector<std::vector<const char*>> wrong{
-      {"--rounding", "nearest", "--formats", "fp32,fp16"}, {"--tile", "24", "--formats", "bf16"},
-      {"--exponent", "min", "--formats", "fp16,int8"},     {"--clip", "both", "--formats", "hbfp8"},
-      {"--weight-bits", "12", "--formats", "int8"},        {"--push-up", "printed", "--formats", "muppet"},
-      {"--buffer-bits", "8", "--formats", "fp32"},         {"--no-master", "--formats", "fp16,marvin"},
-      {"--momentum", "0.5", "--optimizer", "adam"}};
+  const std::vector<std::vector<const char*>> wrong{{"--rounding", "nearest", "--formats", "fp32,fp16"},
+                                                    {"--tile", "24", "--formats", "bf16"},
+                                                    {"--exponent", "min", "--formats", "fp16,int8"},
+                                                    {"--clip", "both", "--formats", "hbfp8"},
+                                                    {"--weight-bits", "12", "--formats", "int8"},
+                                                    {"--push-up", "printed", "--formats", "muppet"},
+                                                    {"--buffer-bits", "8", "--formats", "fp32"},
+                                                    {"--no-master", "--formats", "fp16,marvin"},
+                                                    {"--no-master", "--formats", "fp32,hbfp8"},
+                                                    {"--accumulate", "narrow", "--formats", "fp32,int8"},
+                                                    {"--momentum", "0.5", "--optimizer", "adam"}};
   for (const auto& line : wrong) {
     int exit_code = 0;
     std::string complaint;

@@ -1,7 +1,8 @@
 // Largest value of every window x window square of a channel; squares do not overlap, a rest at the edge is
-// dropped.
+// dropped. A NaN is larger than all, so that overflow upstream remains visible.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 #include "../data/dataset.hpp"
@@ -29,7 +30,7 @@ template <class S> class max_pool final : public layer<S> {
         for (int row = 0; row < window_; ++row)
           for (int column = 0; column < window_; ++column) {
             const auto in = corner + offset(row, column);
-            if (const float value = x(in, n); value > largest) {
+            if (const float value = x(in, n); !(value <= largest) && !std::isnan(largest)) {
               largest = value;
               best = in;
             }
