@@ -41,8 +41,9 @@ template <class T> limit conversion_limit(std::size_t n, direction, const T&, co
   return copy_limit(n * (sizeof(float) + sizeof(T)), amount);
 }
 
-/// Finding the largest magnitude of n floats, and then rounding them to integers of so many bytes, in intrinsics; where
-/// these are not there, and beyond the caches, reading the floats twice and writing the integers.
+/// Finding the largest magnitude of n floats, and then rounding them to integers of so many bytes, in
+/// intrinsics; where these are not there, and beyond the caches, reading the floats twice and writing the
+/// integers.
 limit quantizing_limit(std::size_t n, std::size_t element_size, const work& amount);
 
 /// The arithmetic that the products of a format can be computed in.

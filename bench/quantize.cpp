@@ -1,4 +1,5 @@
-// Floats into block formats: the scales are chosen, then all is rounded; and back. x_float: as fast as copying the floats.
+// Floats into block formats: the scales are chosen, then all is rounded; and back. x_float: as fast as
+// copying the floats.
 #include "gemm.hpp"
 #include "register.hpp"
 

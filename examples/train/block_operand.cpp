@@ -1,5 +1,5 @@
-// Operands with scales from the data: block floating point and int8. See fixed_operand.cpp for those of a layer's own
-// format, floating_operand.hpp for narrow floats.
+// Operands with scales from the data: block floating point and int8. See fixed_operand.cpp for those of a
+// layer's own format, floating_operand.hpp for narrow floats.
 #include "block_operand.hpp"
 
 #include <algorithm>

@@ -26,13 +26,15 @@ using block_matrix =
                  narrow::block_view<std::int32_t, float>, narrow::block_view<float, float>,
                  narrow::block_view<forward_fp8, float>, narrow::block_view<gradient_fp8, float>>;
 
-/// A matrix in some format, stored by columns. Its state is all that is stored but its shape, which `load` keeps.
+/// A matrix in some format, stored by columns. Its state is all that is stored but its shape, which `load`
+/// keeps.
 class block_operand : public saved_state {
  public:
-  /// Takes the shape of the values, and the values, rounded. `clips`, if there are any, are what the scales are
-  /// chosen by in place of the largest magnitudes: one, or one for each of scale_count().
+  /// Takes the shape of the values, and the values, rounded. `clips`, if there are any, are what the scales
+  /// are chosen by in place of the largest magnitudes: one, or one for each of scale_count().
   virtual void assign(const Eigen::Ref<const fp32_matrix>& values, std::span<const float> clips = {}) = 0;
-  /// The same for narrow::assign_together, until which values and clips must live; null for formats that cannot.
+  /// The same for narrow::assign_together, until which values and clips must live; null for formats that
+  /// cannot.
   virtual std::unique_ptr<narrow::assignment_in_parts> assignment(narrow::matrix_view<const float> /*values*/,
                                                                   std::span<const float> /*clips*/) {
     return nullptr;
@@ -47,7 +49,8 @@ class block_operand : public saved_state {
   [[nodiscard]] virtual std::size_t bytes() const = 0;
   [[nodiscard]] virtual std::size_t scale_count() const = 0;
 
-  /// Ends a training step, for formats whose scale depends on the steps before: what was assigned last becomes one.
+  /// Ends a training step, for formats whose scale depends on the steps before: what was assigned last
+  /// becomes one.
   virtual void advance() {}
   /// What the next `assign` depends on, beside its values.
   virtual void save_scaling(std::ostream&) const {}
@@ -58,12 +61,13 @@ class block_operand : public saved_state {
 
   /// The bits of the numbers, with their scales where the format has some.
   [[nodiscard]] virtual coded_matrix coded() const = 0;
-  /// Takes over what `coded` gave of an operand of this format and shape. Throws std::exception for anything else.
+  /// Takes over what `coded` gave of an operand of this format and shape. Throws std::exception for anything
+  /// else.
   virtual void restore(const coded_matrix& numbers) = 0;
 };
 
-/// An empty matrix in a format. Stochastic rounding draws from the calling thread's stream (narrow::seed). `layer` is
-/// for formats that change.
+/// An empty matrix in a format. Stochastic rounding draws from the calling thread's stream (narrow::seed).
+/// `layer` is for formats that change.
 std::unique_ptr<block_operand> make_operand(const operand_format& format, sharing scales,
                                             const std::shared_ptr<const layer_format>& layer);
 

@@ -28,7 +28,8 @@ template <class Use> void with_operands(const block_matrix& a, const block_matri
       a, b);
 }
 
-/// out = a b, from sums of 32 bits that saturate: those under one scale each, before they are scaled and added.
+/// out = a b, from sums of 32 bits that saturate: those under one scale each, before they are scaled and
+/// added.
 template <class A, class B>
 void multiply_saturating(const A& a, const B& b, const narrow::matrix_view<float>& out) {
   const std::ptrdiff_t depth = a.cols();
@@ -81,8 +82,8 @@ block_matrix transposed(const block_matrix& m) {
   return std::visit([](const auto& view) { return block_matrix(view.transposed()); }, m);
 }
 
-/// f(group, first, windows) as for_each_layout, the windows with the scales of their images, of which none has more
-/// than one.
+/// f(group, first, windows) as for_each_layout, the windows with the scales of their images, of which none
+/// has more than one.
 template <class Images, class F> void for_each_layout(const window_grid& grid, const Images& images, F f) {
   for_each_layout(grid, images.elements.data, images.cols(),
                   [&](int group, Eigen::Index first, Eigen::Index count, const auto& columns) {
@@ -199,7 +200,8 @@ void layer_operands::assign_batch_dy(const fp32_matrix& dy, Eigen::Index channel
   if (clip_) clip_->observe(view_of(by_channel));
   has_dy_ = false;
   if (wanted == input_gradient::wanted) {
-    // The largest magnitude of all is known where the clips are, and is the scale's unless some are not finite.
+    // The largest magnitude of all is known where the clips are, and is the scale's unless some are not
+    // finite.
     const float largest = clip_ ? clip_->max_abs() : 0;
     const bool known = clip_ && clip_->nonfinite() == 0;
     const auto by_batch = batch_dy_->assignment(view_of(by_channel), clips());

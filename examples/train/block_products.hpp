@@ -17,9 +17,9 @@ class layer_operands : public saved_state {
 
   /// Forward: the layer's input (features x batch).
   const block_operand& assign_x(const fp32_matrix& x);
-  /// For the weight gradient, which ends a step: the input of the last `assign_x`, and the gradient of the layer's
-  /// output (features x batch), of which `channels` lie side by side. If the input gradient is wanted, both operands
-  /// that formats make of dy come of one pass over it, where they can.
+  /// For the weight gradient, which ends a step: the input of the last `assign_x`, and the gradient of the
+  /// layer's output (features x batch), of which `channels` lie side by side. If the input gradient is
+  /// wanted, both operands that formats make of dy come of one pass over it, where they can.
   struct of_batch {
     block_matrix x;
     block_matrix dy;  // (channels x all others)
@@ -60,11 +60,12 @@ class layer_operands : public saved_state {
 /// convolution, the columns of its windows. Samples are quantised before their windows are laid out, which
 /// then are integers.
 ///
-/// The input gradient of a convolution is one over the windows of dY. Where weights are quantised in tiles it has
-/// tiles of its own: the weights as they are stored, in its order, are rounded to them once more.
+/// The input gradient of a convolution is one over the windows of dY. Where weights are quantised in tiles it
+/// has tiles of its own: the weights as they are stored, in its order, are rounded to them once more.
 class block_products {
  public:
-  /// `grid`: the windows of a convolution, or nothing. `layer`: its format at the moment, for recipes that switch.
+  /// `grid`: the windows of a convolution, or nothing. `layer`: its format at the moment, for recipes that
+  /// switch.
   block_products(const recipe& how, const std::optional<window_grid>& grid,
                  const std::shared_ptr<const layer_format>& layer);
 

@@ -87,13 +87,14 @@ template <class T> void decode(std::span<const std::uint32_t> codes, T* numbers)
       *numbers++ = T::from_bits(static_cast<typename T::bits_type>(code));
 }
 
-/// Codes of `bits` bits each, one behind the other, the lowest bit first; the last byte is filled up with zeros.
+/// Codes of `bits` bits each, one behind the other, the lowest bit first; the last byte is filled up with
+/// zeros.
 std::string packed(std::span<const std::uint32_t> codes, int bits);
 /// `count` of them again. The bytes are as many as `packed` gives.
 std::vector<std::uint32_t> unpacked(std::string_view bytes, std::size_t count, int bits);
 
-/// Kind, bits and fraction of the format (u8 each), rows, columns and number of the scales (u32 each), the scales, the
-/// codes packed.
+/// Kind, bits and fraction of the format (u8 each), rows, columns and number of the scales (u32 each), the
+/// scales, the codes packed.
 void write_coded(std::ostream& out, const coded_matrix& m);
 /// Of a matrix (rows x cols). Throws std::runtime_error for another one, and where the stream ends before.
 coded_matrix read_coded(std::istream& in, Eigen::Index rows, Eigen::Index cols);

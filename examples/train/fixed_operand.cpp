@@ -42,8 +42,8 @@ class plain_operand final : public block_operand {
   fp32_matrix values_;
 };
 
-/// Integers of WL bits, two's complement, times 2^-FL; the layer's word length, and its fraction length or one that
-/// follows from the data. Numbers of less than 2^-110 are lost to that.
+/// Integers of WL bits, two's complement, times 2^-FL; the layer's word length, and its fraction length or
+/// one that follows from the data. Numbers of less than 2^-110 are lost to that.
 class fixed_operand final : public block_operand {
  public:
   fixed_operand(const operand_format& format, std::shared_ptr<const layer_format> layer)

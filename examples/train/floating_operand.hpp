@@ -54,8 +54,8 @@ template <class F> class rounded_operand final : public block_operand {
   fp32_matrix values_;
 };
 
-/// fp8 with one scale, from the largest magnitudes of the steps before: "delayed scaling", as Transformer Engine
-/// (NVIDIA, 2022) has it. What has become larger since saturates.
+/// fp8 with one scale, from the largest magnitudes of the steps before: "delayed scaling", as Transformer
+/// Engine (NVIDIA, 2022) has it. What has become larger since saturates.
 ///
 /// Scale  a power of two, so that it costs no rounding: the smallest at which the largest magnitude of the last
 ///        `history` steps is at most F's largest number; that of the numbers themselves in the first step.

@@ -54,8 +54,8 @@ template <class S> class mixed_precision {
     std::shared_ptr<tensor_watch> watch = nullptr;  // null: nobody looks at the tensors
   };
 
-  /// Draws the weights in fp32, from the seed alone, so that every format starts from the same ones. `policy`, if
-  /// there is one, needs the master copy.
+  /// Draws the weights in fp32, from the seed alone, so that every format starts from the same ones.
+  /// `policy`, if there is one, needs the master copy.
   mixed_precision(const parameter_list<S>& parameters, std::uint64_t seed, std::unique_ptr<optimizer> rule,
                   narrow::loss_scaler scaler, std::unique_ptr<precision_policy> policy, const settings& how)
       : optimizer_(std::move(rule)), scaler_(std::move(scaler)), policy_(std::move(policy)), how_(how) {
@@ -97,8 +97,8 @@ template <class S> class mixed_precision {
 
   /// Updates the parameters from their gradients, or from the mean of these and what was accumulated since
   /// the last step, and returns true. Where a gradient of any of the batches is not finite it leaves
-  /// parameters and optimiser as they are, returns false and lets the scaler lower its scale. `loss`: of the last
-  /// batch.
+  /// parameters and optimiser as they are, returns false and lets the scaler lower its scale. `loss`: of the
+  /// last batch.
   bool step(float loss) {
     accumulate();
     const auto batches = static_cast<float>(std::exchange(accumulated_, 0));

@@ -1,8 +1,9 @@
-// Trained networks as files, for inference: the numbers that forward passes use, in the bits of their formats.
+// Trained networks as files, for inference: the numbers that forward passes use, in the bits of their
+// formats.
 //
-// The settings of a section_file say what inference depends on beside the tensors. A section for each of these follows:
-// weights, biases, gamma and beta, buffers of batch normalisation (see write_coded), and what activations are rounded
-// by where that has a past.
+// The settings of a section_file say what inference depends on beside the tensors. A section for each of
+// these follows: weights, biases, gamma and beta, buffers of batch normalisation (see write_coded), and what
+// activations are rounded by where that has a past.
 #pragma once
 
 #include "data/batches.hpp"
@@ -40,11 +41,12 @@ std::filesystem::path model_path(const training_settings& settings, std::uint64_
 std::uint64_t write_model(const std::filesystem::path& path, const model_description& about,
                           const std::vector<saved_part>& tensors);
 
-/// Reads a model; its tensors are for load_model. Throws data_error, with the file and the reason, where it is none.
+/// Reads a model; its tensors are for load_model. Throws data_error, with the file and the reason, where it
+/// is none.
 model_file read_model(const std::filesystem::path& path);
 
-/// Gives the tensors what the file holds of them. Throws data_error, with the file and the reason, where its network
-/// has others.
+/// Gives the tensors what the file holds of them. Throws data_error, with the file and the reason, where its
+/// network has others.
 void load_model(const model_file& file, const std::vector<saved_part>& tensors);
 
 /// Throws data_error unless the model is for such images.

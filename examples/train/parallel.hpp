@@ -12,11 +12,12 @@
 
 namespace narrow_train {
 
-/// A batch is cut into so many groups of images, however many threads there are: sums over each of them, added in
-/// their order, do not depend on the threads.
+/// A batch is cut into so many groups of images, however many threads there are: sums over each of them,
+/// added in their order, do not depend on the threads.
 inline constexpr int groups_of_images = 8;
 
-/// How many threads Eigen's products in the calling thread are spread over from now on: those of OpenMP, if there is that.
+/// How many threads Eigen's products in the calling thread are spread over from now on: those of OpenMP, if
+/// there is that.
 inline void use_product_threads([[maybe_unused]] int count) {
 #ifdef _OPENMP
   omp_set_num_threads(count);
@@ -51,8 +52,8 @@ template <class F> void for_each_group(Eigen::Index images, F f) {
   });
 }
 
-/// f(group, first, count) as for_each_group, for tensors of S: one group alone where it is not float, since what rounds
-/// to S may draw from the calling thread's stream.
+/// f(group, first, count) as for_each_group, for tensors of S: one group alone where it is not float, since
+/// what rounds to S may draw from the calling thread's stream.
 template <class S, class F> void for_each_share(Eigen::Index count, F f) {
   if constexpr (std::is_same_v<S, float>)
     for_each_group(count, f);

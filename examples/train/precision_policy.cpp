@@ -71,7 +71,8 @@ class marvin final : public precision_policy {
   narrow::precision_switch switch_;
 };
 
-/// Rajagopal et al., MuPPET (2020): one word length for all layers, from the gradients of each epoch's last batch.
+/// Rajagopal et al., MuPPET (2020): one word length for all layers, from the gradients of each epoch's last
+/// batch.
 class muppet final : public precision_policy {
  public:
   explicit muppet(const narrow::cost_model_options& model) {

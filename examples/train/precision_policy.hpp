@@ -41,8 +41,8 @@ class precision_policy {
 
   /// What the gradient of a layer is to be multiplied by in an update; nothing where there is to be none.
   using factor = std::optional<float>;
-  /// Before the update of a step with this loss: may change formats, for the weights that follow. Returns the factor of
-  /// each layer.
+  /// Before the update of a step with this loss: may change formats, for the weights that follow. Returns the
+  /// factor of each layer.
   virtual std::vector<factor> before_update(std::span<switched_layer> layers, double loss) = 0;
   /// That of the gradient of what is not quantised.
   [[nodiscard]] virtual float unswitched_factor(const fp32_matrix& gradient) const = 0;
@@ -58,8 +58,8 @@ class precision_policy {
   [[nodiscard]] const narrow::cost_model& costs() const { return costs_; }
   /// The same steps in fp32.
   [[nodiscard]] const narrow::cost_model& costs_in_fp32() const { return costs_in_fp32_; }
-  /// Of the layers' forward passes so far, how many ran in words of at most 8 bits, of at most 16, of more, and in
-  /// fp32.
+  /// Of the layers' forward passes so far, how many ran in words of at most 8 bits, of at most 16, of more,
+  /// and in fp32.
   struct word_counts {
     std::uint64_t bytes = 0, halves = 0, wide = 0, fp32 = 0;
   };

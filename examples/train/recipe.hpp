@@ -23,7 +23,8 @@ enum class exponent_choice { max, min, avg };  // narrow::exponent
 inline constexpr option_values<exponent_choice, 3> exponent_choices{
     {{"max", exponent_choice::max}, {"min", exponent_choice::min}, {"avg", exponent_choice::avg}}};
 
-/// What shares a scale: everything, every column (a sample of a batch), every row (a channel), or a square tile.
+/// What shares a scale: everything, every column (a sample of a batch), every row (a channel), or a square
+/// tile.
 enum class sharing { tensor, column, row, tile };
 inline constexpr int tile_size = 24;  // as in the later work of the authors of hybrid block floating point
 inline constexpr option_values<sharing, 2> weight_sharings{
@@ -68,15 +69,16 @@ inline constexpr option_values<gradient_clip, 4> gradient_clips{{{"global", grad
                                                                  {"mcs", gradient_clip::mcs},
                                                                  {"both", gradient_clip::both}}};
 
-/// Hybrid block floating point (Drumond et al., 2018): all operands in BFP; forward and for the input gradient one
-/// exponent for each training input, for the weight gradient one for the batch. Weights are in BFP throughout: there
-/// is no other copy of them, unless `stored_mantissa` asks for a wider one that the updates go to.
-/// Distribution adaptive INT8 (Zhao et al., 2021): one scale for each tensor, for the weight gradient also one for
-/// each channel; gradients rounded stochastically, an fp32 master copy of the weights.
-/// MARViN (Kummer et al., 2021): weights and activations in the layer's fixed<WL, FL>, stochastic, fp32 master copy;
-/// backward in fp32 with what was quantised, or, the extension, gradients in WL bits and integer products too.
-/// MuPPET (Rajagopal et al., 2020): all operands in WL bits under a power of two that is chosen when WL changes.
-/// Narrow floats: all operands rounded to float<E, M>, sums in fp32; fp8 with a scale for each tensor.
+/// Hybrid block floating point (Drumond et al., 2018): all operands in BFP; forward and for the input
+/// gradient one exponent for each training input, for the weight gradient one for the batch. Weights are in
+/// BFP throughout: there is no other copy of them, unless `stored_mantissa` asks for a wider one that the
+/// updates go to. Distribution adaptive INT8 (Zhao et al., 2021): one scale for each tensor, for the weight
+/// gradient also one for each channel; gradients rounded stochastically, an fp32 master copy of the weights.
+/// MARViN (Kummer et al., 2021): weights and activations in the layer's fixed<WL, FL>, stochastic, fp32
+/// master copy; backward in fp32 with what was quantised, or, the extension, gradients in WL bits and integer
+/// products too. MuPPET (Rajagopal et al., 2020): all operands in WL bits under a power of two that is chosen
+/// when WL changes. Narrow floats: all operands rounded to float<E, M>, sums in fp32; fp8 with a scale for
+/// each tensor.
 struct recipe {
   enum class precision { constant, marvin, muppet };
   enum class backward_products { narrow, fp32 };

@@ -68,8 +68,8 @@ void write_csv(const std::filesystem::path& path, const std::vector<run>& runs);
 /// The same for the formats that layers switched to, one line for each change.
 void write_switches(const std::filesystem::path& path, const std::vector<run>& runs);
 
-/// The same for what was found in the tensors: one line for each statistic, the numbers of a histogram separated by
-/// spaces.
+/// The same for what was found in the tensors: one line for each statistic, the numbers of a histogram
+/// separated by spaces.
 void write_statistics(const std::filesystem::path& path, const std::vector<run>& runs);
 
 /// One line for each format, the mean over its seeds, marked where runs diverged; then which, where gradients

@@ -1,8 +1,8 @@
 // Files of named sections that exist whole or not at all, and in which no damage goes unnoticed.
 //
 // A line that says what the file is, then sections: size of the name (u32), name, size of the contents (u64),
-// contents, crc32 of all that (u32); numbers little-endian. The first section is called "settings": lines of a name
-// and a value. The last is called "end" and empty.
+// contents, crc32 of all that (u32); numbers little-endian. The first section is called "settings": lines of
+// a name and a value. The last is called "end" and empty.
 #pragma once
 
 #include <filesystem>
@@ -39,16 +39,17 @@ struct section_file {
   std::vector<section> sections;  // but settings and end
 };
 
-/// Writes a file, which is on the disk then; the one that was there stays until the new one is complete. Returns its
-/// bytes. Throws data_error naming the file.
+/// Writes a file, which is on the disk then; the one that was there stays until the new one is complete.
+/// Returns its bytes. Throws data_error naming the file.
 std::uint64_t write_sections(const std::filesystem::path& path, const file_kind& kind,
                              const std::vector<setting>& settings, const std::vector<saved_part>& parts);
 
-/// Throws data_error, with the file and the reason, where it is missing, cut short, damaged, or of another kind.
+/// Throws data_error, with the file and the reason, where it is missing, cut short, damaged, or of another
+/// kind.
 section_file read_sections(const std::filesystem::path& path, const file_kind& kind);
 
-/// Gives the parts, which may be some of those written, what the file holds of them. Throws data_error, with the file
-/// and the reason, where it holds no such part or an unusable one; all parts then are as they were.
+/// Gives the parts, which may be some of those written, what the file holds of them. Throws data_error, with
+/// the file and the reason, where it holds no such part or an unusable one; all parts then are as they were.
 void load_sections(const section_file& file, const std::vector<saved_part>& parts);
 
 /// What a part saves.

@@ -92,8 +92,8 @@ std::vector<setting> description(const training_settings& settings, const train_
 
 /// What the choices say of inference.
 std::vector<setting> inference_choices(const recipe_choices& chosen);
-/// Whether a setting is one of those; then takes it into the choices. Throws std::runtime_error where its value is
-/// none.
+/// Whether a setting is one of those; then takes it into the choices. Throws std::runtime_error where its
+/// value is none.
 bool take_inference_choice(recipe_choices& chosen, const setting& told);
 
 }  // namespace narrow_train

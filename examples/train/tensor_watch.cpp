@@ -29,8 +29,8 @@ std::vector<double> histogram(const matrix_part& m, double largest) {
   return counts;
 }
 
-/// Up to `sample_size` elements, evenly spaced by an odd number: channels, of which there is mostly an even number,
-/// take turns.
+/// Up to `sample_size` elements, evenly spaced by an odd number: channels, of which there is mostly an even
+/// number, take turns.
 Eigen::VectorXf sample_of(const fp32_matrix& m) {
   const Eigen::Index step = (m.size() + sample_size - 1) / sample_size | 1;
   return Eigen::Map<const Eigen::VectorXf, 0, Eigen::InnerStride<>>(m.data(), (m.size() + step - 1) / step,

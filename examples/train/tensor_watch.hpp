@@ -44,7 +44,8 @@ class tensor_watch final : public saved_state {
  public:
   enum class look { none, gradients, everything };  // gradients: their magnitudes
 
-  /// Begins a step. `flush_below`: activation gradients of smaller magnitudes, without the loss scale, are zero.
+  /// Begins a step. `flush_below`: activation gradients of smaller magnitudes, without the loss scale, are
+  /// zero.
   void begin(look wanted, int epoch, std::uint64_t step, float loss_scale, float flush_below);
 
   [[nodiscard]] look looks_at() const { return wanted_; }

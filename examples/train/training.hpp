@@ -171,8 +171,8 @@ template <class S> class trainee {
                   at.epoch, at.step, training_.loss_scale(), flush_below_);
   }
 
-  /// Sets the loss scale by the magnitudes of the gradients of the last step, if that was not skipped. Those of the
-  /// steps until the next look may be larger, by as much as the headroom.
+  /// Sets the loss scale by the magnitudes of the gradients of the last step, if that was not skipped. Those
+  /// of the steps until the next look may be larger, by as much as the headroom.
   void adapt_scale() {
     constexpr float headroom = 4;
     const narrow::exponent_histogram& scaled = watch_->scaled_gradients();

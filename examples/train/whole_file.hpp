@@ -7,9 +7,9 @@
 
 namespace narrow_train {
 
-/// Writes a file, which is on the disk then; the one that was there stays until the new one is complete. A link leads to its
-/// file; what is no file, such as a device or a pipe, is written to as it is. Returns the bytes. Throws data_error naming
-/// the file and the reason.
+/// Writes a file, which is on the disk then; the one that was there stays until the new one is complete. A
+/// link leads to its file; what is no file, such as a device or a pipe, is written to as it is. Returns the
+/// bytes. Throws data_error naming the file and the reason.
 std::uint64_t write_file(const std::filesystem::path& path, std::string_view bytes);
 
 /// Throws data_error, as `write_file` would now. What is there stays.

@@ -1,5 +1,6 @@
-// The kernels, for one source file of a program; all of its source files are compiled with NARROW_COMPILED_KERNELS
-// defined. Then the kernels are compiled once, and not in each file that uses some of them.
+// The kernels, for one source file of a program; all of its source files are compiled with
+// NARROW_COMPILED_KERNELS defined. Then the kernels are compiled once, and not in each file that uses some of
+// them.
 #pragma once
 
 #if !defined(NARROW_COMPILED_KERNELS)

@@ -79,8 +79,8 @@ TEST_CASE("Exact sums are rounded once, however many bits are dropped", "[block]
 }
 
 TEST_CASE("What is far below a tie decides it", "[block][fixed]") {
-  // Rows: m 2^dropped + 2^(dropped - 1) + t, by terms 2^31 2^(31 - fl), 2^31 2^(30 - fl) and 1 t. Columns: so,
-  // and with the other sign.
+  // Rows: m 2^dropped + 2^(dropped - 1) + t, by terms 2^31 2^(31 - fl), 2^31 2^(30 - fl) and 1 t. Columns:
+  // so, and with the other sign.
   constexpr place rows = 6, cols = 16;
   tally count;
   for (int fl = 0; fl <= 30; ++fl) {

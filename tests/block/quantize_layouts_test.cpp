@@ -1,5 +1,6 @@
-// Quantising and dequantising matrices whose lines meet several blocks: the same bits on every instruction set, from every
-// kind of source and in either order, as element by element (the portable instruction set, row by row).
+// Quantising and dequantising matrices whose lines meet several blocks: the same bits on every instruction
+// set, from every kind of source and in either order, as element by element (the portable instruction set,
+// row by row).
 #include "block_oracle.hpp"
 #include "every_isa.hpp"
 

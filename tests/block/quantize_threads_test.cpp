@@ -1,4 +1,5 @@
-// Assignments to tensors on several threads: the same bits as on one, whatever the format, the order and the source.
+// Assignments to tensors on several threads: the same bits as on one, whatever the format, the order and the
+// source.
 #include "block_oracle.hpp"
 
 using namespace test;
@@ -19,7 +20,8 @@ bool same_bits(const fixed_tensor& a, const fixed_tensor& b) {
   return a.mantissas() == b.mantissas() && a.nonfinite() == b.nonfinite();
 }
 
-/// Magnitudes that grow from one corner to the other, so that shares differ, and in each half something not finite.
+/// Magnitudes that grow from one corner to the other, so that shares differ, and in each half something not
+/// finite.
 std::vector<float> values() {
   generator random(5);
   auto result = values_of_kind(0, static_cast<std::size_t>(size.rows * size.cols), random);

@@ -108,8 +108,8 @@ TEST_CASE("the mean of many draws is the number", "[block]") {
 }
 
 TEST_CASE("what no float holds of a number counts, too", "[block]") {
-  // Of 2^21 numbers 1/16 of a float's last place above 64: 2^-21 more than 64, so that about one is rounded up; to odd
-  // they would be 2^-17 more.
+  // Of 2^21 numbers 1/16 of a float's last place above 64: 2^-21 more than 64, so that about one is rounded
+  // up; to odd they would be 2^-17 more.
   constexpr place lines = 64, n = 1 << 21;
   using format = bfp<8, per_tensor, rounding::stochastic>;
   const auto ups = [&]<class T>(T excess, T unit) {

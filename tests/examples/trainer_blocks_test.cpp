@@ -1,5 +1,5 @@
-// Quantised operands in the example trainer: products of every recipe against their definition, who shares a scale,
-// weights that stay in the format.
+// Quantised operands in the example trainer: products of every recipe against their definition, who shares a
+// scale, weights that stay in the format.
 #include <cmath>
 #include <memory>
 #include <string>

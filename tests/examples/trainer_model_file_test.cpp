@@ -1,4 +1,5 @@
-// Models of the example trainer as files: what is read infers as what was written, and no damaged file is believed.
+// Models of the example trainer as files: what is read infers as what was written, and no damaged file is
+// believed.
 #include <bit>
 #include <cmath>
 #include <map>

@@ -1,5 +1,5 @@
-// What recipes do beyond rounding: scales with a memory, words that keep theirs, clipped gradients by channel, formats
-// that switch, wider copies of weights.
+// What recipes do beyond rounding: scales with a memory, words that keep theirs, clipped gradients by
+// channel, formats that switch, wider copies of weights.
 #include <algorithm>
 #include <cmath>
 #include <memory>

@@ -1,5 +1,5 @@
-// What the example trainer finds in the tensors of a run, against counts in another way; and that looking changes
-// nothing but what it is asked to change.
+// What the example trainer finds in the tensors of a run, against counts in another way; and that looking
+// changes nothing but what it is asked to change.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -307,7 +307,8 @@ TEST_CASE("the loss scale that the gradients ask for", "[train][statistics]") {
   settings.loss_scale = "auto";
   settings.look.statistics = false;
   const training_result automatic = trained("fp16", settings);
-  // Of its only look, at the first of eight steps: the largest 2^n below 65504 over the largest gradient, over four.
+  // Of its only look, at the first of eight steps: the largest 2^n below 65504 over the largest gradient,
+  // over four.
   double largest = 0;
   for (const statistic& s : constant.statistics)
     if (s.name == "largest" && s.tensor.ends_with("gradients")) largest = std::max(largest, s.values[0]);

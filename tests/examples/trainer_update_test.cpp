@@ -30,7 +30,8 @@ template <class Next> void check_optimizer(std::string_view name, const Next& ma
     const fp32_matrix gradient{{g[0], g[1]}};
     fp32_matrix weights = fp32_matrix::Zero(1, 2), other = fp32_matrix::Zero(rows, 3);
     rule->update(memory, gradient, 1, weights);
-    // A second tensor in the same step: time counts steps. Its gradient is that of the first one, by the factor.
+    // A second tensor in the same step: time counts steps. Its gradient is that of the first one, by the
+    // factor.
     rule->update(other_memory, fp32_matrix::Constant(rows, 3, 4 * g[0]), 0.25f, other);
     for (std::size_t i = 0; i < 2; ++i)
       CHECK(double{weights(0, Eigen::Index(i))} == Approx(-next[i](g[i])).epsilon(1e-5));

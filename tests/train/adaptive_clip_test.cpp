@@ -1,4 +1,5 @@
-// The oracle keeps every gradient and computes each step anew from all of them, in long double and two passes.
+// The oracle keeps every gradient and computes each step anew from all of them, in long double and two
+// passes.
 #include "narrow/train/adaptive_clip.hpp"
 
 #include <algorithm>
@@ -406,7 +407,8 @@ TEST_CASE("one layer is one long channel") {
 }
 
 TEST_CASE("rows of one layer have one mean") {
-  // 1000, 1100, ... 1900: four of ten rows are further than sigma = 287 from 1450, none is so from a mean of its own.
+  // 1000, 1100, ... 1900: four of ten rows are further than sigma = 287 from 1450, none is so from a mean of
+  // its own.
   std::vector<float> values;
   for (int i = 0; i < 10; ++i)
     for (int j = 0; j < 50; ++j) values.push_back(static_cast<float>(1000 + 100 * i));

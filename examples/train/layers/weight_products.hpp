@@ -44,8 +44,8 @@ template <class S> class weight_products {
       multiply(mode_, sums, weights_.value, x);
   }
 
-  /// Sets the weights' gradient, dY X^T; x as in the last `forward`, dy the output's gradient. `wanted`: whether
-  /// `input_gradient` follows.
+  /// Sets the weights' gradient, dY X^T; x as in the last `forward`, dy the output's gradient. `wanted`:
+  /// whether `input_gradient` follows.
   void backward(const matrix<S>& x, const matrix<S>& dy, narrow_train::input_gradient wanted) {
     set_gradient(x, dy, wanted);
     if (watch_)

@@ -34,8 +34,8 @@ struct window_grid {
     return kernel == 1 && padding == 0 && stride == 1 && spacing == 1 && rest == image_shape{};
   }
 
-  /// The windows of the outputs, `channels` for each window of this grid, that each pixel of the image takes part
-  /// in, turned by half a turn: what the input gradient is a convolution over.
+  /// The windows of the outputs, `channels` for each window of this grid, that each pixel of the image takes
+  /// part in, turned by half a turn: what the input gradient is a convolution over.
   [[nodiscard]] window_grid transposed(int channels) const {
     return {{rows(), columns(), channels},
             kernel,
@@ -86,8 +86,8 @@ template <class T> class window_layout {
   }
 
  private:
-  // Runs are copied in pieces of `piece` bytes, the last of which reaches beyond the run; what it leaves there is
-  // overwritten by the next run.
+  // Runs are copied in pieces of `piece` bytes, the last of which reaches beyond the run; what it leaves
+  // there is overwritten by the next run.
   static constexpr std::size_t piece = 32, slack = piece / sizeof(T);
 
   struct buffers {
@@ -127,8 +127,8 @@ template <class T> class window_layout {
   window_grid grid_;
 };
 
-/// f(group, first, count, columns) for a few images at a time, `count` of them from the first on, with their windows
-/// as columns; by several threads at a time, but those of one group in their order.
+/// f(group, first, count, columns) for a few images at a time, `count` of them from the first on, with their
+/// windows as columns; by several threads at a time, but those of one group in their order.
 template <class T, class F>
 void for_each_layout(const window_grid& grid, const T* images, Eigen::Index batch, F f) {
   for_each_group(batch, [&](int group, Eigen::Index begin, Eigen::Index images_of_group) {
@@ -141,8 +141,8 @@ void for_each_layout(const window_grid& grid, const T* images, Eigen::Index batc
   });
 }
 
-/// Weights (outputs x window size) for the input gradient: (channels of the image x windows of outputs), each window
-/// turned by half a turn.
+/// Weights (outputs x window size) for the input gradient: (channels of the image x windows of outputs), each
+/// window turned by half a turn.
 template <class Weights, class T>
 void turn_weights(const window_grid& grid, const Weights& weights, matrix<T>& turned) {
   const Eigen::Index channels = grid.image.channels, outputs = weights.rows(),

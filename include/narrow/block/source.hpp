@@ -86,8 +86,8 @@ void compute_values(const value_source<Value>& source, const region& part, matri
   });
 }
 
-/// The same, rounded stochastically: a format that rounds stochastically, by other draws, then has the mean that it has
-/// after one rounding, which it has not after a rounding to odd.
+/// The same, rounded stochastically: a format that rounds stochastically, by other draws, then has the mean
+/// that it has after one rounding, which it has not after a rounding to odd.
 template <class Coefficient>
 void compute_by_draws(const value_source<float>& source, const region& part, matrix_view<float> to) {
   const auto& at = *static_cast<const Coefficient*>(source.coefficient);
@@ -138,8 +138,8 @@ value_source<float> floats_of(const Coefficient& coefficient, const Round& round
   return source;
 }
 
-/// visit(region, values) for all of `within` in panels small enough for the first-level cache, whose values lie in the
-/// order. Out of line, as it needs a large frame.
+/// visit(region, values) for all of `within` in panels small enough for the first-level cache, whose values
+/// lie in the order. Out of line, as it needs a large frame.
 template <std::floating_point Value, class Visit>
 [[gnu::noinline]] void for_each_copied_panel(const region& within, storage_order order,
                                              const value_source<Value>& source, const Visit& visit) {
@@ -170,8 +170,8 @@ void for_each_panel(const region& within, storage_order order, const value_sourc
     for_each_copied_panel(within, order, source, visit);
 }
 
-/// The same by several threads at a time where values are in memory, each for some lines in this order, `together` of which
-/// are not separated.
+/// The same by several threads at a time where values are in memory, each for some lines in this order,
+/// `together` of which are not separated.
 template <std::floating_point Value, class Visit>
 void for_shared_panels(const region& within, storage_order order, std::ptrdiff_t together,
                        const value_source<Value>& source, const Visit& visit) {
@@ -186,8 +186,8 @@ void for_shared_panels(const region& within, storage_order order, std::ptrdiff_t
                     });
 }
 
-/// Makes a source for `part` one that does not depend on the tensor which is written: values in memory stay as
-/// they are, computed ones are computed, once, into `copy`.
+/// Makes a source for `part` one that does not depend on the tensor which is written: values in memory stay
+/// as they are, computed ones are computed, once, into `copy`.
 template <std::floating_point Value>
 void make_independent(value_source<Value>& source, const region& part, std::vector<Value>& copy) {
   if (source.in_place()) return;

@@ -46,14 +46,15 @@ struct block_layout {
     return stored_matrix(data, grid.rows, grid.cols, order);
   }
 
-  /// Whether lines in memory meet blocks so narrow that a scale for each place of a line is better than a block at a time.
+  /// Whether lines in memory meet blocks so narrow that a scale for each place of a line is better than a
+  /// block at a time.
   bool has_narrow_blocks() const {
     const std::ptrdiff_t width = by_rows() ? grid.tile_cols : grid.tile_rows,
                          length = by_rows() ? grid.cols : grid.rows;
     return width == 1 || (width < length && 2 * width <= kernel::most_places_across);
   }
-  /// For narrow blocks: visit(piece, blocks) for pieces of `within` in which all lines meet the same blocks. False if they
-  /// are not narrow, or a visit was.
+  /// For narrow blocks: visit(piece, blocks) for pieces of `within` in which all lines meet the same blocks.
+  /// False if they are not narrow, or a visit was.
   template <class Visit> bool for_each_crossing(const region& within, const Visit& visit) const {
     if (!has_narrow_blocks()) return false;
     block_grid pieces = grid;
@@ -86,8 +87,8 @@ inline std::size_t nonfinite_of(const region& part, storage_order order, const v
   return count;
 }
 
-/// Adds all magnitudes of a part, in whole blocks, to the statistics of blocks, which begin with block `first`; returns how
-/// many are not finite.
+/// Adds all magnitudes of a part, in whole blocks, to the statistics of blocks, which begin with block
+/// `first`; returns how many are not finite.
 template <class Statistic>
 std::size_t survey_blocks(const block_layout& layout, const region& part, const value_source<float>& source,
                           std::span<Statistic> statistics, std::size_t first = 0) {
@@ -245,8 +246,8 @@ template <class Element, class Scale> class block_storage {
   template <class Statistic>
   using scale_rule = void (*)(std::span<const Statistic> statistics, std::span<Scale> scales);
 
-  /// The assignment of a whole matrix in parts, which together are all of it. The source may be computed from what
-  /// is stored, which stays as it is until the end.
+  /// The assignment of a whole matrix in parts, which together are all of it. The source may be computed from
+  /// what is stored, which stays as it is until the end.
   template <class Statistic, class Round> class whole_assignment {
    public:
     whole_assignment(block_storage& to, const block_grid& grid, const value_source<float>& source,
@@ -263,7 +264,8 @@ template <class Element, class Scale> class block_storage {
               Scale(rules.reaching(magnitude_bits(clips[clips.size() == 1 ? 0 : block])));
       }
       counts_nonfinite_ = !clips.empty();
-      // No float lies among the elements, so that their memory can serve again where floats are read in place.
+      // No float lies among the elements, so that their memory can serve again where floats are read in
+      // place.
       takes_memory_ = source.in_place() && grid.rows == to.rows() && grid.cols == to.cols();
       if (!takes_memory_) result_.mantissas_.resize(static_cast<std::size_t>(result_.size()));
     }

@@ -60,8 +60,9 @@ class tensor_assignment final : public assignment_in_parts {
   std::optional<typename block_tensor<Format>::template whole_assignment<Round>> doing_;
 };
 
-/// Does all assignments, a part of each in turn that the cache holds: where they read the same numbers, as the
-/// two quantisations of a gradient do, memory is read once. What they write is the same as one after another.
+/// Does all assignments, a part of each in turn that the cache holds: where they read the same numbers, as
+/// the two quantisations of a gradient do, memory is read once. What they write is the same as one after
+/// another.
 ///
 /// Errors    what `assign` throws, and std::invalid_argument if two are to the same tensor; then none has changed.
 /// Cost      that of the assignments: while a cache holds the numbers, reading them once saves nothing measurable.

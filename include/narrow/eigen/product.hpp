@@ -179,8 +179,8 @@ NARROW_PRODUCT_TAG(CoeffBasedProductMode)
 NARROW_PRODUCT_TAG(LazyCoeffBasedProductMode)
 #undef NARROW_PRODUCT_TAG
 
-/// An inner product stands for its one coefficient: where a built-in number is wanted, too, and there it is not rounded to
-/// a floating format, as in assignments to float matrices.
+/// An inner product stands for its one coefficient: where a built-in number is wanted, too, and there it is
+/// not rounded to a floating format, as in assignments to float matrices.
 template <class L, class R, int Options>
 requires narrow::detail::narrow_product<L, R> &&
     narrow::narrow_scalar<typename traits<Product<L, R, Options>>::Scalar>

@@ -2,8 +2,8 @@
 //
 // Of floating formats: computed and kept in float, whose range the algorithms need (a Jacobi rotation in fp16
 // overflows at a ratio of 256). A decomposition of Matrix<fp16> is one of the float matrix with the same
-// values; what it gives is float and rounds once where it is stored. Of block formats, too. Of `fixed`: LLT, LDLT,
-// LU and QR run in fixed point, the iterative ones, which would never terminate there, are refused.
+// values; what it gives is float and rounds once where it is stored. Of block formats, too. Of `fixed`: LLT,
+// LDLT, LU and QR run in fixed point, the iterative ones, which would never terminate there, are refused.
 #pragma once
 
 #include "structured.hpp"

@@ -1,6 +1,6 @@
-// How coefficient-wise expressions are computed piece by piece, for those that can be: the kernels turn narrow numbers
-// into floats, and what follows is Eigen's own arithmetic on arrays of floats. The same numbers as coefficient by
-// coefficient: what a packet would compute otherwise is not computed in packets.
+// How coefficient-wise expressions are computed piece by piece, for those that can be: the kernels turn
+// narrow numbers into floats, and what follows is Eigen's own arithmetic on arrays of floats. The same
+// numbers as coefficient by coefficient: what a packet would compute otherwise is not computed in packets.
 #pragma once
 
 #include <bit>
@@ -22,7 +22,8 @@ struct piece_buffer {
   alignas(64) float values[piece_size];
 };
 
-/// Which lines are taken one after the other, columns or rows; bits, for the storage orders of an expression's matrices.
+/// Which lines are taken one after the other, columns or rows; bits, for the storage orders of an
+/// expression's matrices.
 enum traversal : int { by_columns = 1, by_rows = 2 };
 
 /// How an expression is computed piece by piece, for those that can be:
@@ -220,7 +221,8 @@ requires(stageable<V>&& direct_access<V>) class staged_vector_values<V> : staged
   }
 };
 
-/// A vector that stands for all lines of an order, of which each is the vector; of the other order each is one of its numbers.
+/// A vector that stands for all lines of an order, of which each is the vector; of the other order each is
+/// one of its numbers.
 template <class V, traversal LineOrder> class staged_vector {
  public:
   static constexpr bool any_narrow = staged_vector_values<V>::any_narrow;

@@ -1,4 +1,5 @@
-// Coefficient-wise expressions stored and read in pieces, which the kernels turn from narrow numbers into floats and back.
+// Coefficient-wise expressions stored and read in pieces, which the kernels turn from narrow numbers into
+// floats and back.
 #pragma once
 
 #include "staged.hpp"
@@ -14,8 +15,8 @@ const auto& without_cast_to(const Eigen::CwiseUnaryOp<Op, X>& x) {
 template <class To, class X>
 using uncast = std::remove_cvref_t<decltype(without_cast_to<To>(std::declval<const X&>()))>;
 
-/// Whether dst = Combine(dst, x), or dst = x for void, is the floats of x, or computed from these, rounded once. Fixed-point
-/// numbers are only converted: what is computed of them is exact.
+/// Whether dst = Combine(dst, x), or dst = x for void, is the floats of x, or computed from these, rounded
+/// once. Fixed-point numbers are only converted: what is computed of them is exact.
 template <class Combine, class Dst, class X>
 concept rounds_floats = (narrow_or_float<Dst> && (narrow_or_float<X> || std::is_void_v<Combine>)) ||
                         (narrow_fixed<typename Dst::Scalar> && std::is_void_v<Combine> &&
@@ -39,8 +40,8 @@ concept stored_in_pieces = direct_access<Dst> && stageable<X> && rounds_floats<C
                            (Dst::MaxSizeAtCompileTime == Eigen::Dynamic ||
                             Dst::MaxSizeAtCompileTime >= smallest_staged);
 
-/// use(order, line, first, n) for all pieces of a matrix. Its lines are those of the order, together if there are no gaps
-/// between them; where they are short and many, those across.
+/// use(order, line, first, n) for all pieces of a matrix. Its lines are those of the order, together if there
+/// are no gaps between them; where they are short and many, those across.
 template <class Use>
 void for_pieces_of(Eigen::Index rows, Eigen::Index cols, traversal order, bool gapless, const Use& use) {
   Eigen::Index lines = order == by_columns ? cols : rows, length = order == by_columns ? rows : cols;
@@ -56,7 +57,8 @@ void for_pieces_of(Eigen::Index rows, Eigen::Index cols, traversal order, bool g
       use(order, line, first, std::min(piece_size, length - first));
 }
 
-/// dst = Combine(dst, x), rounded once, each coefficient under its row-major index. False, and nothing is done, if dst is small.
+/// dst = Combine(dst, x), rounded once, each coefficient under its row-major index. False, and nothing is
+/// done, if dst is small.
 template <class Combine, class Dst, class X, class Round>
 NARROW_KERNEL bool assign_in_pieces(Dst& dst, const X& x, const Round& round) {
   using To = typename Dst::Scalar;

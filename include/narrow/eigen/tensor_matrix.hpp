@@ -116,7 +116,8 @@ class Matrix<S, R, C, O, MR, MC> : public narrow::detail::tensor_expression<Matr
   void resize(Index rows, NoChange_t) { resize(rows, cols()); }
   void resize(NoChange_t, Index cols) { resize(rows(), cols); }
   template <class X> void resizeLike(const EigenBase<X>& x) { resize(x.rows(), x.cols()); }
-  /// Keeps the coefficients that are in both shapes, rounding them as whole assignment does; the others are zeros.
+  /// Keeps the coefficients that are in both shapes, rounding them as whole assignment does; the others are
+  /// zeros.
   void conservativeResize(Index rows, Index cols) { conservativeResizeLike(PlainObject::Zero(rows, cols)); }
   void conservativeResize(Index rows, NoChange_t) { conservativeResize(rows, cols()); }
   void conservativeResize(NoChange_t, Index cols) { conservativeResize(rows(), cols); }

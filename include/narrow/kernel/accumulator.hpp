@@ -100,8 +100,8 @@ template <class T> constexpr std::int64_t largest_element() {
 
 }  // namespace detail
 
-/// What dot products of T come back as: float; for `fixed` the exact sum. Plain sums of `fixed`, whose terms have half
-/// its fraction length, come back as a fixed_sum of their own.
+/// What dot products of T come back as: float; for `fixed` the exact sum. Plain sums of `fixed`, whose terms
+/// have half its fraction length, come back as a fixed_sum of their own.
 template <narrow_scalar T> using accumulator_t = typename detail::meeting<T, T>::result;
 
 }  // namespace narrow

@@ -9,9 +9,10 @@
 
 namespace narrow::detail {
 
-/// While alive: round to nearest, subnormals kept, no traps, or what a thread had. Afterwards the caller's control bits
-/// are back, and the exception flags that the kernel raised are dropped. The register is only written where something
-/// differs: reading it after that can take 100 ns (measured on an Intel Xeon with AMX).
+/// While alive: round to nearest, subnormals kept, no traps, or what a thread had. Afterwards the caller's
+/// control bits are back, and the exception flags that the kernel raised are dropped. The register is only
+/// written where something differs: reading it after that can take 100 ns (measured on an Intel Xeon with
+/// AMX).
 class float_environment {
  public:
   /// The control bits of a thread.
@@ -39,8 +40,8 @@ class float_environment {
   static word read() { return _mm_getcsr(); }
   static void write(word control) { _mm_setcsr(control); }
 #elif defined(__aarch64__)
-  // FPCR, and above its 32 bits those of FPSR, the exception flags. All zero: no flushing (FZ, FZ16, FIZ), round to
-  // nearest (RMode), NaNs and codes of fp16 as IEEE has them (DN, AH, AHP), no traps.
+  // FPCR, and above its 32 bits those of FPSR, the exception flags. All zero: no flushing (FZ, FZ16, FIZ),
+  // round to nearest (RMode), NaNs and codes of fp16 as IEEE has them (DN, AH, AHP), no traps.
   using word = std::uint64_t;
   static constexpr word flags = ~word{0} << 32;
   static constexpr word plain = 0;
@@ -70,8 +71,8 @@ class float_environment {
 // nothing moves out of the region.
 #define NARROW_KERNEL [[gnu::noinline]]
 #if defined(__clang__) && defined(__aarch64__)
-// Such a clang may not know float_control (LLVM issue 55392): contraction stays off after the region, and what the
-// pragma would keep out must not be there.
+// Such a clang may not know float_control (LLVM issue 55392): contraction stays off after the region, and
+// what the pragma would keep out must not be there.
 #if defined(__FAST_MATH__) || __FINITE_MATH_ONLY__
 #error "narrow: clang for AArch64 cannot keep -ffast-math out of the kernels"
 #endif

@@ -11,8 +11,8 @@ NARROW_STRICT_BEGIN
 
 namespace narrow::kernel {
 
-/// The sums of A B, handed to store(i, j, sums), a matrix_view, in tiles; but those that are floats perhaps written to
-/// `direct`, if there is such a matrix.
+/// The sums of A B, handed to store(i, j, sums), a matrix_view, in tiles; but those that are floats perhaps
+/// written to `direct`, if there is such a matrix.
 template <class Meeting, class A, class B, class Store>
 void products(matrix_view<const A> a, matrix_view<const B> b, magnitudes largest, const Store& store,
               const matrix_view<float>& direct = {}) {

@@ -1,4 +1,5 @@
-// The instruction sets of the processor that a program is compiled for. To add one, add its file and its line here.
+// The instruction sets of the processor that a program is compiled for. To add one, add its file and its line
+// here.
 #pragma once
 
 #include <array>

@@ -83,8 +83,8 @@ void quantize(matrix_view<const float> x, matrix_view<Element> q, float scale, s
   quantize_block(x, q, scale, kind, range, round, order);
 }
 
-/// The same with scales for the rows, of which there are at most most_places_across. False if that is not faster than
-/// element by element; then what q holds means nothing.
+/// The same with scales for the rows, of which there are at most most_places_across. False if that is not
+/// faster than element by element; then what q holds means nothing.
 template <class Element, class Round>
 bool try_quantize_rows(matrix_view<const float> x, matrix_view<Element> q, const row_scales& scales,
                        scale_kind kind, const element_range& range, const Round& round,
@@ -115,7 +115,8 @@ template <class Element> void dequantize(matrix_view<const Element> q, float sca
   dequantize_block(q, scale, x);
 }
 
-/// The same with scales for the rows, of which there are at most most_places_across. False, and x is as it was, if that is not faster than block by block.
+/// The same with scales for the rows, of which there are at most most_places_across. False, and x is as it
+/// was, if that is not faster than block by block.
 template <class Element>
 bool try_dequantize_rows(matrix_view<const Element> q, const row_scales& scales, matrix_view<float> x) {
   const detail::float_environment guard;

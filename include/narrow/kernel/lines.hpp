@@ -11,8 +11,8 @@ NARROW_STRICT_BEGIN
 
 namespace narrow::kernel {
 
-/// The codes of a tile of floats, to nearest even. False if there is no kernel for it, or something is NaN; then what
-/// `to` holds means nothing.
+/// The codes of a tile of floats, to nearest even. False if there is no kernel for it, or something is NaN;
+/// then what `to` holds means nothing.
 template <class T, class Overflow> bool encode(const float* from, const tile_shape& shape, T* to) {
   if constexpr (has_coder<T>) {
     const kernel_set t = dispatch::instance().kernels();
@@ -59,8 +59,8 @@ bool encode_fixed(const float* from, T* to, index n, const element_draws& draws)
   return false;
 }
 
-/// to[i] = from[i], rounded by the policy, number i under index first + i step. False if there is no kernel for
-/// it, or something is NaN, or these indices have two keys; then what `to` holds means nothing.
+/// to[i] = from[i], rounded by the policy, number i under index first + i step. False if there is no kernel
+/// for it, or something is NaN, or these indices have two keys; then what `to` holds means nothing.
 template <class T, class Overflow, class Round>
 bool encode_line(const float* from, T* to, index n, const Round& round, std::uint64_t first,
                  std::uint64_t step = 1) {

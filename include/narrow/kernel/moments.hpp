@@ -1,5 +1,5 @@
-// Sums over the numbers at each place of lines, and of squares, in plain C++: see moment_sums, tail_counts and square_sums in
-// table.hpp.
+// Sums over the numbers at each place of lines, and of squares, in plain C++: see moment_sums, tail_counts
+// and square_sums in table.hpp.
 #pragma once
 
 #include <algorithm>
@@ -74,7 +74,8 @@ inline void count_tails(const float* from, const line_block& lines, const tail_c
   (kernel ? kernel : portable::count_tails)(from, lines, counts);
 }
 
-/// use(kernel, first, count) for numbers in whole rounds of square_sums, if there is one, and use(plain, ...) for the rest.
+/// use(kernel, first, count) for numbers in whole rounds of square_sums, if there is one, and use(plain, ...)
+/// for the rest.
 template <class Kernel, class Use> void in_rounds(Kernel kernel, Kernel plain, index n, const Use& use) {
   const index whole = kernel ? n - n % square_sums : 0;
   if (whole > 0) use(kernel, index{0}, whole);

@@ -37,8 +37,8 @@ template <> struct words_of<content::two_bf16> {
   using element = word;
   using lane = float;
   static const auto& kernel(kernel_set t, index groups) {
-    // From then on a product is rounded no more often than there are terms: 16 times among those of a tile, and twice for
-    // each 16 terms.
+    // From then on a product is rounded no more often than there are terms: 16 times among those of a tile,
+    // and twice for each 16 terms.
     constexpr index fewest = 32;
     static constexpr panel_kernel<float> none;
     return groups >= fewest ? t.get<&kernel_table::deep_two_bf16>() : none;
@@ -71,11 +71,12 @@ template <> struct words_of<content::int8> {
 template <content Content>
 inline constexpr index group_size = sizeof(word) / sizeof(typename words_of<Content>::element);
 
-/// How many words of a right factor there are for each of the left one: of two bf16 every one is multiplied by both.
+/// How many words of a right factor there are for each of the left one: of two bf16 every one is multiplied
+/// by both.
 template <content Content> inline constexpr index right_words = Content == content::two_bf16 ? 2 : 1;
 
-/// Whether a result is large enough for what it takes to pack the factors; the same for its transpose, whose bits are to be
-/// the same.
+/// Whether a result is large enough for what it takes to pack the factors; the same for its transpose, whose
+/// bits are to be the same.
 template <content Content> constexpr bool repays(index rows, index cols) {
   return Content != content::two_bf16 || (std::min(rows, cols) >= 32 && rows * cols >= index{64} * 64);
 }
@@ -225,8 +226,8 @@ template <class T> constexpr bool is_dense(const matrix_view<T>& m) {
   return (m.row_stride == 1 && m.col_stride == m.rows) || (m.col_stride == 1 && m.row_stride == m.cols);
 }
 
-/// The codes of numbers which the multiplier takes for others, or cannot be given: of bf16 subnormals, which it takes for
-/// zeros, where two bf16 are a number what is not finite.
+/// The codes of numbers which the multiplier takes for others, or cannot be given: of bf16 subnormals, which
+/// it takes for zeros, where two bf16 are a number what is not finite.
 template <content Content, class T> constexpr code_range unfit_codes() {
   if constexpr (Content == content::bf16 && coded_as_bf16<T>) {
     return {T::layout::magnitude_mask, 1, T::layout::min_normal - 1};
@@ -326,8 +327,8 @@ void pack_at(kernel_set t, matrix_view<const T> m, index width, index panel_word
             width, panel_words, which, to + first / width * panel_words + k / group * width);
   }
 }
-/// The same for a depth of so many groups, which may be more than there are, each panel followed by one with the halves of
-/// its words exchanged where `more` is 1.
+/// The same for a depth of so many groups, which may be more than there are, each panel followed by one with
+/// the halves of its words exchanged where `more` is 1.
 template <content Content, class T>
 void pack(kernel_set t, matrix_view<const T> m, index width, index groups, index more, plane which,
           word* to) {
@@ -339,7 +340,8 @@ void pack(kernel_set t, matrix_view<const T> m, index width, index groups, index
   }
 }
 
-/// A matrix of lines x depth with the words of each line side by side, as many groups from one line to the next.
+/// A matrix of lines x depth with the words of each line side by side, as many groups from one line to the
+/// next.
 template <content Content, class T>
 void pack_rows(kernel_set t, matrix_view<const T> m, index groups, word* to) {
   using element = typename words_of<Content>::element;

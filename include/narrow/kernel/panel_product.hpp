@@ -58,7 +58,8 @@ template <content Content, class Lane> index groups_for(const panel_kernel<Lane>
   const index size = group_size<Content> * kernel.multiple;
   return (depth + size - 1) / size * kernel.multiple;
 }
-/// The kernel for a left factor of so many rows, and sums of so many products of integers of at most these magnitudes.
+/// The kernel for a left factor of so many rows, and sums of so many products of integers of at most these
+/// magnitudes.
 template <content Content> const auto& kernel_for(kernel_set t, index rows, index depth, magnitudes largest) {
   using words = words_of<Content>;
   const index groups = groups_in<Content>(depth);
@@ -89,8 +90,8 @@ template <class Lane> class thread_section {
   void (*end_)();
 };
 
-/// The rows of a left factor for the inner loop, as many as it takes at a time: in place where they lie so that it can
-/// read them there, and close enough for the first-level cache, or else packed.
+/// The rows of a left factor for the inner loop, as many as it takes at a time: in place where they lie so
+/// that it can read them there, and close enough for the first-level cache, or else packed.
 template <content Content> class left_factor {
   using element = typename words_of<Content>::element;
   using lane = typename words_of<Content>::lane;
@@ -170,8 +171,8 @@ template <content Content> class left_factor {
 inline constexpr index max_panel_rows = 32, max_panel_cols = 32;
 template <class Number> using tile_of = Number[max_panel_rows * max_panel_cols];
 
-/// Where a tile of the result is, and what it is the product of: a panel of rows, and as many panels of columns as
-/// tile_of has room for.
+/// Where a tile of the result is, and what it is the product of: a panel of rows, and as many panels of
+/// columns as tile_of has room for.
 struct tile_place {
   index row, col, height, width;
   index stride;  // of sums of whole panels
@@ -261,8 +262,8 @@ void set_start(const panel_kernel<Lane>& kernel, const left_panel& panel, index 
   }
 }
 
-/// Hands the sums of tiles to store(i, j, sums), or writes them to `direct`, if there is such a matrix: floats, neighbours
-/// in a row side by side.
+/// Hands the sums of tiles to store(i, j, sums), or writes them to `direct`, if there is such a matrix:
+/// floats, neighbours in a row side by side.
 template <content Content, class Store> class whole_sums {
   using lane = typename words_of<Content>::lane;
 
@@ -330,8 +331,8 @@ struct piece_scales {
   const float* at(index piece, index line) const { return data + piece * lines + line; }
 };
 
-/// Hands tiles to store(i, j, values), where a value is the sum of a row's and a column's pieces, each of them
-/// float(sum of products) * (scale of the row's * scale of the column's), added in ascending order.
+/// Hands tiles to store(i, j, values), where a value is the sum of a row's and a column's pieces, each of
+/// them float(sum of products) * (scale of the row's * scale of the column's), added in ascending order.
 template <content Content, class Store> class scaled_pieces {
   using lane = typename words_of<Content>::lane;
 
@@ -382,9 +383,9 @@ template <content Content, class Store> class scaled_pieces {
   std::vector<lane> starts_;
 };
 
-/// Tries to compute the sums of A B with the instruction set in use, and the threads; those that are floats may be written
-/// to `direct`, if there is such a matrix, instead of stored. False, and nothing was stored, if it has no kernel for such
-/// elements, or the product is too small to be worth one.
+/// Tries to compute the sums of A B with the instruction set in use, and the threads; those that are floats
+/// may be written to `direct`, if there is such a matrix, instead of stored. False, and nothing was stored,
+/// if it has no kernel for such elements, or the product is too small to be worth one.
 template <class Meeting, class A, class B, class Store>
 bool try_panel_product(matrix_view<const A> a, matrix_view<const B> b, magnitudes largest,
                        const matrix_view<float>& direct, const Store& store) {

@@ -22,8 +22,8 @@
     defined(__ARM_FEATURE_COMPLEX) || defined(__ARM_FEATURE_SVE)
 #define NARROW_FEATURES(features) "+" features
 #else
-// Below Armv8.2 the assembler refuses them. With cryptography, which the rest of the program may have: the functions of
-// arm_neon.h are inlined only where nothing is lacking that they were compiled for.
+// Below Armv8.2 the assembler refuses them. With cryptography, which the rest of the program may have: the
+// functions of arm_neon.h are inlined only where nothing is lacking that they were compiled for.
 #define NARROW_FEATURES(features) "arch=armv8.2-a+crypto+" features
 #endif
 // g++ 12 takes operands of its own AVX-512 header for uninitialised.

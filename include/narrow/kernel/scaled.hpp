@@ -95,8 +95,8 @@ struct row_scales {
   }
 };
 
-/// Quantising by columns for scales that are powers of two. False if there is no kernel, or something is NaN; then what q
-/// holds means nothing.
+/// Quantising by columns for scales that are powers of two. False if there is no kernel, or something is NaN;
+/// then what q holds means nothing.
 template <narrow_float Element, class Round>
 bool encode_across(matrix_view<const float> x, matrix_view<Element> q, const row_scales& scales,
                    const Round& round, const element_order& order) {
@@ -115,8 +115,8 @@ bool encode_across(matrix_view<const float> x, matrix_view<Element> q, const row
   return true;
 }
 
-/// q(i, j) from x(i, j) over the scale of row i, at most most_places_across rows, if neighbours in a column lie side by
-/// side. False if they do not, or there is no kernel; then what q holds means nothing.
+/// q(i, j) from x(i, j) over the scale of row i, at most most_places_across rows, if neighbours in a column
+/// lie side by side. False if they do not, or there is no kernel; then what q holds means nothing.
 template <class Element, class Round>
 NARROW_KERNEL bool quantize_across(matrix_view<const float> x, matrix_view<Element> q,
                                    const row_scales& scales, scale_kind kind, const element_range& range,
@@ -146,8 +146,9 @@ NARROW_KERNEL bool quantize_across(matrix_view<const float> x, matrix_view<Eleme
   }
 }
 
-/// largest[i] = the bits of the largest magnitude in run i of the rows, at most most_places_across of them, if neighbours
-/// in a column lie side by side. False if they do not, there is no kernel, or something is not finite.
+/// largest[i] = the bits of the largest magnitude in run i of the rows, at most most_places_across of them,
+/// if neighbours in a column lie side by side. False if they do not, there is no kernel, or something is not
+/// finite.
 inline bool survey_across(matrix_view<const float> x, const place_runs& runs,
                           std::span<std::uint32_t> largest) {
   const auto kernel = dispatch::instance().kernels().get<&kernel_table::survey_across>();
@@ -194,8 +195,8 @@ NARROW_KERNEL void dequantize_block(matrix_view<const Element> q, float scale, m
   }
 }
 
-/// x(i, j) = q(i, j) * the scale of row i, rounded to float, at most most_places_across rows, if neighbours in a column lie
-/// side by side. False if they do not, or there is no kernel.
+/// x(i, j) = q(i, j) * the scale of row i, rounded to float, at most most_places_across rows, if neighbours
+/// in a column lie side by side. False if they do not, or there is no kernel.
 template <class Element>
 NARROW_KERNEL bool dequantize_across(matrix_view<const Element> q, const row_scales& scales,
                                      matrix_view<float> x) {

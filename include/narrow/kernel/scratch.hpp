@@ -18,8 +18,8 @@ struct memory_block {
 };
 inline constexpr std::align_val_t cache_line{64};
 
-/// What products of a thread leave to later ones: the system clears memory that it gives anew, page by page, which may
-/// take as long as a product.
+/// What products of a thread leave to later ones: the system clears memory that it gives anew, page by page,
+/// which may take as long as a product.
 class memory_of_thread {
  public:
   static constexpr std::size_t most_kept = std::size_t{1} << 23;
@@ -67,8 +67,8 @@ class memory_of_thread {
   memory_block kept_[4];
 };
 
-/// n elements of T, uninitialised and aligned to cache lines: in the object itself where they are few, so that small
-/// products ask for no memory.
+/// n elements of T, uninitialised and aligned to cache lines: in the object itself where they are few, so
+/// that small products ask for no memory.
 template <class T>
 requires std::is_trivially_default_constructible_v<T> && std::is_trivially_destructible_v<T>
 class scratch {

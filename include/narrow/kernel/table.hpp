@@ -37,14 +37,15 @@ enum class left_order {
 };
 
 /// tile[i * stride + l] = start[i] + sum over p < groups of a(i, p) . b[p * cols + l], where . multiplies the
-/// elements of two words and adds the products; at least one group. Or only for the first half of the columns.
+/// elements of two words and adds the products; at least one group. Or only for the first half of the
+/// columns.
 template <class Lane> struct panel_kernel {
   using function = void (*)(const left_panel& a, const factor_of_lane<Lane>* b, index groups,
                             const Lane* start, Lane* tile, index stride);
   int rows = 0, cols = 0;
   function all = nullptr, first_half = nullptr;
-  /// Of a kernel that takes elements of b which count 128 too much: the sums of the elements of a's rows. Without
-  /// it `start` has zeros, and need not be read.
+  /// Of a kernel that takes elements of b which count 128 too much: the sums of the elements of a's rows.
+  /// Without it `start` has zeros, and need not be read.
   void (*row_sums)(const left_panel& a, index groups, Lane* sums) = nullptr;
 
   left_order order = left_order::rows_side_by_side;
@@ -52,8 +53,8 @@ template <class Lane> struct panel_kernel {
   /// What a thread does before the first of its products and after the last one.
   void (*begin)() = nullptr, (*end)() = nullptr;
 
-  /// Of a kernel that takes int16 in two bytes: of every `multiple` groups of a row, and of a panel of b, these put the words
-  /// of upper bytes first, then those of lower ones.
+  /// Of a kernel that takes int16 in two bytes: of every `multiple` groups of a row, and of a panel of b,
+  /// these put the words of upper bytes first, then those of lower ones.
   void (*split_row)(word* row, index groups) = nullptr;
   void (*split_panel)(word* panel, index groups) = nullptr;
   /// The same sums, of any int16, in 64 bits: of up to so many groups.
@@ -65,8 +66,8 @@ template <class Lane> struct panel_kernel {
 
   constexpr explicit operator bool() const { return all != nullptr; }
   constexpr bool takes_bytes() const { return split_row != nullptr; }
-  /// The one for a left factor of n rows: the lower one where it computes less that is no row. It reads the panels of b
-  /// more often, which is dear where they do not stay in the first-level cache.
+  /// The one for a left factor of n rows: the lower one where it computes less that is no row. It reads the
+  /// panels of b more often, which is dear where they do not stay in the first-level cache.
   const panel_kernel& for_rows(index n, index groups) const {
     if (lower == nullptr) return *this;
     const auto computed = [n](const panel_kernel& k) { return (n + k.rows - 1) / k.rows * k.rows; };
@@ -162,8 +163,8 @@ struct moment_sums {
   std::int64_t* finite = nullptr;              // how many are finite: no others are in the sums
   std::int32_t* largest = nullptr;             // the bits of the largest finite magnitude
 };
-/// How many of the finite numbers at each place differ from pivot + mean by more than the deviation, and how many
-/// magnitudes have greater bits than the limit.
+/// How many of the finite numbers at each place differ from pivot + mean by more than the deviation, and how
+/// many magnitudes have greater bits than the limit.
 struct tail_counts {
   const double *pivots = nullptr, *means = nullptr, *deviations = nullptr;
   const std::int32_t* limits = nullptr;
@@ -235,7 +236,8 @@ struct code_kernels {
   void (*decode)(const void* from, float* to, index n, const decoding&) = nullptr;
 };
 
-/// Codes of 16 bits: those that have `first` or one of the `count` numbers from there on in the bits of the mask.
+/// Codes of 16 bits: those that have `first` or one of the `count` numbers from there on in the bits of the
+/// mask.
 struct code_range {
   std::uint16_t mask, first, count;
 };
@@ -246,8 +248,8 @@ struct integer_rounding {
   std::int32_t lowest, highest;
   element_draws draws = {};
 };
-/// To mantissas of 8, of 16 and, if sums have 64 bits, of 32 bits, held to their range. Of sums of 32 bits 1 to
-/// 30 bits are dropped, of those of 64 bits 1 to 32.
+/// To mantissas of 8, of 16 and, if sums have 64 bits, of 32 bits, held to their range. Of sums of 32 bits 1
+/// to 30 bits are dropped, of those of 64 bits 1 to 32.
 template <class Sum> struct rounding_kernels {
   using kernel = void (*)(const Sum* sums, const tile_shape&, const integer_rounding&, void* to);
   kernel to8 = nullptr, to16 = nullptr;  // to nearest even
@@ -280,8 +282,8 @@ struct tile_kernels {
 /// Products of integers of more than 16 bits, in lanes of double, which hold sums to 2^53 exactly.
 struct wide_kernels {
   panel_kernel<double> panels, line;  // the latter of one row
-  /// Integers as doubles: x, or one of the digits of x = 2^16 high + low, which are from -2^15 to 2^15. n is a
-  /// multiple of 16.
+  /// Integers as doubles: x, or one of the digits of x = 2^16 high + low, which are from -2^15 to 2^15. n is
+  /// a multiple of 16.
   using widening = void (*)(const word* x, double* to, index n);
   widening whole = nullptr, high = nullptr, low = nullptr;
   /// total[i] += sums[i] 2^shift for integers of at most 2^53, n a multiple of 16.
@@ -298,8 +300,8 @@ struct kernel_table {
   panel_kernel<std::int32_t> int8;   // four int8 each, or in b, with row_sums, uint8; wraps
   /// The same where the sums are deep.
   panel_kernel<float> deep_bf16 = {};
-  /// Numbers split in two bf16, the panels of b followed by others of as many groups whose words have their halves
-  /// exchanged; neither subnormals nor sums below 2^-126.
+  /// Numbers split in two bf16, the panels of b followed by others of as many groups whose words have their
+  /// halves exchanged; neither subnormals nor sums below 2^-126.
   panel_kernel<float> deep_two_bf16 = {};
   panel_kernel<std::int32_t> deep_int16 = {};  // in bytes
   panel_kernel<std::int32_t> deep_int8 = {};

@@ -1,5 +1,5 @@
-// Threads for large products and conversions: a few of our own that wait for work. Parts of a result are shared out,
-// never a sum, so that no result depends on how many there are.
+// Threads for large products and conversions: a few of our own that wait for work. Parts of a result are
+// shared out, never a sum, so that no result depends on how many there are.
 #pragma once
 
 #include <algorithm>
@@ -153,8 +153,8 @@ class thread_pool {
 
 /// Ends the threads with the program; not in a child process, which would wait for them forever.
 struct thread_pool::owner {
-  alignas(thread_pool) unsigned char memory[sizeof(
-      thread_pool)];  // of the first one: who counts allocations sees none
+  alignas(thread_pool) unsigned char memory[sizeof(thread_pool)];  // of the first one: who counts allocations
+                                                                   // sees none
   thread_pool* pool = new (memory) thread_pool;
   ~owner() {
     if (pool->is_here()) pool->~thread_pool();
@@ -247,8 +247,8 @@ template <class Use> void in_parts(const work_shape& w, const Use& use) {
   });
 }
 
-/// use(first, count) for parts of `lines` lines of so many elements, by all threads. But for the last one they are multiples
-/// of `together` lines.
+/// use(first, count) for parts of `lines` lines of so many elements, by all threads. But for the last one
+/// they are multiples of `together` lines.
 template <class Use> void in_shares(index lines, index together, index elements, const Use& use) {
   constexpr index cost = 8;  // of an element, in multiplications
   in_parts({lines, 1, together, 1, cost * std::max<index>(elements, 1)},
@@ -257,12 +257,12 @@ template <class Use> void in_shares(index lines, index together, index elements,
 
 }  // namespace kernel
 
-/// How many threads large products, assignments to tensors in blocks or of a fixed-point format, and passes over
-/// gradients run on, the caller's included; by default 1. Results do not depend on it. Where several threads of the
-/// program have such work at a time, the first gets these, the others work alone; a child process has none of them
-/// until it calls this itself. Throws std::invalid_argument if n is not from 1 to 1024, std::logic_error if a part of
-/// `parallel_for` calls it, std::system_error if there are no more threads to be had, and then it is 1. Cost: starts
-/// n - 1 threads, which sleep between products.
+/// How many threads large products, assignments to tensors in blocks or of a fixed-point format, and passes
+/// over gradients run on, the caller's included; by default 1. Results do not depend on it. Where several
+/// threads of the program have such work at a time, the first gets these, the others work alone; a child
+/// process has none of them until it calls this itself. Throws std::invalid_argument if n is not from 1 to
+/// 1024, std::logic_error if a part of `parallel_for` calls it, std::system_error if there are no more
+/// threads to be had, and then it is 1. Cost: starts n - 1 threads, which sleep between products.
 inline void set_num_threads(int n) {
   constexpr int most = 1024;
   if (kernel::part_of_loop::is_running())
@@ -275,14 +275,14 @@ inline void set_num_threads(int n) {
 }
 inline int num_threads() { return kernel::thread_pool::instance().size(); }
 
-/// part(i) for 0 <= i < count, in any order, on the threads that `set_num_threads` asked for, several at a time; by
-/// the caller alone where these are at work already, as they are when a part calls this itself. Each part runs under the
-/// caller's rounding mode and flushing of subnormals. Which thread it runs on is not determined: of types that round
-/// stochastically, which draw from their thread's stream, results differ from run to run; with rounding::stochastic{seed}
-/// they do not.
+/// part(i) for 0 <= i < count, in any order, on the threads that `set_num_threads` asked for, several at a
+/// time; by the caller alone where these are at work already, as they are when a part calls this itself. Each
+/// part runs under the caller's rounding mode and flushing of subnormals. Which thread it runs on is not
+/// determined: of types that round stochastically, which draw from their thread's stream, results differ from
+/// run to run; with rounding::stochastic{seed} they do not.
 ///
-/// For loops between products: other threads that wait for work actively, as OpenMP's do, would take the processor
-/// from these.
+/// For loops between products: other threads that wait for work actively, as OpenMP's do, would take the
+/// processor from these.
 /// Errors    what a part threw, once those that had begun have ended; after it no other begins.
 /// Cost      some microseconds if there are several threads and parts; each part takes the next one that nobody has.
 template <std::invocable<std::ptrdiff_t> Part> void parallel_for(std::ptrdiff_t count, const Part& part) {

@@ -212,8 +212,8 @@ void wide_product(kernel_set t, const panel_kernel<double>& kernel, const wide_p
     }
 }
 
-/// Tries to compute the sums of A B, b by columns, with the instruction set in use, and the threads. False, and
-/// nothing was stored, if it has no kernel, or the product is too small to be worth one.
+/// Tries to compute the sums of A B, b by columns, with the instruction set in use, and the threads. False,
+/// and nothing was stored, if it has no kernel, or the product is too small to be worth one.
 template <class Store>
 bool try_wide_product(const integer_lines& a, const integer_lines& b, magnitudes largest,
                       const Store& store) {

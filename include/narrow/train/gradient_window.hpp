@@ -20,8 +20,8 @@ NARROW_STRICT_BEGIN
 
 namespace narrow::detail {
 
-/// The sum of the squares that add(first, count, sums) adds to square_sums sums, for numbers from the first on; by several
-/// threads, and the same however many they are.
+/// The sum of the squares that add(first, count, sums) adds to square_sums sums, for numbers from the first
+/// on; by several threads, and the same however many they are.
 template <class Add> NARROW_KERNEL double sum_of_squares(std::size_t n, const Add& add) {
   constexpr kernel::index together = 1 << 16;
   const auto size = static_cast<kernel::index>(n);

@@ -1,4 +1,5 @@
-// How far a sample is from a distribution: which of the two that int8 clipping tells apart a gradient is like.
+// How far a sample is from a distribution: which of the two that int8 clipping tells apart a gradient is
+// like.
 #pragma once
 
 #include <algorithm>

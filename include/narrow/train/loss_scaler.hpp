@@ -24,8 +24,8 @@ NARROW_STRICT_BEGIN
 
 namespace narrow::detail {
 
-/// to[i] = from[i] / scale, as a product with the reciprocal rounded to float; `to` may be `from`, and where that
-/// changes nothing is not written to. Whether all of `from` is finite in float.
+/// to[i] = from[i] / scale, as a product with the reciprocal rounded to float; `to` may be `from`, and where
+/// that changes nothing is not written to. Whether all of `from` is finite in float.
 template <class T> NARROW_KERNEL bool unscale(const T* from, float* to, std::size_t n, float scale) {
   const float_environment guard;
   constexpr std::size_t block = 1024;  // all passes over it find it in the nearest cache
@@ -109,9 +109,9 @@ class loss_scaler : detail::streamable<loss_scaler> {
   float scale() const { return scale_; }
   const loss_scaler_options& options() const { return options_; }
 
-  /// Sets the scale, as found from an `exponent_histogram`, say; a new growth interval starts. What was counted stays.
-  /// Throws std::invalid_argument unless it is in [min_scale, max_scale], std::logic_error within a step: between
-  /// `unscale` and `update`.
+  /// Sets the scale, as found from an `exponent_histogram`, say; a new growth interval starts. What was
+  /// counted stays. Throws std::invalid_argument unless it is in [min_scale, max_scale], std::logic_error
+  /// within a step: between `unscale` and `update`.
   void set_scale(float scale) {
     if (unscaled_ != 0)
       throw std::logic_error(

@@ -54,7 +54,8 @@ struct muppet_switch_options {
 /// MuPPET: one word length for all layers, 8, 12, 14 and 16 bits, then fp32; it never shrinks.
 ///
 /// An epoch: `observe` each layer's gradient of the last mini-batch, then `update`. Weights and activations
-/// are quantised by `muppet_quantize`, each tensor with its own scale; the fp32 master copy takes the updates.
+/// are quantised by `muppet_quantize`, each tensor with its own scale; the fp32 master copy takes the
+/// updates.
 ///
 /// Diversity  after every `window` epochs, of those epochs: the mean over the layers of
 ///            sum ||g||^2 / ||sum g||^2.

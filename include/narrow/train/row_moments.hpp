@@ -14,9 +14,10 @@ NARROW_STRICT_BEGIN
 
 namespace narrow::detail {
 
-/// Mean, deviation and largest magnitude of the finite numbers of each row of a matrix, or of all of them together. Sums are
-/// of differences from one of the numbers, so that a mean far from zero cancels nothing, and the deviation of equal numbers is
-/// zero. They are double: the same bits in every storage order and on every instruction set.
+/// Mean, deviation and largest magnitude of the finite numbers of each row of a matrix, or of all of them
+/// together. Sums are of differences from one of the numbers, so that a mean far from zero cancels nothing,
+/// and the deviation of equal numbers is zero. They are double: the same bits in every storage order and on
+/// every instruction set.
 ///
 /// Source    Chan, Golub and LeVeque, "Algorithms for Computing the Sample Variance" (1983), shifted data.
 class row_moments {
@@ -102,8 +103,8 @@ class row_moments {
   /// Whose moments the numbers at a place have a part in.
   std::size_t owner(std::size_t place) const { return shared_ ? 0 : place; }
 
-  /// visit(from, lines, place) for pieces of the matrix as lines of floats, the first of a line at this place: its
-  /// columns, or of a single row `lanes` numbers after another.
+  /// visit(from, lines, place) for pieces of the matrix as lines of floats, the first of a line at this
+  /// place: its columns, or of a single row `lanes` numbers after another.
   template <class T, class Visit> static void for_each_piece(const matrix_view<const T>& m, Visit visit) {
     if (m.rows != 1) return for_each_column(m, visit);
     const std::ptrdiff_t whole = m.cols / lanes, rest = m.cols % lanes, step = m.col_stride;

@@ -1,4 +1,5 @@
-// NEON, which every AArch64 processor has, and what dot products of int8 and BF16 add to it: vectors of 128 bits.
+// NEON, which every AArch64 processor has, and what dot products of int8 and BF16 add to it: vectors of 128
+// bits.
 #pragma once
 
 #include <arm_neon.h>
@@ -247,7 +248,8 @@ inline constexpr kernel_table kernels = [] {
 
 NARROW_STRICT_END
 
-// clang 14 declares the intrinsics of what follows only where the whole file is compiled for them: hence the assembly.
+// clang 14 declares the intrinsics of what follows only where the whole file is compiled for them: hence the
+// assembly.
 
 NARROW_TARGET_BEGIN("dotprod")
 
@@ -300,8 +302,9 @@ namespace narrow::kernel::neon_bf16 {
 #include "../dot.inl"
 #include "../panels.inl"
 
-/// BFDOT and BFMMLA are not used: they round to odd, twice for two products, which is more than the error that a product may
-/// have, and flush subnormals. BFMLALB and BFMLALT are FMA of the first and the second elements of words, as float has it.
+/// BFDOT and BFMMLA are not used: they round to odd, twice for two products, which is more than the error
+/// that a product may have, and flush subnormals. BFMLALB and BFMLALT are FMA of the first and the second
+/// elements of words, as float has it.
 struct bf16_pairs : neon::floats {
   static vector multiply_add(vector acc, vector a, vector b) {
     asm("bfmlalb %0.4s, %1.8h, %2.8h" : "+w"(acc) : "w"(a), "w"(b));

@@ -1,5 +1,5 @@
-// AMX: what tiles of 16 rows of 64 bytes add to AVX-512. In assembly: the intrinsics of g++ 12 do not tell the compiler
-// what memory they read, nor take a tile's number from a template.
+// AMX: what tiles of 16 rows of 64 bytes add to AVX-512. In assembly: the intrinsics of g++ 12 do not tell
+// the compiler what memory they read, nor take a tile's number from a template.
 #pragma once
 
 #include <limits>
@@ -141,8 +141,8 @@ template <bool Half> struct tile_of_int16 {
     store_tiles<Half>(tile, panel_cols);
   }
 
-  /// join(high, mixed, low, to) for each vector of sums of products of upper bytes, of upper and lower ones, and of lower
-  /// ones.
+  /// join(high, mixed, low, to) for each vector of sums of products of upper bytes, of upper and lower ones,
+  /// and of lower ones.
   template <class Lane, class Join>
   static void multiply(const left_panel& a, const word* b, index groups, Lane* tile, index stride,
                        Join join) {
