@@ -468,6 +468,8 @@ class Plots(InFolder):
             texts = self.texts("mnist-word-lengths")
             self.assertIn("layer 1", texts)
             plotted[bits] = texts
+        self.put("mnist-marvin.switches.csv", SWITCH_HEAD + "marvin,1,1,weights 1,8,4,25,50,1,nan\n")
+        self.assertIn("layer 1", self.texts("mnist-word-lengths"))
         self.assertIn("10", plotted[18])
         self.assertIn("30", plotted[32])
         self.assertNotIn("30", plotted[18])
