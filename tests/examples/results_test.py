@@ -1,8 +1,10 @@
 """What stands on the pages of examples/train/results: reading the trainer's CSV, tables, the suite. Needs Python alone;
 plots are tried where matplotlib is."""
+import importlib.machinery
 import importlib.util
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -165,15 +167,45 @@ class Tables(InFolder):
         lines = self.lines("cifar-hbfp")
         self.assertEqual(lines["hbfp8"][-1], "8.25 (+0.16)")  # of errors: 8.41 in fp32
 
-    def test_the_command_has_the_seeds_of_the_runs(self):
-        self.put("mnist-mixed.csv", CURVE_HEAD + curve("fp32", 4, [0.5]) + curve("fp16", 2, [0.5]))
+    def test_differences_of_unlike_seeds_are_explained(self):
+        note = "\n\nAgainst fp32: over the seeds that both have.\n\n"
+        for seed, explained in ((1, False), (2, True)):
+            self.put("mnist-mixed.csv", CURVE_HEAD + curve("fp32", 1, [0.9]) + curve("fp16", seed, [0.9]))
+            self.lines("mnist-mixed")
+            self.assertEqual(note in self.page.read_text(), explained)
+
+    def test_a_command_is_of_the_formats_with_the_same_seeds(self):
+        self.put("mnist-mixed.csv", CURVE_HEAD + "".join(
+            curve(kind, seed, [0.5]) for kind, seed in (("fp8", 4), ("fp32", 2), ("fp32", 4), ("fp16", 4))))
         self.lines("mnist-mixed")
-        self.assertIn("\n    train --dataset mnist --data MNIST --epochs 5 --formats fp32,fp16,bf16,fp8 --seed 2,4 "
-                      "--threads 1 --jobs 1\n", self.page.read_text())
+        self.assertEqual([line.partition(" --formats ")[2] for line in self.page.read_text().splitlines()
+                          if line.startswith("    train ")],
+                         [f"{formats} --threads 1 --jobs 1" for formats in (
+                             "fp32 --seed 2,4", "fp16,fp8 --seed 4", "bf16 --seed 1,2,3")])
+
+    def test_an_experiment_without_the_format_of_a_table_is_an_error(self):
+        loader = importlib.machinery.SourceFileLoader("tables", str(RESULTS / "tables"))
+        tables = importlib.util.module_from_spec(importlib.util.spec_from_loader("tables", loader))
+        loader.exec_module(tables)
+        with self.assertRaisesRegex(DataError, "there is no mnist-mixed of fp64, which a table is about"):
+            tables.Commands().of(Results(self.csv), [("mnist-mixed", "fp64")])
+
+    def test_the_index_computes_from_the_papers_figures(self):
+        lines = self.lines("claims")
+        for claim, paper in (("fp16 at most 0.5 points below fp32", "-0.01 to +0.28, ImageNet"),
+                             ("hbfp8 at most 1 point below fp32", "+0.16, ResNet-20, CIFAR-10"),
+                             ("hbfp8 with nearest rounding below stochastic", "-1.25, ResNet-20, CIFAR-10"),
+                             ("int8 `both` at most 1 point below fp32", "+0.41, ResNet-20, CIFAR-10"),
+                             ("int8 `global` not above `both` by more than the seeds spread",
+                              "-0.53, ResNet-18, ImageNet"),
+                             ("marvin at most 1 point below fp32", "+1.40, ResNet-20, CIFAR-10"),
+                             ("marvin's final word lengths", "14 to 23 bits")):
+            self.assertEqual(lines[claim][0], paper)
 
     def test_claims_are_judged(self):
-        self.put("mnist-mixed.csv", CURVE_HEAD + curve("fp32", 1, [0.9]) + curve("fp16", 1, [0.895])
-                 + curve("bf16", 1, [0.894]))
+        self.put("mnist-mixed.csv", CURVE_HEAD + "".join(
+            curve(kind, seed, [end]) for kind, end in (("fp32", 0.9), ("fp16", 0.895), ("bf16", 0.894))
+            for seed in (1, 2)))
         self.put("mnist-int8-both.csv", CURVE_HEAD + curve("int8", 1, [0.90]) + curve("int8", 2, [0.91]))
         self.put("mnist-int8-global.csv", CURVE_HEAD + curve("int8", 1, [0.93]) + curve("int8", 2, [0.93]))
         lines = self.lines("claims")
@@ -182,29 +214,46 @@ class Tables(InFolder):
         self.assertEqual(lines["int8 `global` not above `both` by more than the seeds spread"][1],
                          "+2.50, spread 1.00: **does not hold**")
 
-    def test_one_seed_is_not_judged_by_a_spread(self):
+    def test_one_seed_is_not_judged(self):
+        self.put("mnist-mixed.csv", CURVE_HEAD + curve("fp32", 1, [0.9]) + curve("fp32", 2, [0.9])
+                 + curve("fp16", 1, [0.91]) + curve("bf16", 2, [0.8]) + curve("bf16", 3, [0.8]))
         self.put("mnist-int8-both.csv", CURVE_HEAD + curve("int8", 1, [0.90]) + curve("int8", 2, [0.91]))
         self.put("mnist-int8-global.csv", CURVE_HEAD + curve("int8", 1, [0.93]))
         self.put("mnist-master.csv", CURVE_HEAD + curve("fp16", 1, [0.9]))
         self.put("mnist-no-master.csv", CURVE_HEAD + curve("fp16", 1, [0.8]))
         lines = self.lines("claims")
+        self.assertEqual(lines["fp16 at most 0.5 points below fp32"][1], "+1.00, one seed")
+        self.assertEqual(lines["bf16 at most 0.5 points below fp32"][1], "-10.00, one seed")  # that both have
         self.assertEqual(lines["int8 `global` not above `both` by more than the seeds spread"][1], "+3.00, one seed")
         self.assertEqual(lines["fp16 without the master copy below fp16 with it"][1], "-10.00, one seed")
 
-    def test_word_lengths_are_the_last(self):
+    def put_switches(self, *changes):
         self.put("mnist-marvin.switches.csv", SWITCH_HEAD + "".join(
-            f"marvin,1,{step},weights {layer},{bits},4,25,50,1,0.5\n"
-            for step, layer, bits in ((90, 1, 12), (1, 1, 8), (1, 2, 8), (50, 2, 15))))
-        self.assertEqual(self.lines("word-lengths")["marvin, MNIST"], ["12..15", "13.5", "0.42"])
+            f"marvin,{seed},{step},weights {layer},{bits},4,25,50,1,0.5\n" for seed, step, layer, bits in changes))
+
+    def test_word_lengths_are_the_last_and_kernels_those_of_all_steps(self):
+        self.put("mnist-marvin.csv", CURVE_HEAD + curve("marvin", 1, [0.5]) + curve("marvin", 2, [0.5]))  # 100 steps
+        self.put_switches((1, 91, 1, 12), (1, 1, 1, 8), (1, 1, 2, 16), (1, 51, 2, 17), (2, 1, 1, 32), (2, 1, 2, 32))
+        self.assertEqual(self.lines("word-lengths")["marvin, MNIST"],
+                         ["12..32", "23.2", "0.73", "45.00", "30.00", "25.00"])
+
+    def test_switches_of_a_run_without_a_curve_are_an_error(self):
+        self.put_switches((1, 1, 1, 8))
+        done = self.fill("<!-- table: word-lengths -->\n<!-- end -->\n")
+        self.assertEqual((done.returncode, done.stderr), (
+            2, f"tables: {self.csv}/mnist-marvin.csv: no marvin with seed 1, whose switches are there\n"))
 
     def test_statistics(self):
         row = "{0},1,1,{1},weights 1,activation_gradients,{2}\n"
+        none = "fp32,1,1,{},weights {},weights,exponents,0,{}\n"  # below 2^-24; of layer 2 all are zero
         self.put("mnist-statistics.statistics.csv", STATISTICS_HEAD
                  + row.format("fp32", 1, "exponents,-26,1 1 1 1") + row.format("fp32", 9, "exponents,-25,3 1")
+                 + none.format(1, 1, "5") + none.format(9, 1, "5") + none.format(9, 2, "")
                  + row.format("int8", 1, "error_global,0,0.25") + row.format("int8", 1, "error_gvq,0,0.125")
                  + row.format("int8", 2, "error_global,0,0.25") + row.format("int8", 2, "error_gvq,0,0.5"))
         self.assertEqual(self.lines("mnist-small-values")["activation gradients"],
-                         ["50.00", "75.00", "100.00", "100.00", "75.00 (weights 1)"])
+                         ["50.00", "75.00", "100.00", "100.00", "75.00 (layer 1)"])
+        self.assertEqual(self.lines("mnist-small-values")["weights"], ["0.00"] * 5)
         lines = self.lines("mnist-quantization-errors")
         self.assertEqual(lines["gvq"], ["0.3125", "1 of 2"])
         self.assertNotIn("mcs", lines)
@@ -372,6 +421,58 @@ class Plots(InFolder):
         self.assertEqual(texts[0], texts[1])
         self.assertTrue(texts[0].isascii())
         self.assertIn(b"90.00 fp32", texts[0])
+        self.assertIn(b"; x: diverged<", texts[0])
+
+    def texts(self, name):
+        """What is written in a figure."""
+        self.assertEqual(self.plot(name).returncode, 0)
+        return re.findall("<text[^>]*>([^<]*)", (self.folder / "plots" / f"{name}.svg").read_text())
+
+    def test_the_baseline_has_the_seeds_of_what_is_beside_it(self):
+        self.put("mnist-mixed.csv", CURVE_HEAD + curve("fp32", 1, [0.5, 0.9]) + curve("fp32", 2, [0.5, 0.8])
+                 + curve("fp16", 1, [0.5, 0.7]) + curve("bf16", 1, [0.5, 0.6]))
+        texts = self.texts("mnist-mixed")
+        self.assertIn("seed 1", texts)
+        self.assertIn("90.00 fp32", texts)
+        with open(self.csv / "mnist-mixed.csv", "a", encoding="ascii") as file:
+            file.write(curve("fp16", 2, [0.5, 0.6]))
+        texts = self.texts("mnist-mixed")
+        self.assertIn("mean of seeds 1, 2 where no other is named; bands: lowest to highest", texts)
+        for end in ("85.00 fp32", "90.00 fp32, seed 1", "65.00 fp16, master copy, dynamic scale",
+                    "60.00 bf16, master copy, seed 1"):
+            self.assertIn(end, texts)
+
+    def test_runs_that_fail_leave_the_axis_to_the_others(self):
+        self.put("mnist-mixed.csv", CURVE_HEAD + curve("fp32", 1, [0.98, 0.99]) + curve("fp16", 1, [0.98, 0.985])
+                 + curve("bf16", 1, [0.1, 0.1]) + curve("fp8", 1, [0], diverged=1))
+        texts = self.texts("mnist-mixed")
+        self.assertIn("seed 1; triangle: below the axis", texts)
+        self.assertIn("10.00 bf16, master copy", texts)
+        self.assertIn("diverged fp8", texts)
+        self.assertIn("98.5", texts)
+        self.assertNotIn("95", texts)  # at no tick
+
+    def test_a_narrow_range_of_accuracies_has_ticks(self):
+        self.put("mnist-mixed.csv", CURVE_HEAD + curve("fp32", 1, [0.5, 0.8]) + curve("fp16", 1, [0.6, 0.78]))
+        texts = self.texts("mnist-mixed")
+        for tick in ("50", "55", "60", "65", "70", "75", "78", "80"):
+            self.assertIn(tick, texts)
+
+    def test_a_figure_of_word_lengths_shows_the_first_and_the_extreme(self):
+        self.put("mnist-marvin.csv", CURVE_HEAD + curve("marvin", 1, [0.5]))
+        plotted = {}
+        for bits in (18, 32):
+            self.put("mnist-marvin.switches.csv", SWITCH_HEAD + "".join(
+                f"marvin,1,{step},weights 1,{word_length},4,25,50,1,0.5\n"
+                for step, word_length in ((1, 8), (3, 18), (40, bits), (41, 18))))
+            texts = self.texts("mnist-word-lengths")
+            self.assertIn("layer 1", texts)
+            plotted[bits] = texts
+        self.put("mnist-marvin.switches.csv", SWITCH_HEAD + "marvin,1,1,weights 1,8,4,25,50,1,nan\n")
+        self.assertIn("layer 1", self.texts("mnist-word-lengths"))
+        self.assertIn("10", plotted[18])
+        self.assertIn("30", plotted[32])
+        self.assertNotIn("30", plotted[18])
 
     def test_what_is_missing_is_left_out_and_what_is_damaged_is_an_error(self):
         done = self.plot("mnist-mixed")

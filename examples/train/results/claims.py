@@ -1,8 +1,11 @@
 """What the tables of the pages consist of: the papers' figures, each once, and the runs that stand beside them.
+What the index says of a paper is computed from its figures.
 
 A run is the name of its experiment and of its format.
 """
-from typing import NamedTuple, Optional
+from typing import NamedTuple
+
+from records import signed
 
 
 class Run(NamedTuple):
@@ -13,9 +16,27 @@ class Run(NamedTuple):
 class Paper(NamedTuple):
     """Figures of a paper, in %, of which `higher` or `lower` is better; or a word where there is none."""
     source: str
+    network: str  # and data
+    measured: str
     better: str
-    baseline: Optional[float]  # its fp32
+    baseline: float  # its fp32
     figures: dict
+
+    def better_by(self, figure, than=None):
+        """Than fp32, or than another figure."""
+        difference = self.figures[figure] - (self.figures[than] if than else self.baseline)
+        return difference if self.better == "higher" else -difference
+
+
+class PaperTable(NamedTuple):
+    """A table of a paper as it is printed."""
+    source: str
+    head: tuple
+    lines: tuple
+
+    def figure(self, line, column):
+        (cells,) = (cells for cells in self.lines if cells[0] == line)
+        return float(cells[self.head.index(column)])
 
 
 class Row(NamedTuple):
@@ -40,44 +61,64 @@ class Claim(NamedTuple):
     runs: dict
 
 
-PAPERS = {
-    "hbfp": Paper("Drumond et al. (2018), Table 2: ResNet-20, CIFAR-10, 250 epochs, test error in %", "lower", 8.41, {
-        "hbfp4": 13.39, "hbfp8": 8.25, "hbfp12": 8.41, "hbfp16": 8.43, "hbfp8 nearest": 9.50,
-        "hbfp4 nearest": "diverges", "hbfp8 avg": "does not train", "hbfp8 min": "does not train"}),
-    "floats": Paper("Drumond et al. (2018), Table 1: ResNet-20, CIFAR-10, test error in %", "lower", 8.41, {
-        "m1": "fails", "m2": 9.77, "m4": 8.22, "m8": 8.05, "m16": 7.97, "e2": "diverges", "e6": 14.67}),
-    "int8": Paper("Zhao et al. (2021): ResNet-20, CIFAR-10, test accuracy in %", "higher", 92.35, {"both": 92.76}),
-    "int8 ablation": Paper("Zhao et al. (2021), ablation: ResNet-18, ImageNet, top-1 in %", "higher", 70.22, {
-        "global": 69.68, "gvq": 69.98, "mcs": 70.01, "both": 70.21}),
-    "marvin": Paper("Kummer et al. (2021): ResNet-20, CIFAR-10, test accuracy in %", "higher", 89.0,
-                    {"marvin": 90.4}),
-    "muppet": Paper("Kummer et al. (2021), of MuPPET: ResNet-20, CIFAR-10, test accuracy in %", "higher", 90.1,
-                    {"muppet": 90.9}),
-}
-
-# More of what the papers report, which nothing here stands beside: source, head, lines.
+# What the papers print of several networks. Where one of them stands beside a run the figure is taken from here.
 PAPER_TABLES = {
-    "mixed": ("Micikevicius et al. (2018), Table 1: ImageNet, top-1 in %", ("network", "fp32", "mixed"), (
+    "mixed": PaperTable("Micikevicius et al. (2018), Table 1: ImageNet, top-1 in %", ("network", "fp32", "mixed"), (
         ("AlexNet", "56.77", "56.93"), ("VGG-D", "65.40", "65.43"), ("GoogLeNet", "68.33", "68.43"),
         ("Inception v2", "70.03", "70.02"), ("Inception v3", "73.85", "74.13"), ("ResNet-50", "75.92", "76.04"))),
-    "mixed detection": ("Micikevicius et al. (2018), Table 2: detection, mean average precision in %",
-                        ("network", "fp32", "mixed, no loss scale", "mixed, loss scale"), (
+    "mixed detection": PaperTable("Micikevicius et al. (2018), Table 2: detection, mean average precision in %",
+                                  ("network", "fp32", "mixed, no loss scale", "mixed, loss scale"), (
         ("Faster R-CNN", "69.1", "68.6", "69.7"), ("SSD", "76.9", "diverges", "77.1"))),
-    "hbfp": ("Drumond et al. (2018): test error in %", ("network", "fp32", "M = 8", "M = 12"), (
+    "hbfp": PaperTable("Drumond et al. (2018): test error in %", ("network", "fp32", "M = 8", "M = 12"), (
         ("ResNet-20, CIFAR-10", "8.41", "8.25", "8.41"), ("ResNet-50, CIFAR-100", "33.02", "29.60", "32.40"),
         ("SVHN", "4.56", "4.34", "4.50"), ("WideResNet-28-10", "27.69", "27.69", "27.93"))),
-    "int8": ("Zhao et al. (2021): accuracy in %", ("network", "fp32", "int8"), (
+    "int8": PaperTable("Zhao et al. (2021): accuracy in %", ("network", "fp32", "int8"), (
         ("ResNet-18, ImageNet", "70.22", "70.21"), ("ResNet-50, ImageNet", "76.50", "76.59"),
         ("MobileNetV2, ImageNet", "72.44", "71.92"), ("ResNet-20, CIFAR-10", "92.35", "92.76"),
         ("MobileNetV2, CIFAR-10", "94.73", "94.37"), ("InceptionV3, CIFAR-10", "95.00", "95.21"))),
-    "int8 times": ("Zhao et al. (2021): training iteration of ResNet-50, ms", ("pass", "fp32", "fp16", "int8"), (
+    "int8 times": PaperTable("Zhao et al. (2021): training iteration of ResNet-50, ms",
+                             ("pass", "fp32", "fp16", "int8"), (
         ("forward", "71.1", "38.3", "33.7"), ("backward", "151.3", "87.4", "72.6"),
         ("all", "237.8", "136.4", "115.6"))),
-    "marvin": ("Kummer et al. (2021): accuracy in %", ("network", "fp32", "MARViN", "fp32 of MuPPET", "MuPPET"), (
+    "marvin": PaperTable("Kummer et al. (2021): accuracy in %",
+                         ("network", "fp32", "MARViN", "fp32 of MuPPET", "MuPPET"), (
         ("AlexNet, CIFAR-10", "76.3", "75.8", "75.5", "74.5"), ("ResNet-20, CIFAR-10", "89.0", "90.4", "90.1", "90.9"),
         ("AlexNet, CIFAR-100", "44.2", "45.0", "38.2", "38.2"),
         ("ResNet-20, CIFAR-100", "65.7", "65.4", "64.6", "65.8"))),
 }
+
+RESNET_20, RESNET_18 = "ResNet-20, CIFAR-10", "ResNet-18, ImageNet"
+
+
+def _printed(table, network, *columns):
+    """Figures of a line of such a table."""
+    return [PAPER_TABLES[table].figure(network, column) for column in columns]
+
+
+_HBFP, _HBFP8, _HBFP12 = _printed("hbfp", RESNET_20, "fp32", "M = 8", "M = 12")
+_INT8, _INT8_BOTH = _printed("int8", RESNET_20, "fp32", "int8")
+_IMAGENET, _IMAGENET_BOTH = _printed("int8", RESNET_18, "fp32", "int8")
+_MARVIN_FP32, _MARVIN, _MUPPET_FP32, _MUPPET = _printed("marvin", RESNET_20, "fp32", "MARViN", "fp32 of MuPPET",
+                                                        "MuPPET")
+
+PAPERS = {
+    "hbfp": Paper("Drumond et al. (2018), Table 2", RESNET_20, "250 epochs, test error in %", "lower", _HBFP, {
+        "hbfp4": 13.39, "hbfp8": _HBFP8, "hbfp12": _HBFP12, "hbfp16": 8.43, "hbfp8 nearest": 9.50,
+        "hbfp4 nearest": "diverges", "hbfp8 avg": "does not train", "hbfp8 min": "does not train"}),
+    "floats": Paper("Drumond et al. (2018), Table 1", RESNET_20, "test error in %", "lower", _HBFP, {
+        "m1": "fails", "m2": 9.77, "m4": 8.22, "m8": 8.05, "m16": 7.97, "e2": "diverges", "e6": 14.67}),
+    "int8": Paper("Zhao et al. (2021)", RESNET_20, "test accuracy in %", "higher", _INT8, {"both": _INT8_BOTH}),
+    "int8 ablation": Paper("Zhao et al. (2021), ablation", RESNET_18, "top-1 in %", "higher", _IMAGENET, {
+        "global": 69.68, "gvq": 69.98, "mcs": 70.01, "both": _IMAGENET_BOTH}),
+    "marvin": Paper("Kummer et al. (2021)", RESNET_20, "test accuracy in %", "higher", _MARVIN_FP32,
+                    {"marvin": _MARVIN}),
+    "muppet": Paper("Kummer et al. (2021), of MuPPET", RESNET_20, "test accuracy in %", "higher", _MUPPET_FP32,
+                    {"muppet": _MUPPET}),
+}
+
+# Kummer et al. (2021): the smallest and the largest of the final sizes, against fp32, and the bits of a weight there.
+MARVIN_SIZES = (0.44, 0.73)
+MARVIN_LENGTHS = tuple(round(32 * size) for size in MARVIN_SIZES)
 
 MNIST, CIFAR, SHORT = Run("mnist-mixed", "fp32"), Run("cifar-fp32", "fp32"), Run("cifar-short", "fp32")
 
@@ -184,8 +225,17 @@ def _at_most(points, mnist, cifar):
     return {"MNIST": (mnist, MNIST, points), "CIFAR-10": (cifar, CIFAR, points)}
 
 
+def _better(paper, figure, than=None):
+    return f"{signed(PAPERS[paper].better_by(figure, than))}, {PAPERS[paper].network}"
+
+
+_MIXED = PAPER_TABLES["mixed"]
+_MIXED_BETTER = [_MIXED.figure(network, "mixed") - _MIXED.figure(network, "fp32") for network, *_ in _MIXED.lines]
+
 CLAIMS = (
-    Claim("fp16 at most 0.5 points below fp32", "-0.01 to +0.28, ImageNet", "mixed-precision.md", "not_far_below",
+    Claim("fp16 at most 0.5 points below fp32",
+          f"{signed(min(_MIXED_BETTER))} to {signed(max(_MIXED_BETTER))}, ImageNet", "mixed-precision.md",
+          "not_far_below",
           _at_most(0.5, Run("mnist-mixed", "fp16"), Run("cifar-fp16", "fp16"))),
     Claim("bf16 at most 0.5 points below fp32", "", "mixed-precision.md", "not_far_below",
           _at_most(0.5, Run("mnist-mixed", "bf16"), Run("cifar-bf16", "bf16"))),
@@ -193,24 +243,29 @@ CLAIMS = (
           "below", {"MNIST": (Run("mnist-no-master", "fp16"), Run("mnist-master", "fp16"))}),
     Claim("fp16 without a loss scale below fp16 with it", "SSD diverges", "mixed-precision.md",
           "below", {"MNIST": (Run("mnist-no-scale", "fp16"), Run("mnist-small-loss", "fp16"))}),
-    Claim("hbfp8 at most 1 point below fp32", "+0.16, CIFAR-10", "hybrid-block-floating-point.md", "not_far_below",
+    Claim("hbfp8 at most 1 point below fp32", _better("hbfp", "hbfp8"), "hybrid-block-floating-point.md",
+          "not_far_below",
           _at_most(1, Run("mnist-hbfp", "hbfp8"), Run("cifar-hbfp8", "hbfp8"))),
-    Claim("hbfp12 at most 1 point below fp32", "0.00, CIFAR-10", "hybrid-block-floating-point.md", "not_far_below",
+    Claim("hbfp12 at most 1 point below fp32", _better("hbfp", "hbfp12"), "hybrid-block-floating-point.md",
+          "not_far_below",
           _at_most(1, Run("mnist-hbfp", "hbfp12"), Run("cifar-hbfp12", "hbfp12"))),
-    Claim("hbfp8 with nearest rounding below stochastic", "-1.25, CIFAR-10", "hybrid-block-floating-point.md", "below",
+    Claim("hbfp8 with nearest rounding below stochastic", _better("hbfp", "hbfp8 nearest", than="hbfp8"),
+          "hybrid-block-floating-point.md", "below",
           {"MNIST": (Run("mnist-hbfp-nearest", "hbfp8"), Run("mnist-hbfp", "hbfp8")),
            "CIFAR-10": (Run("cifar-hbfp-nearest", "hbfp8"), Run("cifar-short", "hbfp8"))}),
-    Claim("int8 `both` at most 1 point below fp32", "+0.41, CIFAR-10", "distribution-adaptive-int8.md", "not_far_below",
+    Claim("int8 `both` at most 1 point below fp32", _better("int8", "both"), "distribution-adaptive-int8.md",
+          "not_far_below",
           _at_most(1, Run("mnist-int8-both", "int8"), Run("cifar-int8-both", "int8"))),
-    Claim("int8 `global` not above `both` by more than the seeds spread", "-0.53, ImageNet",
+    Claim("int8 `global` not above `both` by more than the seeds spread",
+          _better("int8 ablation", "global", than="both"),
           "distribution-adaptive-int8.md", "not_above",
           {"MNIST": (Run("mnist-int8-global", "int8"), Run("mnist-int8-both", "int8")),
            "CIFAR-10": (Run("cifar-int8-global", "int8"), Run("cifar-int8-both", "int8"))}),
     Claim("quantisation error of gvq below that of global", "throughout, Figure 3a", "distribution-adaptive-int8.md",
           "smaller_error", {"MNIST": (QUANTIZATION_ERRORS["mnist-quantization-errors"],),
                             "CIFAR-10": (QUANTIZATION_ERRORS["cifar-quantization-errors"],)}),
-    Claim("marvin at most 1 point below fp32", "+1.4, CIFAR-10", "marvin.md", "not_far_below",
+    Claim("marvin at most 1 point below fp32", _better("marvin", "marvin"), "marvin.md", "not_far_below",
           _at_most(1, Run("mnist-marvin", "marvin"), Run("cifar-marvin", "marvin"))),
-    Claim("marvin's final word lengths", "14 to 23 bits", "marvin.md", "word_lengths",
+    Claim("marvin's final word lengths", "{} to {} bits".format(*MARVIN_LENGTHS), "marvin.md", "word_lengths",
           {"MNIST": (Run("mnist-marvin", "marvin"),), "CIFAR-10": (Run("cifar-marvin", "marvin"),)}),
 )

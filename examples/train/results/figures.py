@@ -2,6 +2,7 @@
 from typing import NamedTuple
 
 from claims import ACCURACY, DISTRIBUTION_DISTANCES, QUANTIZATION_ERRORS, SMALL_VALUES, Run
+from records import layer_name
 
 
 class Figure(NamedTuple):
@@ -25,6 +26,7 @@ def _one(run):
 
 
 ERROR, DISTANCE = "Error of quantising a layer's gradient to int8", "Kolmogorov-Smirnov distance of a layer's gradient"
+MIDDLE = "weights 10"  # of ResNet-20
 LENET, RESNET, RESNET_SHORT = "LeNet on MNIST", "ResNet-20 on CIFAR-10", "ResNet-20 on CIFAR-10, 4 epochs"
 
 FIGURES = (
@@ -67,8 +69,6 @@ FIGURES = (
            _one(DISTRIBUTION_DISTANCES["mnist-distances"])),
     Figure("cifar-distances", "distribution_distances", f"{DISTANCE}, {RESNET}",
            _one(DISTRIBUTION_DISTANCES["cifar-distances"])),
-    Figure("mnist-gradients", "gradient_distributions", f"Gradient of the output of weights 2, {LENET}",
-           _one(DISTRIBUTION_DISTANCES["mnist-distances"]), "weights 2"),
-    Figure("cifar-gradients", "gradient_distributions", f"Gradient of the output of weights 10, {RESNET}",
-           _one(DISTRIBUTION_DISTANCES["cifar-distances"]), "weights 10"),
+    Figure("cifar-gradients", "gradient_distributions", f"Gradient of the output of {layer_name(MIDDLE)}, {RESNET}",
+           _one(DISTRIBUTION_DISTANCES["cifar-distances"]), MIDDLE),
 )

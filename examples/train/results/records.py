@@ -156,6 +156,13 @@ class Results:
         changes = self._lines(f"{experiment}.switches.csv", Switch, _SWITCHES, ("format", "seed", "step", "layer"))
         return _by_seed(changes, kind, key=lambda c: c.step)
 
+    def last_step(self, experiment, kind, seed):
+        """Of a run."""
+        curves = self.curves(experiment, kind)
+        if seed not in curves:
+            raise DataError(f"{self._folder / experiment}.csv: no {kind} with seed {seed}, whose switches are there")
+        return curves[seed][-1].step
+
     def statistics(self, experiment, kind):
         """What was measured in the first run of a format, in order."""
         rows = self._lines(f"{experiment}.statistics.csv", Statistic, _STATISTICS,
@@ -201,6 +208,17 @@ def layers(records):
     return sorted({r.layer for r in records}, key=place)
 
 
+def layer_name(layer):
+    """What the pages call a layer, which the files name by its weights."""
+    return layer.replace("weights", "layer")
+
+
+def held(changes, last_step):
+    """Of a layer's changes, which are in order, each with its first step and the one after its last."""
+    ends = [change.step for change in changes[1:]] + [last_step + 1]
+    return [(change, change.step, end) for change, end in zip(changes, ends)]
+
+
 def final_word_lengths(changes):
     """The word length of each layer after the last of its changes, which are in order."""
     return {c.layer: c.word_length for c in changes}
@@ -209,3 +227,15 @@ def final_word_lengths(changes):
 def percent(share):
     """Of a part of 1. What is not 0 does not look like it."""
     return "-" if math.isnan(share) else "< 0.01" if 0 < share < 5e-5 else f"{100 * share:.2f}"
+
+
+def signed(points):
+    """A difference; None where there is none."""
+    return "-" if points is None else f"{round(points, 2) + 0.0:+.2f}"  # + 0.0: no -0.00
+
+
+def replace(path, text):
+    """A file that is the old one or the new one at any time."""
+    partial = path.with_name(path.name + ".partial")
+    partial.write_text(text, encoding="ascii", newline="\n")
+    partial.replace(path)
