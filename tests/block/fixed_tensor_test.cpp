@@ -183,6 +183,18 @@ TEST_CASE("A new format converts the values, a bad one changes nothing", "[block
   REQUIRE(tensor(0, 0) == 1.3125);
 }
 
+TEST_CASE("What a tensor was moved out of is empty", "[block][fixed]") {
+  const std::vector<double> x{1.3, -2.7, 100.0, 0.01};
+  fixed_tensor tensor(0, 0, {16, 8});
+  tensor.assign(row_major(x, 2, 2));
+  const fixed_tensor moved = std::move(tensor);
+  REQUIRE(moved(0, 0) == 1.30078125);
+  REQUIRE(tensor.size() == 0);
+  tensor.format({8, 4});
+  tensor.assign(row_major(x, 1, 4));
+  REQUIRE(tensor(0, 0) == 1.3125);
+}
+
 TEST_CASE("Formats out of range and shapes that do not match are refused by name", "[block][fixed]") {
   using Catch::Matchers::Contains;
   REQUIRE_THROWS_WITH(fixed_format(33, 4), Contains("word length 33") && Contains("2 to 32"));

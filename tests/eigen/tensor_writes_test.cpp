@@ -84,6 +84,16 @@ TEMPLATE_LIST_TEST_CASE("Parts of a matrix are written into its tensor", "[tenso
   count.require(22);
 }
 
+#if defined(NDEBUG)  // Eigen asserts that lists are complete
+TEST_CASE("A list that an exception cuts off is not stored", "[tensor]") {
+  using M = Eigen::Matrix<narrow::bfp<8>, Dynamic, Dynamic>;
+  M m = Eigen::MatrixXf::Ones(2, 2);
+  const auto fails = []() -> float { throw std::runtime_error("no number"); };
+  CHECK_THROWS_AS((m << 5.0f, fails(), 6.0f, 7.0f), std::runtime_error);
+  CHECK(Eigen::MatrixXf(m) == Eigen::MatrixXf::Ones(2, 2));
+}
+#endif
+
 TEMPLATE_LIST_TEST_CASE("Vectors are written by one index", "[tensor]", tensor_formats) {
   using V = typename TestType::template matrix<Dynamic, 1>;
   using R = typename TestType::template matrix<1, Dynamic>;

@@ -321,5 +321,9 @@ TEST_CASE("the saved state of a histogram") {
   CHECK(narrow_test::refused(with_bins("1 1 1"), histogram));      // max_abs is not in it
   CHECK(narrow_test::refused(with_bins("0"), histogram));
   CHECK(narrow_test::refused(with_bins("1 0 -1"), histogram));
+  CHECK(narrow_test::refused(with_bins("2 -2147483648 1 0 1"), histogram));  // no double has it
+  CHECK(narrow_test::refused(with_bins("2 -1075 1 0 1"), histogram));
+  CHECK_FALSE(narrow_test::refused(with_bins("2 -1074 1 0 1"), histogram));
+  CHECK(narrow_test::refused(with_bins("2 -5 0 0 1"), histogram));  // an empty bin
   CHECK_FALSE(narrow_test::refused(with_bins("2 -5 1 0 1"), histogram));
 }

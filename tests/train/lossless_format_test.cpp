@@ -147,6 +147,8 @@ TEST_CASE("the shortest word that holds the largest weight") {
       wrong += covering_word_length(max, fl) != shortest_word({max}, fl);
       ++checked;
     }
+  for (const int fl : {-1, 32, std::numeric_limits<int>::max()})
+    CHECK_THROWS_AS(covering_word_length(1, fl), std::invalid_argument);
   CHECK(wrong == 0);
   CHECK(checked == 216 * 32);
 }

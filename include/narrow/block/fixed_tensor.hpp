@@ -68,7 +68,7 @@ class fixed_tensor {
     resize(rows, cols);
   }
   fixed_tensor(const fixed_tensor&) = default;
-  fixed_tensor(fixed_tensor&&) = default;
+  fixed_tensor(fixed_tensor&& other) noexcept { swap(other); }
   fixed_tensor& operator=(const fixed_tensor& other) {
     if (format_ == other.format_ && order_ == other.order_) {
       fixed_tensor copy(other);

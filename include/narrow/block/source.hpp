@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "../format/limits.hpp"
 #include "../kernel/interface.hpp"
 #include "../kernel/threads.hpp"
 #include "grid.hpp"
@@ -216,7 +217,7 @@ inline void check_part(std::string_view type, const region& part, std::ptrdiff_t
       part.col > cols - part.cols)
     throw std::invalid_argument(std::string(type) + ": " + shape(part.rows, part.cols) + " values at (" +
                                 std::to_string(part.row) + ", " + std::to_string(part.col) +
-                                ") reach beyond a tensor of " + shape(rows, cols));
+                                ") are not within a tensor of " + shape(rows, cols));
 }
 
 }  // namespace detail

@@ -1,6 +1,8 @@
 // Storing an Eigen expression in a tensor or in a part of one.
 #pragma once
 
+#include <exception>
+
 #include "peel.hpp"
 #include "tensor_traits.hpp"
 
@@ -106,7 +108,10 @@ template <class Part> class tensor_comma {
       : part_(part), values_(part.rows(), part.cols()), list_(values_, first) {}
   tensor_comma(const tensor_comma&) = delete;
   tensor_comma& operator=(const tensor_comma&) = delete;
-  ~tensor_comma() noexcept(false) { finished(); }
+  /// Stores, unless an exception has cut the list off: then all stays as it was.
+  ~tensor_comma() noexcept(false) {
+    if (std::uncaught_exceptions() == exceptions_) finished();
+  }
 
   template <class Next> tensor_comma& operator,(const Next& next) {
     if constexpr (std::is_convertible_v<Next, typename Part::Scalar>)
@@ -124,6 +129,7 @@ template <class Part> class tensor_comma {
   Part& part_;
   plain values_;
   Eigen::CommaInitializer<plain> list_;
+  int exceptions_ = std::uncaught_exceptions();
   bool stored_ = false;
 };
 

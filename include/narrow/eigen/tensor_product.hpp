@@ -11,8 +11,6 @@ template <class F, class G>
 inline constexpr bool multiply_as_tensors = (block_format<F> && (block_format<G> || std::is_void_v<G>)) ||
                                             (std::is_void_v<F> && block_format<G>);
 
-template <class X> using peeled_format = format_below<typename peeled<X>::type>;
-
 template <class L, class R>
 concept tensor_product =
     dense_expression<L> && dense_expression<R> && multiply_as_tensors<peeled_format<L>, peeled_format<R>>;

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "../format/limits.hpp"
 #include "blocks.hpp"
 #include "lines.hpp"
 #include "portable.hpp"

@@ -38,8 +38,12 @@ class thread_pool {
   thread_pool() = default;
   ~thread_pool() { stop(); }
 
-  /// Those of the pool and the caller.
-  int size() const { return size_.load(std::memory_order_relaxed); }
+  /// Those of the pool and the caller; in a child process, where the pool's are not, and may have held its
+  /// mutex, 1.
+  int size() const {
+    const int n = size_.load(std::memory_order_relaxed);
+    return n > 1 && !is_here() ? 1 : n;
+  }
 
   /// From now on so many. In a child process, which has none of its parent's threads, they begin anew.
   static void resize(int n);

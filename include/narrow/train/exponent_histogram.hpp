@@ -210,6 +210,13 @@ class exponent_histogram : detail::streamable<exponent_histogram> {
   }
 
   void check_state() const {
+    using layout = detail::binary64;
+    for (const auto& [exponent, count] : bins_)
+      if (exponent < layout::min_quantum || exponent > layout::max_exponent || count == 0)
+        throw std::invalid_argument("bins: " + std::to_string(count) + " in that of 2^" +
+                                    std::to_string(exponent) + " must be at least 1, in one from 2^" +
+                                    std::to_string(layout::min_quantum) + " to 2^" +
+                                    std::to_string(layout::max_exponent));
     const auto number = detail::unpack(max_abs());
     const bool fits = bins_.empty() ? number.what == detail::kind::zero
                                     : number.what == detail::kind::finite && number.of == sign::positive &&

@@ -18,7 +18,9 @@ namespace narrow {
 
 /// The shortest word that holds a magnitude rounded to nearest with so many fraction bits, without
 /// saturating: 2 to 32, more than `fraction_length`; 33 where there is none. Infinity and NaN count as 0.
+/// Throws std::invalid_argument if the fraction length is not from 0 to 31.
 inline int covering_word_length(float max_abs, int fraction_length) {
+  detail::check_parameter("narrow::covering_word_length", "fraction_length", fraction_length, 0, 31);
   const auto x = detail::unpack(max_abs);
   if (x.what != detail::kind::finite) return std::max(2, fraction_length + 1);
   constexpr int beyond = 33;
