@@ -117,13 +117,13 @@ TEST_CASE("options are read", "[train][options]") {
   CHECK(plain->training.network->name == "lenet");
   CHECK(plain->data->name == "digits");
 
-  const auto o = parse_line({"--formats", "fp32", "--seed", "4,5", "--model", "mlp", "--optimizer", "adam",
+  const auto o = parse_line({"--formats", "fp16", "--seed", "4,5", "--model", "mlp", "--optimizer", "adam",
                              "--lr", "0.5", "--no-master", "--loss-scale", "128", "--accumulate", "narrow",
                              "--dataset", "mnist", "--data", "somewhere"},
                             exit_code, complaint);
   REQUIRE(o.has_value());
   REQUIRE(o->formats.size() == 1);
-  CHECK(o->formats[0]->name == "fp32");
+  CHECK(o->formats[0]->name == "fp16");
   CHECK(o->seeds == std::vector<std::uint64_t>{4, 5});
   CHECK(o->training.network->name == "mlp");
   CHECK(o->training.optimizer->name == "adam");
