@@ -35,6 +35,8 @@ template <class S> void check_format(tally& result) {
   expect("dot", double(v.head(2).dot(v.head(2))) == 2);
   expect("expression", near(matrix<S>((m + one) / 2), (as_double(m) + as_double(one)) / 2));
   expect("norm", double(v.norm()) == 2);
+  expect("limits", Eigen::NumTraits<S>::lowest() == std::numeric_limits<S>::lowest() &&
+                       Eigen::NumTraits<S>::highest() == std::numeric_limits<S>::max());
   expect("extremes", double(m.maxCoeff()) == 1 && double(m.minCoeff()) == -1);
   expect("comparison", (m.array() >= S(0)).count() == 14);
   expect("cast", m.template cast<float>().template cast<S>() == m && m.template cast<int>().sum() == 4);
@@ -52,7 +54,7 @@ template <class S> void check_format(tally& result) {
   expect("inverse", near(matrix<S>(m.inverse()), as_double(m).inverse()));
   expect("triangle", near(column<S>(one.template triangularView<Eigen::Lower>().solve(v)), as_double(v)));
 }
-constexpr int checks_of_format = 16;
+constexpr int checks_of_format = 17;
 
 }  // namespace
 

@@ -106,6 +106,7 @@ template <narrow::narrow_scalar T> struct NumTraits<T> : GenericNumTraits<T> {
     AddCost = 4,
     MulCost = 4
   };
+  static constexpr T lowest() { return std::numeric_limits<T>::lowest(); }  // of `fixed` not -highest()
   /// How near is `isApprox` unless told: some last places, but never so far that x is approximately 2 x.
   static constexpr T dummy_precision() {
     const float epsilon = static_cast<float>(std::numeric_limits<T>::epsilon());
