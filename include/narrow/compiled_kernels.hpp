@@ -11,5 +11,11 @@
 #include "kernel/instruction_sets.hpp"
 #include "kernel/isa.hpp"
 
-const std::span<const narrow::kernel::instruction_set> narrow::kernel::compiled_instruction_sets{
-    narrow::kernel::instruction_sets};
+namespace narrow::kernel {
+
+const std::span<const instruction_set> compiled_instruction_sets{instruction_sets};
+
+inline constexpr auto kernel_tables = listed_sets.kernels<every_kernel>();
+const std::span<const every_kernel> compiled_kernels{kernel_tables};
+
+}  // namespace narrow::kernel

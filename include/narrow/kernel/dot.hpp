@@ -91,7 +91,7 @@ typename Meeting::sum dot_of_lines(const A* a, index stride_a, const B* b, index
         const auto kernel = t.get<&kernel_table::dot_wide_int16>();
         if (kernel && largest.a * largest.b > most) return add(kernel);
       }
-      const auto kernel = words::dot(t);
+      const auto kernel = t.get<words::dot>();
       return kernel && add(kernel);
     }
   });

@@ -27,8 +27,8 @@ void combine_and_encode(kernel_set t, matrix_view<const float> sums, float alpha
       const auto part = c.block(i, j, std::min(height, c.rows - i), std::min(width, c.cols - j));
       if (beta != 0)
         for (index k = 0; k < part.rows; ++k) decode(t, &part(k, 0), 1, values + k * width, part.cols);
-      t.tile<&tile_kernels::combine>()(&sums(i, j), {part.rows, part.cols, sums.row_stride, width}, alpha,
-                                       beta, values);
+      t.get<&kernel_table::combine>()(&sums(i, j), {part.rows, part.cols, sums.row_stride, width}, alpha,
+                                      beta, values);
       if (encode<C, typename C::overflow_policy>(values, {part.rows, part.cols, width, part.row_stride},
                                                  part.data))
         continue;
@@ -89,16 +89,16 @@ bool round_sums(matrix_view<const Sum> sums, matrix_view<Element> c, integer_rou
     } else {
       constexpr auto of_sums = [] {
         if constexpr (sizeof(Sum) == 4)
-          return &tile_kernels::round;
+          return &kernel_table::round;
         else
-          return &tile_kernels::round_wide;
+          return &kernel_table::round_wide;
       }();
       using kernels = rounding_kernels<Sum>;
       constexpr auto member = sizeof(Element) == 4   ? draws ? &kernels::to32_stochastic : &kernels::to32
                               : sizeof(Element) == 2 ? draws ? &kernels::to16_stochastic : &kernels::to16
                               : draws                ? &kernels::to8_stochastic
                                                      : &kernels::to8;
-      const auto kernel = dispatch::instance().kernels().get<&kernel_table::tiles, of_sums, member>();
+      const auto kernel = dispatch::instance().kernels().get<of_sums, member>();
       if (!kernel || excess > 0 || !portable::describe(how.draws, round, order.transposed(), c.cols, c.rows))
         return false;
       kernel(sums.data, {sums.rows, sums.cols, sums.row_stride, c.row_stride}, how, c.data);
@@ -119,7 +119,7 @@ template <class Sum> void scale_sums(matrix_view<const Sum> sums, float unit, ma
   const kernel_set t = dispatch::instance().kernels();
   const bool dense = sums.col_stride == 1 && c.col_stride == 1;
   if constexpr (std::same_as<Sum, std::int32_t>)
-    if (const auto kernel = t.tile<&tile_kernels::scale>(); kernel && dense) {
+    if (const auto kernel = t.get<&kernel_table::scale_tile>(); kernel && dense) {
       constexpr index most = 32;
       std::array<float, most> units;
       units.fill(unit);
@@ -148,12 +148,12 @@ bool try_finish(matrix_view<const Sum> sums, double alpha, double beta, matrix_v
                 const element_order& order) {
   constexpr bool nearest = std::same_as<Round, rounding::nearest_even>;
   const kernel_set t = dispatch::instance().kernels();
-  if (!t.tile<&tile_kernels::combine>() || c.col_stride != 1 || sums.col_stride != 1) return false;
+  if (!t.get<&kernel_table::combine>() || c.col_stride != 1 || sums.col_stride != 1) return false;
   [[maybe_unused]] const bool plain = alpha == 1 && beta == 0;
   constexpr bool exact = requires { Meeting::result::fraction_length; };
   if constexpr (std::same_as<Sum, float> && std::same_as<C, float>) {
-    t.tile<&tile_kernels::combine>()(sums.data, {sums.rows, sums.cols, sums.row_stride, c.row_stride},
-                                     static_cast<float>(alpha), static_cast<float>(beta), c.data);
+    t.get<&kernel_table::combine>()(sums.data, {sums.rows, sums.cols, sums.row_stride, c.row_stride},
+                                    static_cast<float>(alpha), static_cast<float>(beta), c.data);
     return true;
   } else if constexpr (std::same_as<Sum, float> && has_coder<C> && nearest) {
     if (plain)
@@ -232,11 +232,11 @@ void scale_tile(matrix_view<const Sum> sums, const line_scales& rows, index i0, 
   if constexpr (has_kernel) {
     constexpr auto member = [] {
       if constexpr (std::same_as<Sum, float>)
-        return &tile_kernels::scale_floats;
+        return &kernel_table::scale_float_tile;
       else
-        return &tile_kernels::scale;
+        return &kernel_table::scale_tile;
     }();
-    if (const auto scale = dispatch::instance().kernels().tile<member>();
+    if (const auto scale = dispatch::instance().kernels().get<member>();
         scale && sums.col_stride == 1 && rows.all_normal_with(cols))
       return scale(sums.data, {sums.rows, sums.cols, sums.row_stride, values_stride}, rows.from(i0),
                    cols.from(j0), values);

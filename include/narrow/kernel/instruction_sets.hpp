@@ -25,12 +25,32 @@ inline const processor& this_processor() {
   return the_one;
 }
 
+template <bool processor::*Feature> bool has() { return this_processor().*Feature; }
+
+/// Instruction sets, and the types whose `offer` has their kernels.
+template <class... Kernels> struct set_list {
+  std::array<instruction_set, sizeof...(Kernels)> sets;
+
+  /// A Table for each of them: what it offers, over what the one has that it extends.
+  template <class Table> constexpr auto kernels() const {
+    std::array<Table, sizeof...(Kernels)> tables{};
+    std::size_t i = 0;
+    ((tables[i] = tables[sets[i].base], Kernels::offer(tables[i]), ++i), ...);
+    return tables;
+  }
+};
+
+template <class Kernels> struct listed_set {
+  std::string_view name, extends;
+  bool (*supported)();
+};
+
 /// The list with what each one extends found in it, before it.
-template <std::size_t Count>
-consteval std::array<instruction_set, Count> linked(std::array<instruction_set, Count> list) {
-  for (std::size_t i = 1; i < Count; ++i) {
-    std::size_t& base = list[i].base;
-    while (list[base].name != list[i].extends)
+template <class... Kernels> consteval set_list<Kernels...> linked(const listed_set<Kernels>&... listed) {
+  set_list<Kernels...> list{{{{listed.name, listed.extends, listed.supported}...}}};
+  for (std::size_t i = 1; i < list.sets.size(); ++i) {
+    std::size_t& base = list.sets[i].base;
+    while (list.sets[base].name != list.sets[i].extends)
       if (++base == i) throw std::logic_error("an instruction set extends one that is listed before it");
   }
   return list;
@@ -39,21 +59,22 @@ consteval std::array<instruction_set, Count> linked(std::array<instruction_set, 
 // It would indent what follows #if twice.
 // clang-format off
 /// The best one last. Each has what the one has that it extends, and puts its own kernels in the place of those.
-inline constexpr auto instruction_sets = linked(std::to_array<instruction_set>({
-    {"portable", "", [] { return true; }, {}},
+inline constexpr auto listed_sets = linked(
+    listed_set<no_kernels>{"portable", "", [] { return true; }}
 #if defined(__x86_64__)
-    {"avx2", "portable", [] { return this_processor().avx2; }, avx2::kernels},
-    {"avx_vnni", "avx2", [] { return this_processor().avx_vnni; }, avx_vnni::kernels},
-    {"avx512", "avx2", [] { return this_processor().avx512; }, avx512::kernels},
-    {"avx512_vnni", "avx512", [] { return this_processor().avx512_vnni; }, avx512_vnni::kernels},
-    {"avx512_bf16", "avx512_vnni", [] { return this_processor().avx512_bf16; }, avx512_bf16::kernels},
-    {"amx", "avx512_bf16", [] { return this_processor().amx; }, amx::kernels},
+    , listed_set<avx2::kernels>{"avx2", "portable", has<&processor::avx2>}
+    , listed_set<avx_vnni::kernels>{"avx_vnni", "avx2", has<&processor::avx_vnni>}
+    , listed_set<avx512::kernels>{"avx512", "avx2", has<&processor::avx512>}
+    , listed_set<avx512_vnni::kernels>{"avx512_vnni", "avx512", has<&processor::avx512_vnni>}
+    , listed_set<avx512_bf16::kernels>{"avx512_bf16", "avx512_vnni", has<&processor::avx512_bf16>}
+    , listed_set<amx::kernels>{"amx", "avx512_bf16", has<&processor::amx>}
 #elif defined(__aarch64__)
-    {"neon", "portable", [] { return true; }, neon::kernels},
-    {"neon_dot", "neon", [] { return this_processor().neon_dot; }, neon_dot::kernels},
-    {"neon_bf16", "neon_dot", [] { return this_processor().neon_bf16; }, neon_bf16::kernels},
+    , listed_set<neon::kernels>{"neon", "portable", [] { return true; }}
+    , listed_set<neon_dot::kernels>{"neon_dot", "neon", has<&processor::neon_dot>}
+    , listed_set<neon_bf16::kernels>{"neon_bf16", "neon_dot", has<&processor::neon_bf16>}
 #endif
-}));
+);
 // clang-format on
+inline constexpr auto& instruction_sets = listed_sets.sets;
 
 }  // namespace narrow::kernel

@@ -20,51 +20,37 @@ namespace narrow {
 
 namespace kernel {
 
+/// What a path of members leads to. Written out, so that no kernel is compiled for a template that nobody
+/// uses.
+template <class From, auto... Path> struct member_at { using type = From; };
+template <class From, auto Member, auto... Path>
+struct member_at<From, Member, Path...>
+    : member_at<std::remove_cvref_t<decltype(std::declval<From&>().*Member)>, Path...> {};
+template <auto... Path> using kernel_type = typename member_at<kernel_table, Path...>::type;
+
 #if defined(NARROW_COMPILED_KERNELS)
 
 /// Those of the source file that includes narrow/compiled_kernels.hpp.
 extern const std::span<const instruction_set> compiled_instruction_sets;
+extern const std::span<const every_kernel> compiled_kernels;
 
 inline std::size_t instruction_set_count() { return compiled_instruction_sets.size(); }
+inline const instruction_set& instruction_set_at(std::size_t i) { return compiled_instruction_sets[i]; }
 
-template <auto Member> auto of_instruction_set(std::size_t i) { return compiled_instruction_sets[i].*Member; }
-
-/// What has this path of members in the table of an instruction set, or of those that it extends.
-template <auto... Path> const auto& kernel_at(std::size_t i) {
-  while (i != 0 && !(compiled_instruction_sets[i].kernels.*....*Path)) i = compiled_instruction_sets[i].base;
-  return (compiled_instruction_sets[i].kernels.*....*Path);
+template <auto... Path> const kernel_type<Path...>& kernel_at(std::size_t i) {
+  return (compiled_kernels[i].kernels.*....*Path);
 }
 
 #else
 
 constexpr std::size_t instruction_set_count() { return instruction_sets.size(); }
+inline const instruction_set& instruction_set_at(std::size_t i) { return instruction_sets[i]; }
 
-// Each member is taken from the list when the program is compiled: of the kernels it has those that it uses.
-
-template <auto Member> auto of_instruction_set(std::size_t i) {
-  static constexpr auto members = [] {
-    std::array<std::remove_cvref_t<decltype(instruction_sets[0].*Member)>, instruction_set_count()> result{};
-    for (std::size_t j = 0; j < result.size(); ++j) result[j] = instruction_sets[j].*Member;
-    return result;
-  }();
-  return members[i];
-}
-
-/// Whether a kernel, or a group of them, is not null. With -fsanitize=undefined g++ does not know when it
-/// compiles that the address of a function is not; of null it knows.
-template <class Kernel> constexpr bool is_there(const Kernel& kernel) {
-  return __builtin_constant_p(static_cast<bool>(kernel)) ? static_cast<bool>(kernel) : true;
-}
-
-/// What has this path of members in the table of an instruction set, or of those that it extends.
-template <auto... Path> const auto& kernel_at(std::size_t i) {
+template <auto Member, auto... Path> const kernel_type<Member, Path...>& kernel_at(std::size_t i) {
   static constexpr auto kernels = [] {
-    using kernel = std::remove_cvref_t<decltype((instruction_sets[0].kernels.*....*Path))>;
-    std::array<kernel, instruction_set_count()> result{};
-    for (std::size_t j = 0; j < result.size(); ++j) {
-      result[j] = (instruction_sets[j].kernels.*....*Path);
-      if (!is_there(result[j])) result[j] = result[instruction_sets[j].base];
-    }
+    constexpr auto tables = listed_sets.kernels<one_kernel<Member> >();
+    std::array<kernel_type<Member, Path...>, tables.size()> result{};
+    for (std::size_t j = 0; j < result.size(); ++j) result[j] = (tables[j].kernel.*....*Path);
     return result;
   }();
   return kernels[i];
@@ -77,10 +63,8 @@ class kernel_set {
  public:
   constexpr explicit kernel_set(std::size_t i) : at_(i) {}
 
-  /// For example get<&kernel_table::fp32>(), tile<&tile_kernels::add>(); null if there is none.
-  template <auto... Path> const auto& get() const { return kernel_at<Path...>(at_); }
-  template <auto Member> auto tile() const { return get<&kernel_table::tiles, Member>(); }
-  template <auto Member> auto packing() const { return get<&kernel_table::pack, Member>(); }
+  /// For example get<&kernel_table::fp32>(); null if there is none.
+  template <auto... Path> const kernel_type<Path...>& get() const { return kernel_at<Path...>(at_); }
 
  private:
   std::size_t at_;
@@ -96,7 +80,7 @@ class dispatch {
 
   std::size_t chosen() const { return chosen_.load(std::memory_order_relaxed); }
   kernel_set kernels() const { return kernel_set(chosen()); }
-  static std::string_view name_of(std::size_t i) { return of_instruction_set<&instruction_set::name>(i); }
+  static std::string_view name_of(std::size_t i) { return instruction_set_at(i).name; }
   /// Whether this processor has it.
   bool supports(std::size_t i) const { return supported_[i]; }
 
@@ -114,7 +98,7 @@ class dispatch {
  private:
   dispatch() {
     for (std::size_t i = 0; i < instruction_set_count(); ++i) {
-      supported_[i] = of_instruction_set<&instruction_set::supported>(i)();
+      supported_[i] = instruction_set_at(i).supported();
       if (supported_[i]) chosen_ = i;
     }
     const char* const name = std::getenv("NARROW_ISA");

@@ -130,7 +130,7 @@ template <std::floating_point T> void copy(matrix_view<const T> from, matrix_vie
       from = from.transposed();
       to = to.transposed();
     }
-    const auto turn = dispatch::instance().kernels().packing<&pack_kernels::size4>();
+    const auto turn = dispatch::instance().kernels().get<&kernel_table::pack4>();
     if (turn && from.col_stride == 1 && to.row_stride == 1) {
       constexpr index side = 64, size = sizeof(T);
       word words[side * side];

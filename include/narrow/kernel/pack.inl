@@ -158,7 +158,3 @@ template <class Change> inline void change_halves(word* x, index n, Change chang
 }
 NARROW_KERNEL inline void take_high(word* x, index n) { change_halves(x, n, high_halves); }
 NARROW_KERNEL inline void take_low(word* x, index n) { change_halves(x, n, low_halves); }
-
-constexpr pack_kernels packers() {
-  return {pack_lines<std::int8_t>, pack_lines<std::int16_t>, pack_lines<std::int32_t>, take_high, take_low};
-}

@@ -25,49 +25,60 @@ template <class Kernel> const Kernel& deeper(const Kernel& usual, const Kernel& 
   return deep && groups >= deep.multiple ? deep : usual;
 }
 
-/// kernel(t, groups): for sums of so many words.
+/// The kernels of panels: `usual`, and `deep` ones for sums of at least `fewest` words. Of lines: `dot`.
 template <content> struct words_of;
 template <> struct words_of<content::fp32> {
   using element = float;
   using lane = float;
-  static const auto& kernel(kernel_set t, index) { return t.get<&kernel_table::fp32>(); }
-  static auto dot(kernel_set t) { return t.get<&kernel_table::dot_fp32>(); }
+  static constexpr auto usual = &kernel_table::fp32;
+  static constexpr auto dot = &kernel_table::dot_fp32;
 };
 template <> struct words_of<content::two_bf16> {
   using element = word;
   using lane = float;
-  static const auto& kernel(kernel_set t, index groups) {
-    // From then on a product is rounded no more often than there are terms: 16 times among those of a tile,
-    // and twice for each 16 terms.
-    constexpr index fewest = 32;
-    static constexpr panel_kernel<float> none;
-    return groups >= fewest ? t.get<&kernel_table::deep_two_bf16>() : none;
-  }
+  static constexpr auto deep = &kernel_table::deep_two_bf16;
+  // From then on a product is rounded no more often than there are terms: 16 times among those of a tile, and
+  // twice for each 16 terms.
+  static constexpr index fewest = 32;
 };
 template <> struct words_of<content::bf16> {
   using element = std::uint16_t;
   using lane = float;
-  static const auto& kernel(kernel_set t, index groups) {
-    return deeper(t.get<&kernel_table::bf16>(), t.get<&kernel_table::deep_bf16>(), groups);
-  }
-  static auto dot(kernel_set t) { return t.get<&kernel_table::dot_bf16>(); }
+  static constexpr auto usual = &kernel_table::bf16, deep = &kernel_table::deep_bf16;
+  static constexpr index fewest = 0;
+  static constexpr auto dot = &kernel_table::dot_bf16;
 };
 template <> struct words_of<content::int16> {
   using element = std::int16_t;
   using lane = std::int32_t;
-  static const auto& kernel(kernel_set t, index groups) {
-    return deeper(t.get<&kernel_table::int16>(), t.get<&kernel_table::deep_int16>(), groups);
-  }
-  static auto dot(kernel_set t) { return t.get<&kernel_table::dot_int16>(); }
+  static constexpr auto usual = &kernel_table::int16, deep = &kernel_table::deep_int16;
+  static constexpr index fewest = 0;
+  static constexpr auto dot = &kernel_table::dot_int16;
 };
 template <> struct words_of<content::int8> {
   using element = std::int8_t;
   using lane = std::int32_t;
-  static const auto& kernel(kernel_set t, index groups) {
-    return deeper(t.get<&kernel_table::int8>(), t.get<&kernel_table::deep_int8>(), groups);
-  }
-  static auto dot(kernel_set t) { return t.get<&kernel_table::dot_int8>(); }
+  static constexpr auto usual = &kernel_table::int8, deep = &kernel_table::deep_int8;
+  static constexpr index fewest = 0;
+  static constexpr auto dot = &kernel_table::dot_int8;
 };
+
+/// The kernel for sums of so many words; null if there is none.
+template <content Content>
+const panel_kernel<typename words_of<Content>::lane>& panel_kernel_for(kernel_set t, index groups) {
+  using words = words_of<Content>;
+  if constexpr (requires { words::deep; }) {
+    const auto& deep = t.get<words::deep>();
+    if (deep && groups >= std::max(words::fewest, deep.multiple)) return deep;
+  }
+  if constexpr (requires { words::usual; }) {
+    return t.get<words::usual>();
+  } else {
+    static constexpr panel_kernel<typename words::lane> none;
+    return none;
+  }
+}
+
 template <content Content>
 inline constexpr index group_size = sizeof(word) / sizeof(typename words_of<Content>::element);
 
@@ -207,7 +218,7 @@ template <narrow_float T> void decode(kernel_set t, const T* from, index stride,
   for (index first = 0, count; first < n; first += count) {
     count = std::min(longest, n - first);
     decode(t, from + first * stride, stride, piece, count);
-    t.packing<&pack_kernels::split>()(piece, to + first, count);
+    t.get<&kernel_table::split>()(piece, to + first, count);
   }
 }
 
@@ -296,18 +307,18 @@ void pack_at(kernel_set t, matrix_view<const T> m, index width, index panel_word
   using element = typename words_of<Content>::element;
   constexpr index size = sizeof(element), group = group_size<Content>;
   if constexpr (is_element<Content, T>) {
-    constexpr auto member = size == 1   ? &pack_kernels::size1
-                            : size == 2 ? &pack_kernels::size2
-                                        : &pack_kernels::size4;
-    const auto kernel = t.packing<member>();
+    constexpr auto member = size == 1   ? &kernel_table::pack1
+                            : size == 2 ? &kernel_table::pack2
+                                        : &kernel_table::pack4;
+    const auto kernel = t.get<member>();
     const index words = groups_in<Content>(m.cols) * width;
     for (index first = 0; first < m.rows; first += width, to += panel_words) {
       kernel({bytes_of(m.row(first).data), m.row_stride * size, m.col_stride * size,
               std::min(width, m.rows - first), m.rows - first, m.cols},
              width, which == plane::plus_128 ? 0x8080'8080u : 0u, to);
       if constexpr (Content == content::int16) {
-        if (which == plane::high) t.packing<&pack_kernels::take_high>()(to, words);
-        if (which == plane::low) t.packing<&pack_kernels::take_low>()(to, words);
+        if (which == plane::high) t.get<&kernel_table::take_high>()(to, words);
+        if (which == plane::low) t.get<&kernel_table::take_low>()(to, words);
       }
     }
   } else {
@@ -336,7 +347,7 @@ void pack(kernel_set t, matrix_view<const T> m, index width, index groups, index
   pack_at<Content>(t, m, width, (1 + more) * panel_words, which, to);
   for (index first = 0; first < m.rows; first += width, to += (1 + more) * panel_words) {
     std::fill(to + own * width, to + panel_words, word{0});
-    if (more > 0) t.packing<&pack_kernels::exchange_halves>()(to, to + panel_words, panel_words);
+    if (more > 0) t.get<&kernel_table::exchange_halves>()(to, to + panel_words, panel_words);
   }
 }
 
@@ -363,7 +374,7 @@ void pack_rows(kernel_set t, matrix_view<const T> m, index groups, word* to) {
       const index lines = std::min(width, m.rows - first);
       pack_at<Content>(t, m.block(first, 0, lines, m.cols), width, 0, plane::whole, panel.data());
       // Lines and groups change places.
-      t.packing<&pack_kernels::size4>()(
+      t.get<&kernel_table::pack4>()(
           {bytes_of(panel.data()), width * index{sizeof(word)}, sizeof(word), own, own, lines}, groups, 0,
           to);
     }

@@ -61,12 +61,11 @@ template <content Content, class Lane> index groups_for(const panel_kernel<Lane>
 /// The kernel for a left factor of so many rows, and sums of so many products of integers of at most these
 /// magnitudes.
 template <content Content> const auto& kernel_for(kernel_set t, index rows, index depth, magnitudes largest) {
-  using words = words_of<Content>;
   const index groups = groups_in<Content>(depth);
-  const auto* kernel = &words::kernel(t, groups);
+  const auto* kernel = &panel_kernel_for<Content>(t, groups);
   if (kernel->takes_bytes()) {  // worth it for what else takes two passes, or for deep sums of many rows
     constexpr index many_groups = 256, many_rows = 64;
-    const auto& whole = words::kernel(t, 0);
+    const auto& whole = panel_kernel_for<Content>(t, 0);
     if ((groups < many_groups || rows < many_rows) &&
         passes_for<Content>(whole, largest, groups).plane_count == 1)
       kernel = &whole;
@@ -304,8 +303,8 @@ template <content Content, class Store> class whole_sums {
       return;
     }
     set_start(kernel_, panel, length, start_);
-    const auto join = t_.tile<&tile_kernels::join>();
-    const auto add = t_.tile<&tile_kernels::add>();
+    const auto join = t_.get<&kernel_table::join>();
+    const auto add = t_.get<&kernel_table::add_tile>();
     alignas(64) tile_of<lane> sums[2];
     for (int k = 0; k < p_.plane_count; ++k)
       at.multiply(kernel_, panel, k * at.plane_words + first * kernel_.cols, length, start_, sums[k]);
@@ -366,10 +365,11 @@ template <content Content, class Store> class scaled_pieces {
                   std::min(piece_groups_, groups_ - first), start, tile);
       const float *row_scales = rows_.at(piece, at.row), *col_scales = cols_.at(piece, at.col);
       if constexpr (std::integral<lane>)
-        t_.tile<&tile_kernels::add_scaled>()(tile + skipped, shape, row_scales, col_scales, values + skipped);
+        t_.get<&kernel_table::add_scaled_tile>()(tile + skipped, shape, row_scales, col_scales,
+                                                 values + skipped);
       else
-        t_.tile<&tile_kernels::add_scaled_floats>()(tile + skipped, shape, row_scales, col_scales,
-                                                    values + skipped);
+        t_.get<&kernel_table::add_scaled_float_tile>()(tile + skipped, shape, row_scales, col_scales,
+                                                       values + skipped);
     }
     store_(at.row, at.col, at.in(values));
   }
@@ -418,10 +418,10 @@ bool try_scaled_pieces(matrix_view<const A> a, matrix_view<const B> b, magnitude
   kernel_set t = dispatch::instance().kernels();
   return with_content<best_content<typename Meeting::sum, A, B>()>([&]<content Content>() {
     constexpr index group = group_size<Content>;
-    const auto& deep = words_of<Content>::kernel(t, length / group);
-    const auto& kernel = deep.takes_bytes() ? words_of<Content>::kernel(t, 0) : deep;
+    const auto& deep = panel_kernel_for<Content>(t, length / group);
+    const auto& kernel = deep.takes_bytes() ? panel_kernel_for<Content>(t, 0) : deep;
     const index groups = groups_for<Content>(kernel, a.cols), piece_groups = length / group;
-    if (!kernel || !t.tile<&tile_kernels::add_scaled>() || length % (group * kernel.multiple) != 0)
+    if (!kernel || !t.get<&kernel_table::add_scaled_tile>() || length % (group * kernel.multiple) != 0)
       return false;
     if (has_unfit<Content>(t, a) || has_unfit<Content>(t, b)) return false;
     const passes p = passes_for<Content>(kernel, largest, piece_groups);

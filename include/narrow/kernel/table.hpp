@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "../round/random.hpp"
 
@@ -89,21 +90,6 @@ struct line_source {
   index line_step = 0, depth_step = 0;
   index lines = 0, readable = 0;  // and how many lines of the matrix there are from here on
   index depth = 0;
-};
-
-/// to[p * width + l] = the word of line l and group p, its bits in `flip` flipped; zeros take the place of
-/// elements and lines that are none. Width: a multiple of 16, or less than 16.
-using pack_kernel = void (*)(const line_source&, index width, word flip, word* to);
-
-struct pack_kernels {
-  pack_kernel size1 = nullptr, size2 = nullptr, size4 = nullptr;  // by the bytes of an element
-  /// Each int16 x = 256 high + low in whole vectors of words becomes one of them.
-  void (*take_high)(word* x, index n) = nullptr;
-  void (*take_low)(word* x, index n) = nullptr;
-  /// Finite numbers of at most 16 bits as two bf16 that add up to them, the larger one in the upper half.
-  void (*split)(const float* from, word* to, index n) = nullptr;
-  void (*exchange_halves)(const word* from, word* to, index n) = nullptr;  // of whole vectors
-  constexpr explicit operator bool() const { return size1 != nullptr; }
 };
 
 /// Lines of numbers that follow one another, and so many elements from one line to the next.
@@ -257,27 +243,9 @@ template <class Sum> struct rounding_kernels {
   kernel to32 = nullptr, to32_stochastic = nullptr;
 };
 
-/// What becomes of tiles of sums.
-struct tile_kernels {
-  /// to = alpha sums + beta to, each operation rounded; `to` is not read where beta is 0.
-  void (*combine)(const float* sums, const tile_shape&, float alpha, float beta, float* to) = nullptr;
-  template <class Sum>
-  using scaling_kernel = void (*)(const Sum* sums, const tile_shape&, const float* row_scales,
-                                  const float* col_scales, float* values);
-  /// values = float(sums) * (row_scales[i] * col_scales[j]), each operation rounded.
-  scaling_kernel<std::int32_t> scale = nullptr;
-  scaling_kernel<float> scale_floats = nullptr;
-  /// values += float(sums) * (row_scales[i] * col_scales[j]), each operation rounded.
-  scaling_kernel<std::int32_t> add_scaled = nullptr;
-  scaling_kernel<float> add_scaled_floats = nullptr;
-  rounding_kernels<std::int32_t> round;
-  rounding_kernels<std::int64_t> round_wide;
-  /// total[i] = 2^8 high[i] + low[i], n a multiple of 16.
-  void (*join)(const std::int32_t* high, const std::int32_t* low, std::int64_t* total, index n) = nullptr;
-  /// total[i] += sums[i] 2^shift, n a multiple of 16.
-  void (*add)(const std::int32_t* sums, int shift, std::int64_t* total, index n) = nullptr;
-  constexpr explicit operator bool() const { return combine != nullptr; }
-};
+template <class Sum>
+using scaling_kernel = void (*)(const Sum* sums, const tile_shape&, const float* row_scales,
+                                const float* col_scales, float* values);
 
 /// Products of integers of more than 16 bits, in lanes of double, which hold sums to 2^53 exactly.
 struct wide_kernels {
@@ -306,8 +274,33 @@ struct kernel_table {
   panel_kernel<std::int32_t> deep_int16 = {};  // in bytes
   panel_kernel<std::int32_t> deep_int8 = {};
 
-  pack_kernels pack = {};
-  tile_kernels tiles = {};
+  /// to[p * width + l] = the word of line l and group p, its bits in `flip` flipped; zeros take the place of
+  /// elements and lines that are none. Width: a multiple of 16, or less than 16. By the bytes of an element.
+  void (*pack1)(const line_source&, index width, word flip, word* to) = nullptr;
+  void (*pack2)(const line_source&, index width, word flip, word* to) = nullptr;
+  void (*pack4)(const line_source&, index width, word flip, word* to) = nullptr;
+  /// Each int16 x = 256 high + low in whole vectors of words becomes one of them.
+  void (*take_high)(word* x, index n) = nullptr;
+  void (*take_low)(word* x, index n) = nullptr;
+  /// Finite numbers of at most 16 bits as two bf16 that add up to them, the larger one in the upper half.
+  void (*split)(const float* from, word* to, index n) = nullptr;
+  void (*exchange_halves)(const word* from, word* to, index n) = nullptr;  // of whole vectors
+
+  // What becomes of tiles of sums.
+  /// to = alpha sums + beta to, each operation rounded; `to` is not read where beta is 0.
+  void (*combine)(const float* sums, const tile_shape&, float alpha, float beta, float* to) = nullptr;
+  /// values = float(sums) * (row_scales[i] * col_scales[j]), each operation rounded.
+  scaling_kernel<std::int32_t> scale_tile = nullptr;
+  scaling_kernel<float> scale_float_tile = nullptr;
+  /// values += float(sums) * (row_scales[i] * col_scales[j]), each operation rounded.
+  scaling_kernel<std::int32_t> add_scaled_tile = nullptr;
+  scaling_kernel<float> add_scaled_float_tile = nullptr;
+  rounding_kernels<std::int32_t> round = {};
+  rounding_kernels<std::int64_t> round_wide = {};
+  /// total[i] = 2^8 high[i] + low[i], n a multiple of 16.
+  void (*join)(const std::int32_t* high, const std::int32_t* low, std::int64_t* total, index n) = nullptr;
+  /// total[i] += sums[i] 2^shift, n a multiple of 16.
+  void (*add_tile)(const std::int32_t* sums, int shift, std::int64_t* total, index n) = nullptr;
 
   quantize_kernels<std::int8_t> quantize_int8 = {};
   quantize_kernels<std::int16_t> quantize_int16 = {};
@@ -380,9 +373,30 @@ struct kernel_table {
 
 struct instruction_set {
   std::string_view name, extends;
-  bool (*supported)();  // by the processor and the operating system
-  kernel_table kernels;
+  bool (*supported)();   // by the processor and the operating system
   std::size_t base = 0;  // where in the list the one is that it extends
 };
+
+// A program compiles the kernels that it asks for. So an instruction set does not have a table, but function
+// templates that offer the kernels, each by its name, to a whole table or to one kernel.
+
+template <auto Member> struct member {};
+
+template <auto Member> struct one_kernel {
+  std::remove_cvref_t<decltype(std::declval<kernel_table>().*Member)> kernel = {};
+  template <auto Offered> static constexpr bool wants = std::is_same_v<member<Offered>, member<Member>>;
+  template <auto> constexpr auto& at() { return kernel; }
+};
+struct every_kernel {
+  kernel_table kernels = {};
+  template <auto> static constexpr bool wants = true;
+  template <auto Member> constexpr auto& at() { return kernels.*Member; }
+};
+struct no_kernels {
+  template <class Table> static constexpr void offer(Table&) {}
+};
+#define NARROW_OFFER(name, ...)                             \
+  if constexpr (Table::template wants<&kernel_table::name>) \
+  table.template at<&kernel_table::name>() = __VA_ARGS__
 
 }  // namespace narrow::kernel

@@ -115,15 +115,3 @@ NARROW_KERNEL inline void add_tile(const std::int32_t* sums, int shift, std::int
     std::memcpy(total + i, &sum_so_far, sizeof sum_so_far);
   }
 }
-
-constexpr tile_kernels tiles() {
-  return {combine_tile,
-          scale_tile<sum_lanes, std::int32_t>,
-          scale_tile<value_lanes, float>,
-          add_scaled_tile<sum_lanes, std::int32_t>,
-          add_scaled_tile<value_lanes, float>,
-          tile_roundings<std::int32_t>(),
-          tile_roundings<std::int64_t>(),
-          join_tiles,
-          add_tile};
-}

@@ -87,7 +87,7 @@ template <class Element> line_source staged(const line_source& s, index lines, i
 /// panel lacks is zeros; behind it a few doubles are written, too.
 inline void pack_digit(kernel_set t, const integer_lines& m, index width, wide_kernels::widening widen,
                        double* to) {
-  const auto pack = t.packing<&pack_kernels::size4>();
+  const auto pack = t.get<&kernel_table::pack4>();
   alignas(64) word words[packed_words], copy[packed_words];
   const index room = (width + lines_at_once - 1) / lines_at_once * lines_at_once, depth = packed_words / room;
   for (index l = 0; l < m.lines; l += width)

@@ -234,15 +234,16 @@ struct fp16_codes {
 
 #include "../vectors.inl"
 
-inline constexpr kernel_table kernels = [] {
-  kernel_table all = vector_kernels();
-  all.fp32 = panels<floats, 6, 4>();
-  all.int16 = panels<int16_pairs, 6, 4>();
-  all.wide = wide_products<doubles, 6, 4>();
-  all.dot_int16 = dot_line<int16_dot>;
-  all.look_up8 = look_up8;
-  return all;
-}();
+struct kernels {
+  template <class Table> static constexpr void offer(Table& table) {
+    offer_vectors(table);
+    NARROW_OFFER(fp32, panels<floats, 6, 4>());
+    NARROW_OFFER(int16, panels<int16_pairs, 6, 4>());
+    NARROW_OFFER(wide, wide_products<doubles, 6, 4>());
+    NARROW_OFFER(dot_int16, dot_line<int16_dot>);
+    NARROW_OFFER(look_up8, look_up8);
+  }
+};
 
 }  // namespace narrow::kernel::neon
 
@@ -284,12 +285,13 @@ struct int8_line : int8_quads {
   static vector high_pairs(vector a, vector b) { return neon::int16_line::high_pairs(a, b); }
 };
 
-inline constexpr kernel_table kernels{.fp32 = {},
-                                      .bf16 = {},
-                                      .int16 = {},
-                                      .int8 = panels<int8_quads, 6, 4>(),
-                                      .dot_int8 = dot_line<int8_line>,
-                                      .lines_int8 = line_products<quad_columns<int8_line>, int8_line>()};
+struct kernels {
+  template <class Table> static constexpr void offer(Table& table) {
+    NARROW_OFFER(int8, panels<int8_quads, 6, 4>());
+    NARROW_OFFER(dot_int8, dot_line<int8_line>);
+    NARROW_OFFER(lines_int8, line_products<quad_columns<int8_line>, int8_line>());
+  }
+};
 
 }  // namespace narrow::kernel::neon_dot
 
@@ -324,12 +326,13 @@ NARROW_KERNEL inline bool dot_any_bf16(const void* a, const void* b, index n, fl
   return true;  // subnormals count
 }
 
-inline constexpr kernel_table kernels{.fp32 = {},
-                                      .bf16 = panels<bf16_pairs, 6, 4>(),
-                                      .int16 = {},
-                                      .int8 = {},
-                                      .dot_bf16 = dot_line<bf16_line>,
-                                      .dot_any_bf16 = dot_any_bf16};
+struct kernels {
+  template <class Table> static constexpr void offer(Table& table) {
+    NARROW_OFFER(bf16, panels<bf16_pairs, 6, 4>());
+    NARROW_OFFER(dot_bf16, dot_line<bf16_line>);
+    NARROW_OFFER(dot_any_bf16, dot_any_bf16);
+  }
+};
 
 }  // namespace narrow::kernel::neon_bf16
 

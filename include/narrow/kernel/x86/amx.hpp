@@ -258,15 +258,16 @@ NARROW_KERNEL inline void exchange_halves(const word* from, word* to, index n) {
     _mm512_storeu_epi32(to + i, _mm512_rol_epi32(_mm512_loadu_epi32(from + i), 16));
 }
 
-inline constexpr kernel_table kernels{.fp32 = {},
-                                      .bf16 = {},
-                                      .int16 = {},
-                                      .int8 = {},
-                                      .deep_bf16 = panels_of_tiles<bf16_pairs>(),
-                                      .deep_two_bf16 = panels_of_tiles<two_bf16>(),
-                                      .deep_int16 = panels_of_int16(),
-                                      .deep_int8 = panels_of_tiles<int8_quads>(),
-                                      .pack = {.split = split, .exchange_halves = exchange_halves}};
+struct kernels {
+  template <class Table> static constexpr void offer(Table& table) {
+    NARROW_OFFER(deep_bf16, panels_of_tiles<bf16_pairs>());
+    NARROW_OFFER(deep_two_bf16, panels_of_tiles<two_bf16>());
+    NARROW_OFFER(deep_int16, panels_of_int16());
+    NARROW_OFFER(deep_int8, panels_of_tiles<int8_quads>());
+    NARROW_OFFER(split, split);
+    NARROW_OFFER(exchange_halves, exchange_halves);
+  }
+};
 
 }  // namespace narrow::kernel::amx
 

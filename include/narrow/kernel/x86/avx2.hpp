@@ -202,13 +202,14 @@ NARROW_KERNEL inline void end_stream() { _mm_sfence(); }
 
 #include "../vectors.inl"
 
-inline constexpr kernel_table kernels = [] {
-  kernel_table all = vector_kernels();
-  all.fp32 = panels<floats, 6, 2>();
-  all.int16 = panels<int16_pairs, 6, 2>();
-  all.wide = wide_products<doubles, 6, 2>();
-  return all;
-}();
+struct kernels {
+  template <class Table> static constexpr void offer(Table& table) {
+    offer_vectors(table);
+    NARROW_OFFER(fp32, panels<floats, 6, 2>());
+    NARROW_OFFER(int16, panels<int16_pairs, 6, 2>());
+    NARROW_OFFER(wide, wide_products<doubles, 6, 2>());
+  }
+};
 
 }  // namespace narrow::kernel::avx2
 

@@ -232,15 +232,16 @@ struct fp16_codes {
 
 #include "../vectors.inl"
 
-inline constexpr kernel_table kernels = [] {
-  kernel_table all = vector_kernels();
-  all.fp32 = panels<floats, 14, 2, 8>();
-  all.int16 = panels<int16_pairs, 12, 2, 8>();
-  all.wide = wide_products<doubles, 14, 2>();
-  all.codes8.decode = decode8;
-  all.look_up8 = look_up8;
-  return all;
-}();
+struct kernels {
+  template <class Table> static constexpr void offer(Table& table) {
+    offer_vectors(table);
+    NARROW_OFFER(fp32, panels<floats, 14, 2, 8>());
+    NARROW_OFFER(int16, panels<int16_pairs, 12, 2, 8>());
+    NARROW_OFFER(wide, wide_products<doubles, 14, 2>());
+    NARROW_OFFER(codes8, {encode_tile<std::uint8_t>, encode_line_stochastic<std::uint8_t>, decode8});
+    NARROW_OFFER(look_up8, look_up8);
+  }
+};
 
 }  // namespace narrow::kernel::avx512
 

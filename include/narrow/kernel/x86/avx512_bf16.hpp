@@ -58,12 +58,13 @@ NARROW_KERNEL inline bool dot_any_bf16(const void* a, const void* b, index n, fl
   return result.exact;
 }
 
-inline constexpr kernel_table kernels{.fp32 = {},
-                                      .bf16 = panels<bf16_pairs, 14, 2, 8>(),
-                                      .int16 = {},
-                                      .int8 = {},
-                                      .dot_bf16 = dot_line<bf16_line>,
-                                      .dot_any_bf16 = dot_any_bf16};
+struct kernels {
+  template <class Table> static constexpr void offer(Table& table) {
+    NARROW_OFFER(bf16, panels<bf16_pairs, 14, 2, 8>());
+    NARROW_OFFER(dot_bf16, dot_line<bf16_line>);
+    NARROW_OFFER(dot_any_bf16, dot_any_bf16);
+  }
+};
 
 }  // namespace narrow::kernel::avx512_bf16
 

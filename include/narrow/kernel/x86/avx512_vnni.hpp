@@ -13,7 +13,9 @@ inline __m512i add_pairs(__m512i acc, __m512i a, __m512i b) { return _mm512_dpws
 
 #include "vnni.inl"
 
-inline constexpr kernel_table kernels = vnni_kernels<14, 8>();
+struct kernels {
+  template <class Table> static constexpr void offer(Table& table) { offer_vnni<14, 8>(table); }
+};
 
 }  // namespace narrow::kernel::avx512_vnni
 

@@ -13,7 +13,9 @@ inline __m256i add_pairs(__m256i acc, __m256i a, __m256i b) { return _mm256_dpws
 
 #include "vnni.inl"
 
-inline constexpr kernel_table kernels = vnni_kernels<6>();
+struct kernels {
+  template <class Table> static constexpr void offer(Table& table) { offer_vnni<6>(table); }
+};
 
 }  // namespace narrow::kernel::avx_vnni
 

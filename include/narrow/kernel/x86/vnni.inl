@@ -97,15 +97,12 @@ NARROW_KERNEL void int8_quads::row_sums(const left_panel& a, index groups, lane*
 }
 
 /// Of panels with so many rows, and of lower ones.
-template <int Rows, int... LowerRows> constexpr kernel_table vnni_kernels() {
-  kernel_table added{.fp32 = {},
-                     .bf16 = {},
-                     .int16 = panels<int16_pairs, Rows, 2, LowerRows...>(),
-                     .int8 = panels<int8_quads, Rows, 2, LowerRows...>()};
-  added.dot_int8 = dot_line<int8_pairs_of_lines>;
-  added.dot_int16 = dot_line<int16_line>;
-  added.dot_wide_int16 = dot_line<in_halves<int16_line>>;
-  added.lines_int8 = line_products<quad_columns<int8_line>, int8_line, 128>();
-  added.lines_int16 = line_products<pair_columns<int16_line>, int16_line>();
-  return added;
+template <int Rows, int... LowerRows, class Table> constexpr void offer_vnni(Table& table) {
+  NARROW_OFFER(int16, panels<int16_pairs, Rows, 2, LowerRows...>());
+  NARROW_OFFER(int8, panels<int8_quads, Rows, 2, LowerRows...>());
+  NARROW_OFFER(dot_int8, dot_line<int8_pairs_of_lines>);
+  NARROW_OFFER(dot_int16, dot_line<int16_line>);
+  NARROW_OFFER(dot_wide_int16, dot_line<in_halves<int16_line>>);
+  NARROW_OFFER(lines_int8, line_products<quad_columns<int8_line>, int8_line, 128>());
+  NARROW_OFFER(lines_int16, line_products<pair_columns<int16_line>, int16_line>());
 }
