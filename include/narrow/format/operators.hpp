@@ -54,11 +54,17 @@ constexpr auto with_unpacked(const A& a, const B& b, F f) {
   return f(widened<Word>(x), widened<Word>(y));
 }
 
+// Of fixed-point numbers `of_mantissas` is the exact result, with so many times their fraction length.
+
 struct plus {
+  static constexpr int fraction_lengths = 1;
+  static constexpr std::int64_t of_mantissas(std::int64_t a, std::int64_t b) { return a + b; }
   template <class T> static constexpr T native(T a, T b) { return a + b; }
   template <class U> static constexpr U exact(const U& a, const U& b, sign zero) { return add(a, b, zero); }
 };
 struct minus {
+  static constexpr int fraction_lengths = 1;
+  static constexpr std::int64_t of_mantissas(std::int64_t a, std::int64_t b) { return a - b; }
   template <class T> static constexpr T native(T a, T b) { return a - b; }
   template <class U> static constexpr U exact(const U& a, U b, sign zero) {
     if (b.what != kind::nan) b.of = -b.of;
@@ -66,6 +72,8 @@ struct minus {
   }
 };
 struct times {
+  static constexpr int fraction_lengths = 2;
+  static constexpr std::int64_t of_mantissas(std::int64_t a, std::int64_t b) { return a * b; }
   template <class T> static constexpr T native(T a, T b) { return a * b; }
   template <class U> static constexpr U exact(const U& a, const U& b, sign) { return multiply(a, b); }
 };
@@ -74,11 +82,20 @@ struct over {
   template <class U> static constexpr U exact(const U& a, const U& b, sign) { return divide(a, b); }
 };
 
+/// k 2^(-n FL), rounded once.
+template <narrow_fixed T> constexpr T rounded_fixed(std::int64_t k, int n) {
+  return T::from_bits(static_cast<typename T::bits_type>(
+      mantissa_of(k, (n - 1) * T::fraction_length, T::word_length, typename T::round_policy{},
+                  typename T::overflow_policy{})));
+}
+
 /// A narrow result is the exact one, rounded once. A built-in result is that type's own arithmetic on the
 /// value of the narrow operand, in double where the narrow operand needs double.
 template <class Op, class A, class B> constexpr mixed_t<A, B> apply(A a, B b) {
   using result = mixed_t<A, B>;
-  if constexpr (narrow_scalar<result>) {
+  if constexpr (narrow_fixed<A> && std::same_as<A, B> && requires { Op::fraction_lengths; }) {
+    return rounded_fixed<A>(Op::of_mantissas(a.bits(), b.bits()), Op::fraction_lengths);
+  } else if constexpr (narrow_scalar<result>) {
     const typename result::round_policy round{};
     // An integer over a fixed number has up to 94 digits before the cut; wrapping needs the last of them.
     constexpr bool long_quotient =
@@ -131,9 +148,7 @@ template <narrow_float T> constexpr T operator-(T x) {
   return T::from_bits(static_cast<typename T::bits_type>(x.bits() ^ layout::sign_mask));
 }
 template <narrow_fixed T> constexpr T operator-(T x) {
-  auto negated = unpack(x);
-  negated.of = -negated.of;
-  return T(negated, typename T::round_policy{}, typename T::overflow_policy{});
+  return detail::rounded_fixed<T>(-std::int64_t{x.bits()}, 1);
 }
 
 template <narrow_scalar T> constexpr T& operator++(T& x) { return x += 1; }
@@ -153,7 +168,12 @@ template <narrow_scalar T> constexpr T operator--(T& x, int) {
 template <class A, class B>
 requires detail::mixable<A, B>
 constexpr std::partial_ordering operator<=>(A a, B b) {
-  return detail::with_unpacked(a, b, [](const auto& x, const auto& y) { return detail::compare(x, y); });
+  if constexpr (narrow_fixed<A> && std::same_as<A, B>)
+    return a.bits() <=> b.bits();
+  else if constexpr (narrow_float<A> && std::same_as<A, B>)
+    return detail::compare_codes<typename A::layout>(a.bits(), b.bits());
+  else
+    return detail::with_unpacked(a, b, [](const auto& x, const auto& y) { return detail::compare(x, y); });
 }
 template <class A, class B>
 requires detail::mixable<A, B>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <compare>
 #include <utility>
 
@@ -94,22 +95,16 @@ template <class Word> constexpr unpacked<Word> divide(unpacked<Word> a, unpacked
   return {kind::finite, of, rest % denominator != 0, exponent, (high << half) | low};
 }
 
-/// The square root; a significand of up to half a word. The root has a word less eight bits.
+/// How many of its bits a root has.
+template <class Word> inline constexpr int root_bits = bits_of<Word> - 8;
+
+/// The square root of a word of which one of the upper two bits is set, followed by zeros without end: its
+/// first root_bits, and what is left when their square is taken away.
 /// One digit at a time, as on paper (Knuth, The Art of Computer Programming, vol. 2, section 4.3.1, exercise
 /// 30).
-template <class Word> constexpr unpacked<Word> square_root(unpacked<Word> x) {
-  if (x.what == kind::nan || x.what == kind::zero) return x;
-  if (x.of == sign::negative) return invalid<Word>();
-  if (x.what == kind::infinite) return x;
-
-  // The radicand is the word, then zeros without end; its exponent must be even.
-  const int up = bits_of<Word> - bit_width_of(x.significand);
-  const bool odd = ((x.exponent - up) & 1) != 0;
-  Word radicand = x.significand << (odd ? up - 1 : up);
-  const int exponent = x.exponent - (odd ? up - 1 : up);
-  constexpr int digits = bits_of<Word> - 8;
+template <class Word> constexpr std::pair<Word, Word> long_root(Word radicand) {
   Word root = 0, remainder = 0;
-  for (int i = 0; i < digits; ++i) {
+  for (int i = 0; i < root_bits<Word>; ++i) {
     remainder = (remainder << 2) | (radicand >> (bits_of<Word> - 2));
     radicand <<= 2;
     const Word trial = (root << 2) | 1;
@@ -119,7 +114,40 @@ template <class Word> constexpr unpacked<Word> square_root(unpacked<Word> x) {
       root |= 1;
     }
   }
-  return {kind::finite, sign::positive, remainder != 0, exponent / 2 - (digits - bits_of<Word> / 2), root};
+  return {root, remainder};
+}
+
+/// The same from the root of a double, whose last bits Newton's step and the remainder put right, whatever
+/// the rounding mode was.
+inline std::pair<std::uint64_t, std::uint64_t> quick_root(std::uint64_t radicand) {
+  constexpr int bits = root_bits<std::uint64_t>, up = 2 * bits - 64;
+  auto root = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(radicand)) * (1 << (up / 2)));
+  const uint128 square = uint128{radicand} << up;
+  const auto left = [&] { return static_cast<std::int64_t>(square - uint128{root} * root); };
+  root += static_cast<std::uint64_t>(left() / static_cast<std::int64_t>(2 * root));
+  while (left() < 0) --root;
+  while (left() > static_cast<std::int64_t>(2 * root)) ++root;
+  return {root, static_cast<std::uint64_t>(left())};
+}
+
+/// The square root; a significand of up to half a word. The root has root_bits.
+template <class Word> constexpr unpacked<Word> square_root(unpacked<Word> x) {
+  if (x.what == kind::nan || x.what == kind::zero) return x;
+  if (x.of == sign::negative) return invalid<Word>();
+  if (x.what == kind::infinite) return x;
+
+  // The radicand is the word, then zeros without end; its exponent must be even.
+  const int up = bits_of<Word> - bit_width_of(x.significand);
+  const bool odd = ((x.exponent - up) & 1) != 0;
+  const Word radicand = x.significand << (odd ? up - 1 : up);
+  const int exponent = x.exponent - (odd ? up - 1 : up);
+  const auto [root, remainder] = [&] {
+    if constexpr (std::same_as<Word, std::uint64_t>)
+      if (!std::is_constant_evaluated()) return quick_root(radicand);
+    return long_root(radicand);
+  }();
+  return {kind::finite, sign::positive, remainder != 0, exponent / 2 - (root_bits<Word> - bits_of<Word> / 2),
+          root};
 }
 
 /// Order of two numbers by value: NaN is unordered, the zeros are equal.
@@ -143,6 +171,17 @@ constexpr std::partial_ordering compare(const unpacked<Word>& a, const unpacked<
     return aligned(a) <=> aligned(b);
   }();
   return negative(a) ? 0 <=> magnitude : magnitude;
+}
+
+/// The same of two codes of a floating format of at most 32 bits.
+template <class Layout>
+constexpr std::partial_ordering compare_codes(typename Layout::bits_type a, typename Layout::bits_type b) {
+  if (Layout::is_nan(a) || Layout::is_nan(b)) return std::partial_ordering::unordered;
+  const auto key = [](typename Layout::bits_type x) {
+    const auto magnitude = static_cast<std::int64_t>(x & Layout::magnitude_mask);
+    return (x & Layout::sign_mask) != 0 ? -magnitude : magnitude;
+  };
+  return key(a) <=> key(b);
 }
 
 }  // namespace narrow::detail

@@ -27,7 +27,8 @@ struct tail {
   static constexpr std::uint64_t half = std::uint64_t{1} << 63;
 
   constexpr bool inexact() const { return fraction != 0 || sticky; }
-  constexpr bool above_half() const { return fraction > half || (fraction == half && sticky); }
+  // Without branches, which a processor could not foresee.
+  constexpr bool above_half() const { return (fraction > half) | ((fraction == half) & sticky); }
   constexpr bool at_least_half() const { return fraction >= half; }
 };
 
@@ -37,7 +38,7 @@ struct tail {
 
 /// To the nearer neighbour, ties to the even mantissa (IEEE 754-2019 roundTiesToEven).
 struct nearest_even {
-  static constexpr bool away(const tail& t) { return t.above_half() || (t.at_least_half() && t.odd); }
+  static constexpr bool away(const tail& t) { return t.above_half() | (t.at_least_half() & t.odd); }
   static constexpr bool overflows_to_infinity(sign) { return true; }
 };
 
