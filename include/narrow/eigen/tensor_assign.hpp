@@ -4,7 +4,7 @@
 #include <exception>
 
 #include "peel.hpp"
-#include "tensor_traits.hpp"
+#include "staged_tensor.hpp"
 
 namespace narrow::detail {
 
@@ -34,10 +34,12 @@ inline constexpr bool turned =
     int(X::SizeAtCompileTime) != 1 && (int(To::RowsAtCompileTime) == 1) != (int(X::RowsAtCompileTime) == 1);
 
 /// take(values, rows, cols), where values are a view of the coefficients of x, or a function of (row,
-/// column). Plain is what x is evaluated into where its coefficients cannot be computed twice or it has to be
-/// turned.
+/// column). Plain is what x is evaluated into where its coefficients cannot be computed twice, or are
+/// computed in pieces, or it has to be turned.
 template <class Plain, class X, class Take> void with_coefficients(const X& x, Take take) {
-  if constexpr (turned<Plain, X> || !cheap_to_repeat<X>) {
+  constexpr bool in_pieces =
+      assigns_in_pieces<Plain, X, Eigen::internal::assign_op<typename Plain::Scalar, typename X::Scalar>>;
+  if constexpr (turned<Plain, X> || !cheap_to_repeat<X> || in_pieces) {
     const Plain values = x;
     take(view_of_direct(values), values.rows(), values.cols());
   } else if constexpr (direct_access<X>) {
