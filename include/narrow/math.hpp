@@ -66,7 +66,7 @@ template <narrow_scalar T> constexpr T sqrt(T x) {
 /// a * b + c, rounded once.
 template <narrow_fixed T> constexpr T fma(T a, T b, T c) {
   const std::int64_t unit = std::int64_t{1} << T::fraction_length;
-  return detail::rounded_fixed<T>(std::int64_t{a.bits()} * b.bits() + unit * c.bits(), 2);
+  return detail::rounded_fixed<T>(std::int64_t{a.bits()} * b.bits() + unit * c.bits(), T::fraction_length);
 }
 template <narrow_float T> constexpr T fma(T a, T b, T c) {
   const typename T::round_policy round{};

@@ -25,6 +25,16 @@ constexpr std::size_t rows = 300, cols = 400, n = rows * cols, a_little = 4096;
 
 }  // namespace
 
+TEST_CASE("A vector of matrices that grows moves them", "[tensor]") {
+  STATIC_REQUIRE(std::is_nothrow_move_constructible_v<matrix<narrow::bfp<8>>>);
+  STATIC_REQUIRE(std::is_nothrow_move_assignable_v<matrix<narrow::bfp<8>>>);
+  STATIC_REQUIRE(std::is_nothrow_move_constructible_v<matrix<narrow::dynamic_fixed>>);
+  std::vector<matrix<narrow::int8>> list(1, matrix<narrow::int8>(test::numbers(rows, cols)));
+  const auto memory = list.front().mantissas().data();
+  list.reserve(list.capacity() + 1);
+  REQUIRE(list.front().mantissas().data() == memory);
+}
+
 TEST_CASE("A matrix holds one element for each coefficient and one scale for each block", "[tensor]") {
   const Eigen::MatrixXf x = test::numbers(rows, cols);
   const auto bytes = [&](auto m) { return usage([&] { return decltype(m)(x); }).kept; };

@@ -24,6 +24,9 @@ template <class A, class B, class R> void check_result() {
   STATIC_REQUIRE(std::same_as<decltype(std::declval<A&>() -= B()), A&>);
   STATIC_REQUIRE(std::same_as<decltype(std::declval<A&>() *= B()), A&>);
   STATIC_REQUIRE(std::same_as<decltype(std::declval<A&>() /= B()), A&>);
+  STATIC_REQUIRE(std::same_as<std::common_type_t<A, B>, R>);
+  STATIC_REQUIRE(std::same_as<std::common_type_t<B, A>, R>);
+  STATIC_REQUIRE(std::equality_comparable_with<A, B>);
   STATIC_REQUIRE(std::same_as<decltype(A() == B()), bool>);
   STATIC_REQUIRE(std::same_as<decltype(B() != A()), bool>);
   STATIC_REQUIRE(std::same_as<decltype(A() <=> B()), std::partial_ordering>);

@@ -61,6 +61,55 @@ TEMPLATE_LIST_TEST_CASE("fixed: + - * / give the exact result rounded once", "[r
   count.require(pairs.size() * 4 * policy_count<TestType>);
 }
 
+TEMPLATE_LIST_TEST_CASE("fixed: a double beside it enters exactly", "[round][arithmetic][fixed]",
+                        fixed_formats) {
+  using narrow::detail::literal;
+  std::vector<double> literals{0.0,        -0.0,
+                               1.0,        -1.0,
+                               0.5,        0.1,
+                               -0.1,       1.0 / 3,
+                               2.5,        0.1f,
+                               -0.01f,     3.0,
+                               1e10,       1e300,
+                               -1e-20,     0x1p-126,
+                               0x1.8p-127, 0x1p-128,
+                               5e-324,     0x1p53,
+                               0x1p-52,    1e-3f,
+                               -0x1p31,    0x1p-31,
+                               65535.0,    0x1.fffffffffffffp-1};
+  generator random(5);
+  for (int i = 0; i < 30; ++i)
+    literals.push_back(std::ldexp(static_cast<double>(static_cast<std::int64_t>(random())), -40 - i));
+  auto pairs = mantissa_pairs<TestType>();
+  std::shuffle(pairs.begin(), pairs.end(), random);
+  pairs.resize(200);
+  constexpr int fraction_length = TestType::fraction_length;
+  tally count;
+  for (const auto& pair : pairs)
+    for (const double b : literals) {
+      const std::int64_t a = pair.first;
+      const mpq_class x = oracle::value(from_mantissa<TestType>(a)), y = b;
+      const auto product = oracle::rounded(fraction_length, mpq_class(x * y));
+      const auto sum = oracle::rounded(fraction_length, mpq_class(x + y));
+      const auto difference = oracle::rounded(fraction_length, mpq_class(y - x));
+      const auto quotient = oracle::quotient(fraction_length, x, y);
+      for_each_policy<TestType>([&]<class U>() {
+        const U u = from_mantissa<U>(a);
+        const literal v(b);
+        const auto what = [&] { return text(name_of<U>(), std::to_string(a), "and", b); };
+        count.expect(oracle::matches(product, u * v), what);
+        count.expect(oracle::matches(product, v * u), what);
+        count.expect(oracle::matches(sum, u + v), what);
+        count.expect(oracle::matches(difference, v - u), what);
+        // Quotients of more than 2^64 have lost the digits that wrapping asks for.
+        if (std::abs(b) > 0x1p-32 ||
+            (b != 0 && std::same_as<typename U::overflow_policy, narrow::overflow::saturate>))
+          count.expect(oracle::matches(quotient, u / v), what);
+      });
+    }
+  count.require_at_least(pairs.size() * literals.size() * 4 * policy_count<TestType>);
+}
+
 TEMPLATE_LIST_TEST_CASE("fixed: sqrt, fma and unary minus give the exact result rounded once",
                         "[round][arithmetic][fixed]", fixed_formats) {
   const auto pairs = mantissa_pairs<TestType>();

@@ -82,9 +82,12 @@ template <std::floating_point Value> struct value_source {
 template <std::floating_point Value, class Coefficient>
 void compute_values(const value_source<Value>& source, const region& part, matrix_view<Value> to) {
   const auto& at = *static_cast<const Coefficient*>(source.coefficient);
-  kernel::for_each_place(to, [&](std::ptrdiff_t i, std::ptrdiff_t j) {
-    to(i, j) = to_value<Value>(at(part.row + i, part.col + j));
-  });
+  if constexpr (requires { at.compute(part, to); })  // many at once
+    at.compute(part, to);
+  else
+    kernel::for_each_place(to, [&](std::ptrdiff_t i, std::ptrdiff_t j) {
+      to(i, j) = to_value<Value>(at(part.row + i, part.col + j));
+    });
 }
 
 /// The same, rounded stochastically: a format that rounds stochastically, by other draws, then has the mean

@@ -33,17 +33,53 @@ inline constexpr bool turned =
     To::IsVectorAtCompileTime&& X::IsVectorAtCompileTime&& int(To::SizeAtCompileTime) != 1 &&
     int(X::SizeAtCompileTime) != 1 && (int(To::RowsAtCompileTime) == 1) != (int(X::RowsAtCompileTime) == 1);
 
+/// Expressions of floats that are computed in pieces.
+template <class X>
+concept floats_in_pieces = stageable<X> && !direct_access<X> && std::same_as<typename X::Scalar, float>;
+
+/// The coefficients of one, a panel at a time.
+template <floats_in_pieces X> class staged_coefficients {
+ public:
+  explicit staged_coefficients(const X& x) : values_(x) {}
+
+  float operator()(Eigen::Index row, Eigen::Index col) const {
+    return values_.get(by_columns, col, row, 1)(0);
+  }
+
+  NARROW_KERNEL void compute(const region& part, matrix_view<float> to) const {
+    const float_environment environment;
+    const bool rows = lies_by_rows(to);
+    const auto lines = rows ? to.transposed() : to;
+    const Eigen::Index first_line = rows ? part.row : part.col, first = rows ? part.col : part.row;
+    for (Eigen::Index line = 0; line < lines.cols; ++line)
+      for (Eigen::Index i = 0; i < lines.rows; i += piece_size)
+        store(values_.get(rows ? by_rows : by_columns, first_line + line, first + i,
+                          std::min(piece_size, lines.rows - i)),
+              &lines(i, line), lines.row_stride);
+  }
+
+ private:
+  template <class Piece> static void store(const Piece& values, float* to, Eigen::Index step) {
+    if (step == 1)
+      Eigen::Map<piece>(to, values.size()) = values;
+    else
+      Eigen::Map<piece, 0, Eigen::InnerStride<>>(to, values.size(), step) = values;
+  }
+
+  mutable staged<X> values_;
+};
+
 /// take(values, rows, cols), where values are a view of the coefficients of x, or a function of (row,
-/// column). Plain is what x is evaluated into where its coefficients cannot be computed twice, or are
-/// computed in pieces, or it has to be turned.
+/// column). Plain is what x is evaluated into where its coefficients cannot be computed twice or it has to be
+/// turned.
 template <class Plain, class X, class Take> void with_coefficients(const X& x, Take take) {
-  constexpr bool in_pieces =
-      assigns_in_pieces<Plain, X, Eigen::internal::assign_op<typename Plain::Scalar, typename X::Scalar>>;
-  if constexpr (turned<Plain, X> || !cheap_to_repeat<X> || in_pieces) {
+  if constexpr (turned<Plain, X> || !cheap_to_repeat<X>) {
     const Plain values = x;
     take(view_of_direct(values), values.rows(), values.cols());
   } else if constexpr (direct_access<X>) {
     take(view_of_direct(x), x.rows(), x.cols());
+  } else if constexpr (floats_in_pieces<X>) {
+    take(staged_coefficients<X>(x), x.rows(), x.cols());
   } else {
     const Eigen::internal::evaluator<X> values(x);
     take([&](Eigen::Index i, Eigen::Index j) { return values.coeff(i, j); }, x.rows(), x.cols());

@@ -25,12 +25,12 @@ class Matrix<S, R, C, O, MR, MC> : public narrow::detail::tensor_expression<Matr
 
   Matrix() : tensor_(R == Dynamic ? 0 : R, C == Dynamic ? 0 : C, order) {}
   Matrix(const Matrix&) = default;
-  Matrix(Matrix&& other) : Matrix() { swap(other); }
+  Matrix(Matrix&& other) noexcept(R == Dynamic || C == Dynamic) : Matrix() { swap(other); }
   Matrix& operator=(const Matrix& other) {
     tensor_ = other.tensor_;
     return *this;
   }
-  Matrix& operator=(Matrix&& other) {
+  Matrix& operator=(Matrix&& other) noexcept(std::is_nothrow_move_assignable_v<Tensor>) {
     tensor_ = std::move(other.tensor_);
     return *this;
   }

@@ -82,11 +82,16 @@ struct over {
   template <class U> static constexpr U exact(const U& a, const U& b, sign) { return divide(a, b); }
 };
 
-/// k 2^(-n FL), rounded once.
-template <narrow_fixed T> constexpr T rounded_fixed(std::int64_t k, int n) {
+/// Whether a fixed-point number that wraps does not change by adding it: it has at most 32 bits.
+template <class Word> constexpr bool is_multiple_of_words(const unpacked<Word>& x) {
+  constexpr int longest_word = 32;
+  return x.what == kind::finite && x.exponent >= longest_word;
+}
+
+/// k 2^-(FL + down), rounded once.
+template <narrow_fixed T, class Int> constexpr T rounded_fixed(Int k, int down) {
   return T::from_bits(static_cast<typename T::bits_type>(
-      mantissa_of(k, (n - 1) * T::fraction_length, T::word_length, typename T::round_policy{},
-                  typename T::overflow_policy{})));
+      mantissa_of(k, down, T::word_length, typename T::round_policy{}, typename T::overflow_policy{})));
 }
 
 /// A narrow result is the exact one, rounded once. A built-in result is that type's own arithmetic on the
@@ -94,14 +99,27 @@ template <narrow_fixed T> constexpr T rounded_fixed(std::int64_t k, int n) {
 template <class Op, class A, class B> constexpr mixed_t<A, B> apply(A a, B b) {
   using result = mixed_t<A, B>;
   if constexpr (narrow_fixed<A> && std::same_as<A, B> && requires { Op::fraction_lengths; }) {
-    return rounded_fixed<A>(Op::of_mantissas(a.bits(), b.bits()), Op::fraction_lengths);
+    return rounded_fixed<A>(Op::of_mantissas(a.bits(), b.bits()),
+                            (Op::fraction_lengths - 1) * A::fraction_length);
   } else if constexpr (narrow_scalar<result>) {
+    if constexpr (narrow_fixed<B> && std::same_as<A, literal> && std::same_as<Op, times>)
+      return apply<Op>(b, a);
+    if constexpr (narrow_fixed<A> && std::same_as<B, literal> && std::same_as<Op, times>) {
+      const auto factor = detail::unpack(b.value);
+      const int128 k = int128{a.bits()} * static_cast<std::int64_t>(factor.significand);
+      if (factor.what == kind::finite && factor.exponent <= 0 && factor.exponent > -bits_of<uint128>)
+        return rounded_fixed<A>(factor.of == sign::negative ? -k : k, -factor.exponent);
+    }
     const typename result::round_policy round{};
+    constexpr bool wraps = std::same_as<typename result::overflow_policy, overflow::wrap>,
+                   divides = std::same_as<Op, over>;
+    const auto of = [](const auto& x) {
+      using number = std::remove_cvref_t<decltype(x)>;
+      return wraps && !divides && is_multiple_of_words(x) ? number{} : x;
+    };
     // An integer over a fixed number has up to 94 digits before the cut; wrapping needs the last of them.
-    constexpr bool long_quotient =
-        std::same_as<Op, over> && std::same_as<typename result::overflow_policy, overflow::wrap>;
-    const auto exact = with_unpacked<std::conditional_t<long_quotient, uint128, std::uint64_t>>(
-        a, b, [&](const auto& x, const auto& y) { return Op::exact(x, y, sign_of_zero_sum(round)); });
+    const auto exact = with_unpacked<std::conditional_t<wraps && divides, uint128, std::uint64_t>>(
+        a, b, [&](const auto& x, const auto& y) { return Op::exact(of(x), of(y), sign_of_zero_sum(round)); });
     return result(exact, round, typename result::overflow_policy{});
   } else {
     using narrow_type = std::conditional_t<narrow_scalar<A>, A, B>;
@@ -148,7 +166,7 @@ template <narrow_float T> constexpr T operator-(T x) {
   return T::from_bits(static_cast<typename T::bits_type>(x.bits() ^ layout::sign_mask));
 }
 template <narrow_fixed T> constexpr T operator-(T x) {
-  return detail::rounded_fixed<T>(-std::int64_t{x.bits()}, 1);
+  return detail::rounded_fixed<T>(-std::int64_t{x.bits()}, 0);
 }
 
 template <narrow_scalar T> constexpr T& operator++(T& x) { return x += 1; }
@@ -205,3 +223,10 @@ requires narrow_scalar<From> || builtin_arithmetic<From>
 }
 
 }  // namespace narrow
+
+/// That of their sum. What `std::ranges::find(numbers, 0.5f)` asks for.
+template <narrow::narrow_scalar A, narrow::builtin_arithmetic B> struct std::common_type<A, B> {
+  using type = narrow::detail::mixed_t<A, B>;
+};
+template <narrow::builtin_arithmetic A, narrow::narrow_scalar B>
+struct std::common_type<A, B> : std::common_type<B, A> {};

@@ -125,24 +125,28 @@ constexpr std::int32_t mantissa_of(const unpacked<Word>& x, int wl, int fl, cons
   return static_cast<std::int32_t>((wrapped & above) != 0 ? value - (std::int64_t{1} << wl) : value);
 }
 
-/// The same of the exact k 2^-(fl + down), 0 <= down < 64; without branches that depend on the sign of k,
-/// which a processor cannot foresee.
-template <rounding_policy Round, overflow_policy Overflow>
-constexpr std::int32_t mantissa_of(std::int64_t k, int down, int wl, const Round& round, Overflow) {
-  const auto flip = static_cast<std::uint64_t>(k >> 63);  // all ones for negative numbers
-  const std::uint64_t magnitude = (static_cast<std::uint64_t>(k) ^ flip) - flip;
-  const rounding::tail tail{k < 0 ? sign::negative : sign::positive, (magnitude >> down & 1) != 0,
-                            down > 0 ? magnitude << (64 - down) : 0, false};
-  std::uint64_t kept = magnitude >> down;
-  const std::uint64_t above = std::uint64_t{1} << (wl - 1), limit = above - 1 + (flip & 1);
+/// The same of the exact k 2^-(fl + down), 0 <= down < its bits; without branches that depend on the sign of
+/// k, which a processor cannot foresee.
+template <class Int, rounding_policy Round, overflow_policy Overflow>
+constexpr std::int32_t mantissa_of(Int k, int down, int wl, const Round& round, Overflow) {
+  using Word = uint_at_least<8 * sizeof(Int)>;
+  constexpr int W = bits_of<Word>;
+  const auto flip = static_cast<Word>(k >> (W - 1));  // all ones for negative numbers
+  const Word magnitude = (static_cast<Word>(k) ^ flip) - flip, rest = down > 0 ? magnitude << (W - down) : 0;
+  rounding::tail tail{k < 0 ? sign::negative : sign::positive, (magnitude >> down & 1) != 0,
+                      static_cast<std::uint64_t>(rest >> (W - 64)), false};
+  if constexpr (W > 64) tail.sticky = static_cast<std::uint64_t>(rest) != 0;
+  const Word above = Word{1} << (wl - 1), limit = above - 1 + (flip & 1);
+  Word kept = magnitude >> down;
   if constexpr (std::same_as<Overflow, overflow::saturate>) {
     if (k != 0 && kept < 2 * above) kept += round.away(tail) ? 1 : 0;
     kept = std::min(kept, limit);
   } else {
     if (k != 0) kept += round.away(tail) ? 1 : 0;
   }
-  const std::uint64_t low = ((kept ^ flip) - flip) & (2 * above - 1);
-  return static_cast<std::int32_t>(static_cast<std::int64_t>(low ^ above) - static_cast<std::int64_t>(above));
+  const auto low = static_cast<std::int64_t>(((kept ^ flip) - flip) & (2 * above - 1)),
+             half = static_cast<std::int64_t>(above);
+  return static_cast<std::int32_t>((low ^ half) - half);
 }
 
 }  // namespace narrow::detail

@@ -27,8 +27,7 @@ struct tail {
   static constexpr std::uint64_t half = std::uint64_t{1} << 63;
 
   constexpr bool inexact() const { return fraction != 0 || sticky; }
-  // Without branches, which a processor could not foresee.
-  constexpr bool above_half() const { return (fraction > half) | ((fraction == half) & sticky); }
+  constexpr bool above_half() const { return fraction > half - (sticky ? 1u : 0u); }
   constexpr bool at_least_half() const { return fraction >= half; }
 };
 
@@ -38,7 +37,9 @@ struct tail {
 
 /// To the nearer neighbour, ties to the even mantissa (IEEE 754-2019 roundTiesToEven).
 struct nearest_even {
-  static constexpr bool away(const tail& t) { return t.above_half() | (t.at_least_half() & t.odd); }
+  static constexpr bool away(const tail& t) {
+    return t.fraction > tail::half - (t.odd || t.sticky ? 1u : 0u);
+  }
   static constexpr bool overflows_to_infinity(sign) { return true; }
 };
 
