@@ -34,8 +34,9 @@ TEMPLATE_LIST_TEST_CASE("Tensors in expressions are the floats that they hold", 
   using by_columns = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
   using by_rows = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   tally count;
-  for (const auto& [rows, cols] :
-       {std::pair<Index, Index>{1, 50}, {50, 1}, {7, 9}, {33, 300}, {300, 33}, {70, 65}}) {
+  const std::pair<Index, Index> shapes[] = {{1, 50}, {50, 1}, {7, 9}, {33, 300}, {300, 33}, {70, 65}};
+  for (const auto& shape : shapes) {
+    const Index rows = shape.first, cols = shape.second;
     const M a = numbers<T>(rows, cols), b = T(0.01) * numbers<T>(rows, cols, 2);
     const plain<M> x = one_by_one(a), y = one_by_one(b);
     const by_rows z = numbers<T>(rows, cols, 3);
@@ -81,7 +82,7 @@ TEMPLATE_LIST_TEST_CASE("Tensors in expressions are the floats that they hold", 
     changed = changed.cwiseProduct(changed) + b;
     count.expect(holds(changed, plain<M>(x.cwiseProduct(x) + y)), [] { return "what is assigned to"; });
   }
-  count.require(6 * (14 * 3 + 2));
+  count.require(std::size(shapes) * (14 * 3 + 2));
 }
 
 TEST_CASE("Numbers beyond float's normal range, and no numbers, in expressions of tensors",
