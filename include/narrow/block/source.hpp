@@ -179,7 +179,9 @@ void for_each_panel(const region& within, storage_order order, const value_sourc
 template <std::floating_point Value, class Visit>
 void for_shared_panels(const region& within, storage_order order, std::ptrdiff_t together,
                        const value_source<Value>& source, const Visit& visit) {
-  if (!source.in_place()) return for_each_panel(within, order, source, visit);
+  constexpr std::ptrdiff_t few = 1024;  // too few to look for threads
+  if (!source.in_place() || within.rows * within.cols <= few)
+    return for_each_panel(within, order, source, visit);
   const bool by_rows = order == storage_order::row_major;
   kernel::in_shares(by_rows ? within.rows : within.cols, together, by_rows ? within.cols : within.rows,
                     [&](std::ptrdiff_t first, std::ptrdiff_t count) {

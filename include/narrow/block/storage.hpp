@@ -54,9 +54,10 @@ struct block_layout {
     return width == 1 || (width < length && 2 * width <= kernel::most_places_across);
   }
   /// For narrow blocks: visit(piece, blocks) for pieces of `within` in which all lines meet the same blocks.
-  /// False if they are not narrow, or a visit was.
+  /// False if they are not narrow, `within` is not worth it, or a visit was false.
   template <class Visit> bool for_each_crossing(const region& within, const Visit& visit) const {
-    if (!has_narrow_blocks()) return false;
+    constexpr std::ptrdiff_t few = 16;
+    if (!has_narrow_blocks() || within.rows * within.cols <= few) return false;
     block_grid pieces = grid;
     std::ptrdiff_t& width = by_rows() ? pieces.tile_cols : pieces.tile_rows;
     const std::ptrdiff_t block_width = width;
@@ -388,9 +389,9 @@ template <class Element, class Scale> class block_storage {
   /// Makes room in a block for a magnitude.
   template <class Round>
   void admit(std::ptrdiff_t block, std::uint32_t magnitude, const block_rules& rules, const Round& round) {
-    const float present = scale(block);
-    const float grown =
-        grown_scale(present, rules.reaching(magnitude), rules.smallest, rules.reaching(nonfinite_bits - 1));
+    const float present = scale(block), needed = rules.reaching(magnitude);
+    if (magnitude_bits(needed) <= magnitude_bits(present)) return;
+    const float grown = grown_scale(present, needed, rules.smallest, rules.reaching(nonfinite_bits - 1));
     if (magnitude_bits(grown) == magnitude_bits(present)) return;
     const region r = grid().block(block);
     std::vector<float> values(static_cast<std::size_t>(r.rows * r.cols));

@@ -33,6 +33,9 @@ struct no_statistic {
   template <class Magnitude> constexpr void add(Magnitude) {}
 };
 
+/// What is worth the call of a kernel.
+inline constexpr index fewest_surveyed = 16;
+
 /// Adds the magnitudes of all elements to the statistic; returns how many are not finite.
 template <class T, class Statistic>
 NARROW_KERNEL std::size_t survey(matrix_view<const T> x, Statistic& statistic) {
@@ -42,7 +45,7 @@ NARROW_KERNEL std::size_t survey(matrix_view<const T> x, Statistic& statistic) {
   std::size_t nonfinite = 0;
   if constexpr (std::same_as<T, float> && requires { Statistic::largest_suffices; })
     if (const auto kernel = dispatch::instance().kernels().get<&kernel_table::survey>();
-        kernel && x.row_stride == 1) {
+        kernel && x.row_stride == 1 && x.rows * x.cols >= fewest_surveyed) {
       const bool one_line = x.col_stride == x.rows;
       std::uint32_t largest = 0;
       nonfinite = kernel(x.data,
@@ -249,7 +252,8 @@ bool quantize_lines(matrix_view<const float> x, matrix_view<Element> q, double i
   const auto kernel = line_kernel<Element, Round>();
   constexpr bool draws = std::same_as<Round, rounding::stochastic>;
   if (!kernel || (q.row_stride != 1 && !draws)) return false;  // cheap policies do not repay two copies
-  if (q.rows == 0 || q.cols == 0) return true;
+  constexpr index few = 4;                                     // nor do they repay the call
+  if (q.rows * q.cols <= few) return false;
   quantization how{inverse, range.lowest, range.highest, kind == scale_kind::real};
   if (!describe(how.draws, round, order, q.rows, q.cols)) return false;
   if (x.row_stride == 1 && q.row_stride == 1) {

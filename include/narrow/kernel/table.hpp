@@ -377,8 +377,8 @@ struct instruction_set {
   std::size_t base = 0;  // where in the list the one is that it extends
 };
 
-// A program compiles the kernels that it asks for. So an instruction set does not have a table, but function
-// templates that offer the kernels, each by its name, to a whole table or to one kernel.
+// A program compiles the kernels that it asks for. So an instruction set is not a table, but a type with a
+// function template `offer(table)`, which offers each kernel by its name to a table of all or of one.
 
 template <auto Member> struct member {};
 
@@ -395,6 +395,7 @@ struct every_kernel {
 struct no_kernels {
   template <class Table> static constexpr void offer(Table&) {}
 };
+/// In such a function: the kernel `name` is what follows.
 #define NARROW_OFFER(name, ...)                             \
   if constexpr (Table::template wants<&kernel_table::name>) \
   table.template at<&kernel_table::name>() = __VA_ARGS__
