@@ -236,10 +236,11 @@ TEST_CASE("every number of a line to the nearest multiple of a scale of its plac
       for (const auto& numbers : of_places) from.push_back(numbers[line]);
     for_each_isa([&](const std::string& isa) {
       std::vector<std::int8_t> to(from.size());
-      const bool by_kernel = kernel::quantize_across(
-          matrix_view<const float>{from.data(), places, lines, 1, places},
-          matrix_view<std::int8_t>{to.data(), places, lines, 1, places}, kernel::row_scales{scales}, real,
-          {-127, 127}, rounding::nearest_even{}, kernel::element_order{});
+      const bool by_kernel =
+          kernel::quantize_blocks(matrix_view<const float>{from.data(), places, lines, 1, places},
+                                  matrix_view<std::int8_t>{to.data(), places, lines, 1, places},
+                                  kernel::block_scales{scales, {.width = 1, .height = lines}}, real,
+                                  {-127, 127}, rounding::nearest_even{}, kernel::element_order{});
       count.expect(by_kernel == (isa != "portable"), [&] { return text(isa, "has a kernel?", by_kernel); });
       if (!by_kernel) return;
       for (std::size_t e = 0; e < to.size(); ++e) {

@@ -14,6 +14,8 @@ namespace detail {
 struct region {
   std::ptrdiff_t row = 0, col = 0;
   std::ptrdiff_t rows = 0, cols = 0;
+
+  constexpr region transposed() const { return {col, row, cols, rows}; }
 };
 
 /// A matrix of rows x cols in blocks of tile_rows x tile_cols; those at the far edges may be smaller. Blocks
@@ -31,6 +33,7 @@ struct block_grid {
   constexpr std::ptrdiff_t block_of(std::ptrdiff_t row, std::ptrdiff_t col) const {
     return row / tile_rows * block_cols() + col / tile_cols;
   }
+  constexpr block_grid transposed() const { return {cols, rows, tile_cols, tile_rows}; }
   constexpr region whole() const { return {0, 0, rows, cols}; }
   constexpr region block(std::ptrdiff_t number) const {
     const std::ptrdiff_t row = number / block_cols() * tile_rows, col = number % block_cols() * tile_cols;
@@ -39,11 +42,15 @@ struct block_grid {
 
   /// visit(block, piece) for every block that `within` touches, with the piece of `within` that lies in it.
   template <class Visit> void for_each_block(const region& within, Visit visit) const {
-    for (std::ptrdiff_t row = within.row, height; row < within.row + within.rows; row += height) {
-      height = std::min(within.row + within.rows, (row / tile_rows + 1) * tile_rows) - row;
-      for (std::ptrdiff_t col = within.col, width; col < within.col + within.cols; col += width) {
-        width = std::min(within.col + within.cols, (col / tile_cols + 1) * tile_cols) - col;
-        visit(block_of(row, col), region{row, col, height, width});
+    const std::ptrdiff_t across = block_cols(), end_row = within.row + within.rows,
+                         end_col = within.col + within.cols, first_col = within.col / tile_cols;
+    std::ptrdiff_t block_row = within.row / tile_rows;
+    for (std::ptrdiff_t row = within.row, height; row < end_row; row += height, ++block_row) {
+      height = std::min(end_row, (block_row + 1) * tile_rows) - row;
+      std::ptrdiff_t block_col = first_col;
+      for (std::ptrdiff_t col = within.col, width; col < end_col; col += width, ++block_col) {
+        width = std::min(end_col, (block_col + 1) * tile_cols) - col;
+        visit(block_row * across + block_col, region{row, col, height, width});
       }
     }
   }

@@ -24,12 +24,21 @@ struct block_rules {
   float (*reaching)(std::uint32_t magnitude);  // the scale at which a magnitude fits, from its bits
 };
 
-/// The blocks that a line in memory meets: numbers first, first + step, ..., each in a run of its places.
-struct block_line {
-  std::size_t first, step;
-  kernel::place_runs runs;
+/// The blocks that lines in memory meet, few enough to have their scales at hand.
+struct block_lines {
+  std::size_t first, run_step, band_step;  // their numbers
+  std::ptrdiff_t runs, bands;              // how many along a line, and how often lines meet others
+  kernel::block_runs shape;
 
-  std::size_t operator()(std::ptrdiff_t run) const { return first + static_cast<std::size_t>(run) * step; }
+  std::size_t count() const { return static_cast<std::size_t>(runs * bands); }
+  /// visit(k, number) for the k-th one.
+  template <class Visit> void for_each(const Visit& visit) const {
+    std::size_t k = 0, band = first;
+    for (std::ptrdiff_t i = 0; i < bands; ++i, band += band_step) {
+      std::size_t number = band;
+      for (std::ptrdiff_t j = 0; j < runs; ++j, number += run_step) visit(k++, number);
+    }
+  }
 };
 
 /// A matrix in blocks, and how its elements lie in memory.
@@ -38,36 +47,37 @@ struct block_layout {
   storage_order order = storage_order::row_major;
 
   bool by_rows() const { return order == storage_order::row_major; }
-  /// With the lines in memory as columns.
-  template <class T> matrix_view<T> as_lines(const matrix_view<T>& m) const {
-    return by_rows() ? m.transposed() : m;
-  }
+  /// A matrix, a grid or a region with the lines in memory as columns; of such a one, what it is of.
+  template <class T> T as_lines(const T& x) const { return by_rows() ? x.transposed() : x; }
   template <class T> matrix_view<T> elements(T* data) const {
     return stored_matrix(data, grid.rows, grid.cols, order);
   }
 
-  /// Whether lines in memory meet blocks so narrow that a scale for each place of a line is better than a
-  /// block at a time.
-  bool has_narrow_blocks() const {
-    const std::ptrdiff_t width = by_rows() ? grid.tile_cols : grid.tile_rows,
-                         length = by_rows() ? grid.cols : grid.rows;
-    return width == 1 || (width < length && 2 * width <= kernel::most_places_across);
-  }
-  /// For narrow blocks: visit(piece, blocks) for pieces of `within` in which all lines meet the same blocks.
-  /// False if they are not narrow, `within` is not worth it, or a visit was false.
-  template <class Visit> bool for_each_crossing(const region& within, const Visit& visit) const {
-    constexpr std::ptrdiff_t few = 16;
-    if (!has_narrow_blocks() || within.rows * within.cols <= few) return false;
-    block_grid pieces = grid;
-    std::ptrdiff_t& width = by_rows() ? pieces.tile_cols : pieces.tile_rows;
-    const std::ptrdiff_t block_width = width;
-    width *= kernel::most_places_across / width;
-    const auto step = static_cast<std::size_t>(by_rows() ? 1 : grid.block_cols());
+  /// visit(piece, blocks) for pieces of `within`. False if a visit was, or it is not worth it: for one block,
+  /// whose lines may be one, or a few numbers.
+  template <class Visit> bool for_each_piece(const region& within, const Visit& visit) const {
+    constexpr std::ptrdiff_t few = 16, most_scales = kernel::block_scales::most_scales;
+    if (grid.count() == 1 || within.rows * within.cols <= few) return false;
+    const block_grid lines = as_lines(grid);
+    const kernel::block_runs shape{.width = lines.tile_rows, .height = lines.tile_cols};
+    const std::ptrdiff_t most =
+        (shape.are_narrow() ? kernel::most_places : kernel::longest_line) / shape.width;
+    const std::ptrdiff_t runs =
+        std::clamp<std::ptrdiff_t>(most, 1, std::min(lines.block_rows(), most_scales));
+    block_grid pieces = lines;
+    pieces.tile_rows *= runs;
+    pieces.tile_cols *= most_scales / runs;
+    const auto next_row = static_cast<std::size_t>(grid.block_cols());
     bool all = true;
-    pieces.for_each_block(within, [&](std::ptrdiff_t, const region& piece) {
-      const auto first = static_cast<std::size_t>(grid.block_of(piece.row, piece.col));
-      const std::ptrdiff_t before = (by_rows() ? piece.col : piece.row) % block_width;
-      all = all && visit(piece, block_line{first, step, {block_width, before}});
+    pieces.for_each_block(as_lines(within), [&](std::ptrdiff_t, const region& r) {
+      const region piece = as_lines(r);
+      kernel::block_runs blocks = shape;
+      blocks.before = r.row % shape.width;
+      blocks.above = r.col % shape.height;
+      all = all && visit(piece, block_lines{static_cast<std::size_t>(grid.block_of(piece.row, piece.col)),
+                                            by_rows() ? 1 : next_row, by_rows() ? next_row : 1,
+                                            lines.pieces(blocks.before + r.rows, shape.width),
+                                            lines.pieces(blocks.above + r.cols, shape.height), blocks});
     });
     return all;
   }
@@ -116,13 +126,12 @@ std::size_t survey_blocks(const block_layout& layout, const region& part, const 
       return x.block(r.row - panel.row, r.col - panel.col, r.rows, r.cols);
     };
     if constexpr (sharable<Statistic>) {
-      const bool done = layout.for_each_crossing(panel, [&](const region& r, const block_line& blocks) {
-        const auto lines = layout.as_lines(values(r));
-        std::array<std::uint32_t, kernel::most_places_across> found;
-        if (!kernel::survey_across(lines, blocks.runs, found)) return false;
-        blocks.runs.for_each(lines.rows, [&](std::ptrdiff_t run, std::ptrdiff_t, std::ptrdiff_t) {
-          statistics[blocks(run) - first].add(found[static_cast<std::size_t>(run)]);
-        });
+      const bool done = layout.for_each_piece(panel, [&](const region& r, const block_lines& blocks) {
+        std::array<std::uint32_t, kernel::block_scales::most_scales> memory;
+        const auto found = std::span(memory).first(blocks.count());
+        std::ranges::fill(found, 0);
+        if (!kernel::survey_blocks(layout.as_lines(values(r)), blocks.shape, found)) return false;
+        blocks.for_each([&](std::size_t k, std::size_t block) { statistics[block - first].add(found[k]); });
         return true;
       });
       if (done) return;  // else what was added is added again, which changes nothing
@@ -179,13 +188,12 @@ template <class Element, class Scale> class block_storage {
   void dequantize(matrix_view<float> to) const {
     check_shapes(to.rows == rows() && to.cols == cols(), "narrow::block_tensor::dequantize", "the tensor",
                  extents(rows(), cols()), "to", extents(to.rows, to.cols));
-    const bool done =
-        layout_.for_each_crossing(grid().whole(), [&](const region& r, const block_line& blocks) {
-          const auto lines = layout_.as_lines(elements().block(r.row, r.col, r.rows, r.cols));
-          scale_memory scales;
-          return kernel::try_dequantize_rows(lines, scales_of(blocks, lines.rows, scales),
-                                             layout_.as_lines(to.block(r.row, r.col, r.rows, r.cols)));
-        });
+    const bool done = layout_.for_each_piece(grid().whole(), [&](const region& r, const block_lines& blocks) {
+      scale_memory scales;
+      return kernel::try_dequantize_blocks(layout_.as_lines(elements().block(r.row, r.col, r.rows, r.cols)),
+                                           scales_of(blocks, scales),
+                                           layout_.as_lines(to.block(r.row, r.col, r.rows, r.cols)));
+    });
     if (done) return;
     grid().for_each_block(grid().whole(), [&](std::ptrdiff_t number, const region& r) {
       kernel::dequantize(elements().block(r.row, r.col, r.rows, r.cols), scale(number),
@@ -350,14 +358,11 @@ template <class Element, class Scale> class block_storage {
   float scale(std::ptrdiff_t block) const {
     return static_cast<float>(scales_[static_cast<std::size_t>(block)]);
   }
-  using scale_memory = std::array<float, kernel::most_places_across>;
-  /// Those of the places of a line, put into `to`.
-  kernel::row_scales scales_of(const block_line& blocks, std::ptrdiff_t places, scale_memory& to) const {
-    std::size_t count = 0;
-    blocks.runs.for_each(places, [&](std::ptrdiff_t run, std::ptrdiff_t, std::ptrdiff_t) {
-      to[count++] = static_cast<float>(scales_[blocks(run)]);
-    });
-    return {std::span(to).first(count), blocks.runs};
+  using scale_memory = std::array<float, kernel::block_scales::most_scales>;
+  /// Those of some blocks, put into `to`.
+  kernel::block_scales scales_of(const block_lines& blocks, scale_memory& to) const {
+    blocks.for_each([&](std::size_t k, std::size_t block) { to[k] = static_cast<float>(scales_[block]); });
+    return {std::span(to).first(blocks.count()), blocks.shape};
   }
   matrix_view<const Element> elements() const { return layout_.elements(mantissas_.data()); }
   matrix_view<Element> elements() { return layout_.elements(mantissas_.data()); }
@@ -370,13 +375,13 @@ template <class Element, class Scale> class block_storage {
       const auto from = [&](const region& r) {
         return x.block(r.row - panel.row, r.col - panel.col, r.rows, r.cols);
       };
-      const bool done = layout_.for_each_crossing(panel, [&](const region& r, const block_line& blocks) {
-        const auto lines = layout_.as_lines(to.block(r.row, r.col, r.rows, r.cols));
+      const bool done = layout_.for_each_piece(panel, [&](const region& r, const block_lines& blocks) {
         const auto order = order_within(r, cols());
         scale_memory scales;
-        return kernel::try_quantize_rows(layout_.as_lines(from(r)), lines,
-                                         scales_of(blocks, lines.rows, scales), rules.kind, rules.range,
-                                         round, layout_.by_rows() ? order.transposed() : order);
+        return kernel::try_quantize_blocks(layout_.as_lines(from(r)),
+                                           layout_.as_lines(to.block(r.row, r.col, r.rows, r.cols)),
+                                           scales_of(blocks, scales), rules.kind, rules.range, round,
+                                           layout_.by_rows() ? order.transposed() : order);
       });
       if (done) return;
       grid().for_each_block(panel, [&](std::ptrdiff_t block, const region& r) {

@@ -11,10 +11,10 @@ inline std::int32_t largest_of(const signed_lanes& x) {
   using quad [[gnu::vector_size(16)]] = std::int32_t;
   quad parts[sizeof x / sizeof(quad)];
   std::memcpy(parts, &x, sizeof x);
-  for (const quad& part : parts) parts[0] = parts[0] > part ? parts[0] : part;
-  std::int32_t top = parts[0][0];
-  for (int l = 1; l < 4; ++l) top = top < parts[0][l] ? parts[0][l] : top;
-  return top;
+  const auto larger_of = [](quad a, quad b) { return a > b ? a : b; };
+  for (const quad& part : parts) parts[0] = larger_of(parts[0], part);
+  parts[0] = larger_of(parts[0], __builtin_shufflevector(parts[0], parts[0], 2, 3, 0, 1));
+  return larger_of(parts[0], __builtin_shufflevector(parts[0], parts[0], 1, 0, 3, 2))[0];
 }
 
 inline constexpr std::uint32_t magnitude_bits = 0x7fff'ffff;

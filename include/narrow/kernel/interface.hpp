@@ -83,14 +83,14 @@ void quantize(matrix_view<const float> x, matrix_view<Element> q, float scale, s
   quantize_block(x, q, scale, kind, range, round, order);
 }
 
-/// The same with scales for the rows, of which there are at most most_places_across. False if that is not
-/// faster than element by element; then what q holds means nothing.
+/// The same with scales for blocks of columns. False if there is no kernel for that; then what q holds means
+/// nothing.
 template <class Element, class Round>
-bool try_quantize_rows(matrix_view<const float> x, matrix_view<Element> q, const row_scales& scales,
-                       scale_kind kind, const element_range& range, const Round& round,
-                       const element_order& order) {
+bool try_quantize_blocks(matrix_view<const float> x, matrix_view<Element> q, const block_scales& scales,
+                         scale_kind kind, const element_range& range, const Round& round,
+                         const element_order& order) {
   const detail::float_environment guard;
-  return quantize_across(x, q, scales, kind, range, round, order);
+  return quantize_blocks(x, q, scales, kind, range, round, order);
 }
 /// The same as `quantize` for a scale 2^-fraction_length. T: float or double.
 template <class T, class Element, class Round>
@@ -115,12 +115,11 @@ template <class Element> void dequantize(matrix_view<const Element> q, float sca
   dequantize_block(q, scale, x);
 }
 
-/// The same with scales for the rows, of which there are at most most_places_across. False, and x is as it
-/// was, if that is not faster than block by block.
+/// The same with scales for blocks of columns. False if there is no kernel for that.
 template <class Element>
-bool try_dequantize_rows(matrix_view<const Element> q, const row_scales& scales, matrix_view<float> x) {
+bool try_dequantize_blocks(matrix_view<const Element> q, const block_scales& scales, matrix_view<float> x) {
   const detail::float_environment guard;
-  return dequantize_across(q, scales, x);
+  return dequantize_blocks(q, scales, x);
 }
 
 /// c = alpha sum + beta c for an exact sum, rounded once to the type of c; c is not read where beta is 0.

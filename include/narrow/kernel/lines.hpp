@@ -46,13 +46,12 @@ template <class T, class Overflow, class Round>
 bool encode_fixed(const float* from, T* to, index n, const element_draws& draws) {
   if constexpr (narrow_fixed<T> && std::same_as<Overflow, overflow::saturate>) {
     using element = typename T::bits_type;
-    if (const auto kernel = portable::line_kernel<element, Round>()) {
+    if (const auto kernel = portable::quantize_kernel<element, Round>()) {
       constexpr double end = std::uint64_t{1} << (T::word_length - 1);
-      quantization how{.inverse = static_cast<double>(std::uint64_t{1} << T::fraction_length),
-                       .lowest = -end,
-                       .highest = end - 1,
-                       .draws = draws};
-      kernel(from, static_cast<element*>(static_cast<void*>(to)), {.n = n}, how);
+      constexpr double inverse = std::uint64_t{1} << T::fraction_length;
+      const line_block line{.n = n};
+      kernel(from, static_cast<element*>(static_cast<void*>(to)), line,
+             {.lowest = -end, .highest = end - 1, .draws = draws}, block_runs::one(line), &inverse);
       return true;
     }
   }

@@ -47,12 +47,11 @@ NARROW_KERNEL std::size_t survey(matrix_view<const T> x, Statistic& statistic) {
     if (const auto kernel = dispatch::instance().kernels().get<&kernel_table::survey>();
         kernel && x.row_stride == 1 && x.rows * x.cols >= fewest_surveyed) {
       const bool one_line = x.col_stride == x.rows;
+      const line_block lines{.n = one_line ? x.rows * x.cols : x.rows,
+                             .lines = one_line ? 1 : x.cols,
+                             .from_stride = x.col_stride};
       std::uint32_t largest = 0;
-      nonfinite = kernel(x.data,
-                         {.n = one_line ? x.rows * x.cols : x.rows,
-                          .lines = one_line ? 1 : x.cols,
-                          .from_stride = x.col_stride},
-                         &largest);
+      nonfinite = kernel(x.data, lines, block_runs::one(lines), &largest);
       statistic.add(largest);
       if (nonfinite != 0) statistic.add(layout::infinity);
       return nonfinite;
@@ -218,53 +217,48 @@ bool describe(element_draws& draws, const Round& round, const element_order& ord
   return true;
 }
 
-/// A member of the quantize_kernels of Elements.
-template <std::signed_integral Element, auto Member> auto quantizers_of(kernel_set t) {
-  if constexpr (sizeof(Element) == 1)
-    return t.get<&kernel_table::quantize_int8, Member>();
-  else if constexpr (sizeof(Element) == 2)
-    return t.get<&kernel_table::quantize_int16, Member>();
-  else
-    return t.get<&kernel_table::quantize_int32, Member>();
-}
-
-/// That of the instruction set in use, of the three members for policies; null if there is none for this one.
-template <class Element, class Round, auto NearestEven, auto TowardZero, auto Stochastic>
-auto kernel_for_policy() {
+/// The kernel of the instruction set in use for Elements rounded by Round; null if there is none.
+template <class Element, class Round> auto quantize_kernel() {
+  using kernels = quantize_kernels<Element>;
   if constexpr (std::signed_integral<Element> && sizeof(Element) <= sizeof(std::int32_t)) {
+    constexpr auto of_elements = [] {
+      if constexpr (sizeof(Element) == 1)
+        return &kernel_table::quantize_int8;
+      else if constexpr (sizeof(Element) == 2)
+        return &kernel_table::quantize_int16;
+      else
+        return &kernel_table::quantize_int32;
+    }();
     const kernel_set t = dispatch::instance().kernels();
-    if constexpr (std::same_as<Round, rounding::nearest_even>) return quantizers_of<Element, NearestEven>(t);
-    if constexpr (std::same_as<Round, rounding::toward_zero>) return quantizers_of<Element, TowardZero>(t);
-    if constexpr (std::same_as<Round, rounding::stochastic>) return quantizers_of<Element, Stochastic>(t);
+    if constexpr (std::same_as<Round, rounding::nearest_even>)
+      return t.get<of_elements, &kernels::nearest_even>();
+    if constexpr (std::same_as<Round, rounding::toward_zero>)
+      return t.get<of_elements, &kernels::toward_zero>();
+    if constexpr (std::same_as<Round, rounding::stochastic>)
+      return t.get<of_elements, &kernels::stochastic>();
   }
-  return std::remove_cvref_t<decltype(quantize_kernels<Element>{}.*NearestEven)>{};
-}
-/// For lines of Elements rounded by Round.
-template <class Element, class Round> auto line_kernel() {
-  using of = quantize_kernels<Element>;
-  return kernel_for_policy<Element, Round, &of::nearest_even, &of::toward_zero, &of::stochastic>();
+  return typename kernels::kernel{};
 }
 
 /// The same as `quantize` by a kernel; false if there is none for it.
 template <class Element, class Round>
 bool quantize_lines(matrix_view<const float> x, matrix_view<Element> q, double inverse, scale_kind kind,
                     const element_range& range, const Round& round, const element_order& order) {
-  const auto kernel = line_kernel<Element, Round>();
+  const auto kernel = quantize_kernel<Element, Round>();
   constexpr bool draws = std::same_as<Round, rounding::stochastic>;
   if (!kernel || (q.row_stride != 1 && !draws)) return false;  // cheap policies do not repay two copies
   constexpr index few = 4;                                     // nor do they repay the call
   if (q.rows * q.cols <= few) return false;
-  quantization how{inverse, range.lowest, range.highest, kind == scale_kind::real};
+  quantization how{range.lowest, range.highest, kind == scale_kind::real};
   if (!describe(how.draws, round, order, q.rows, q.cols)) return false;
   if (x.row_stride == 1 && q.row_stride == 1) {
     const bool one_line = x.col_stride == x.rows && q.col_stride == q.rows &&
                           (!draws || order.col_step == order.row_step * static_cast<std::uint64_t>(q.rows));
-    kernel(x.data, q.data,
-           {.n = one_line ? q.rows * q.cols : q.rows,
-            .lines = one_line ? 1 : q.cols,
-            .from_stride = x.col_stride,
-            .to_stride = q.col_stride},
-           how);
+    const line_block lines{.n = one_line ? q.rows * q.cols : q.rows,
+                           .lines = one_line ? 1 : q.cols,
+                           .from_stride = x.col_stride,
+                           .to_stride = q.col_stride};
+    kernel(x.data, q.data, lines, how, block_runs::one(lines), &inverse);
     return true;
   }
   // By way of lines without gaps.
@@ -277,7 +271,8 @@ bool quantize_lines(matrix_view<const float> x, matrix_view<Element> q, double i
       for (index k = 0; k < count; ++k) floats[k] = x(i + k, j);
       quantization part = how;
       part.draws.first += static_cast<std::uint32_t>(order(i, j) - order(0, 0));
-      kernel(floats, elements, {.n = count}, part);
+      const line_block line{.n = count};
+      kernel(floats, elements, line, part, block_runs::one(line), &inverse);
       for (index k = 0; k < count; ++k) q(i + k, j) = elements[k];
     }
   return true;

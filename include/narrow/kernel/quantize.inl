@@ -1,4 +1,4 @@
-// Lines of floats to integers and their largest magnitudes, included once in the namespace of each instruction set, inside its
+// Lines of floats to integers, included once in the namespace of each instruction set, inside its
 // target region, after codes.inl. The same results as kernel::portable, in float lanes where they tell. No include guard, on
 // purpose.
 
@@ -47,8 +47,9 @@ struct round_stochastic {
 /// The inverse of one scale.
 struct one_inverse {
   double value;
+  float single = static_cast<float>(value);
   double_lanes doubles(index) const { return double_lanes{} + value; }
-  value_lanes floats(index) const { return value_lanes{} + static_cast<float>(value); }
+  value_lanes floats(index) const { return value_lanes{} + single; }
 };
 /// Those of the scales of each place in a line; as floats, where they are needed.
 struct own_inverses {
@@ -81,8 +82,10 @@ inline void quantize_some(const float* from, Element* to, const quantization& q,
 template <class Round, class Inverse> struct in_double_lanes {
   static constexpr int count = quantize_lanes;
   using indices = word_lanes;
-  const quantization& q;
+  quantization q;
   Inverse inverse;
+
+  void set_inverse(double by) { inverse = Inverse{by}; }
   template <class Element> void operator()(const float* from, Element* to, index place, indices at) const {
     quantize_some<Round>(from, to, q, inverse.doubles(place), at);
   }
@@ -129,6 +132,7 @@ template <class Round, class Inverse> struct in_float_lanes {
         least(static_cast<std::int32_t>(how.lowest)),
         most(static_cast<std::int32_t>(how.highest)) {}
 
+  void set_inverse(double by) { inverse = Inverse{by}; }
   template <class Element> void operator()(const float* from, Element* to, index place, indices at) const {
     value_lanes x;
     std::memcpy(&x, from, sizeof x);
@@ -168,7 +172,7 @@ template <class Round, class Inverse> struct in_float_lanes {
 };
 
 /// To the nearest multiple of a scale whose products with all integers of the range are floats. x / scale, computed, is
-/// next to the right integer or is it, fused or not, and x less that many scales is exact.
+/// next to the right integer or is it, fused or not, and x less that many scales is exact. No draws.
 template <class Inverse> struct to_nearest_multiple {
   static constexpr int count = code_count;
   using indices = code_lanes;
@@ -188,19 +192,39 @@ template <class Inverse> struct to_nearest_multiple {
     return 1 / double{scale} == inverse && (std::bit_cast<std::uint32_t>(scale) & free_bits) == 0;
   }
 
+  void set_inverse(double by) {
+    inverse = Inverse{by};
+    scale = Inverse{1 / by};
+  }
   template <class Element> void operator()(const float* from, Element* to, index place, indices) const {
-    auto x = vector_at<value_lanes>(from);
-    const value_lanes step = scale.floats(place), end = step * highest, half = step * 0.5f;
-    x = larger(smaller(x == x ? x : 0, end), -end);
-    const value_lanes magic = value_lanes{} + 0x1.8p23f, sum = x * inverse.floats(place) + magic;
-    signed_lanes near = lanes_as<signed_lanes>(sum) - lanes_as<signed_lanes>(magic);
-    const signed_lanes rest = lanes_as<signed_lanes>(x - (sum - magic) * step), distance = rest & 0x7fff'ffff;
-    if (any_of(distance >= lanes_as<signed_lanes>(half))) [[unlikely]] {
-      // Further than half a scale, or as far, from an odd integer.
-      const signed_lanes wrong = distance > lanes_as<signed_lanes>(half) - (near & 1);
-      near += wrong & (rest >> 31 | 1);
-    }
+    const auto x = vector_at<value_lanes>(from);
+    const value_lanes end = scale.floats(place) * highest;
+    auto [near, rest, beyond] = of(larger(smaller(x == x ? x : 0, end), -end), place);
+    // Further than half a scale, or as far, from an odd integer.
+    const signed_lanes wrong = beyond > -(near & 1);
+    near += wrong & (rest >> 31 | 1);
     store_lower<sizeof(Element)>(to, near);
+  }
+  /// The same for numbers nearer than half a scale to a multiple; raises `most` to 0 or more if one is not, or is NaN.
+  template <class Element> void quick(const float* from, Element* to, index place, signed_lanes& most) const {
+    const value_lanes end = scale.floats(place) * highest;
+    const auto [near, rest, beyond] = of(larger(-end, vector_at<value_lanes>(from)), place);
+    const signed_lanes top = signed_lanes{} + static_cast<std::int32_t>(highest);
+    store_lower<sizeof(Element)>(to, near < top ? near : top);
+    most = most > beyond ? most : beyond;
+  }
+
+ private:
+  struct multiple {
+    signed_lanes near, rest, beyond;  // the last one how much further than half a scale, in units of the last place
+  };
+  /// Next to x, which is not below the range.
+  multiple of(const value_lanes& x, index place) const {
+    const value_lanes step = scale.floats(place), half = step * 0.5f;
+    const value_lanes magic = value_lanes{} + 0x1.8p23f, sum = x * inverse.floats(place) + magic;
+    const signed_lanes near = lanes_as<signed_lanes>(sum) - lanes_as<signed_lanes>(magic);
+    const signed_lanes rest = lanes_as<signed_lanes>(x - (sum - magic) * step);
+    return {near, rest, (rest & 0x7fff'ffff) - lanes_as<signed_lanes>(half)};
   }
 };
 
@@ -219,6 +243,7 @@ template <class Inverse> struct nearly_stochastic {
   static bool fits(const quantization& how) { return how.snaps && how.lowest == -how.highest && how.highest < 0x1p7; }
   static bool fits(double inverse) { return inverse >= 0x1p-126 && inverse <= 0x1p127; }
 
+  void set_inverse(double by) { inverse = Inverse{by}; }
   template <class Element> void operator()(const float* from, Element* to, index place, indices at) const {
     value_lanes x;
     std::memcpy(&x, from, sizeof x);
@@ -243,17 +268,27 @@ template <class Inverse> struct nearly_stochastic {
   }
 };
 
+/// Lines, each number by the inverse that `lanes` have for its place.
 template <class Lanes, class Element>
-inline void quantize_with(Lanes lanes, const float* from, Element* to, const line_block& b, const quantization& q) {
+inline void quantize_with(const Lanes& lanes, const float* from, Element* to, const line_block& block,
+                          const element_draws& draws) {
   constexpr index count = Lanes::count, ways = 4;
+  const line_block b = block;  // which a store to `to` cannot change
   const index n = b.n;
-  const auto step = static_cast<std::uint32_t>(count) * q.draws.step;
+  const std::uint32_t next = draws.step, line_step = draws.line_step, step = static_cast<std::uint32_t>(count) * next;
   typename Lanes::indices start;
-  for (unsigned l = 0; l < count; ++l) start[l] = q.draws.first + l * q.draws.step;
-  for (index line = 0; line < b.lines; ++line, from += b.from_stride, to += b.to_stride, start += q.draws.line_step) {
+  for (unsigned l = 0; l < count; ++l) start[l] = draws.first + l * next;
+  for (index line = 0; line < b.lines; ++line, from += b.from_stride, to += b.to_stride, start += line_step) {
     auto at = start;
     index i = 0;
     for (; i + ways * count <= n; i += ways * count) {
+      if constexpr (requires(signed_lanes most) { lanes.quick(from, to, i, most); }) {
+        signed_lanes most = signed_lanes{} - 1;
+        NARROW_UNROLL for (index k = i; k < i + ways * count; k += count) lanes.quick(from + k, to + k, k, most);
+        if (any_of(most >= 0)) [[unlikely]]
+          for (index k = i; k < i + ways * count; k += count) lanes(from + k, to + k, k, at);
+        continue;
+      }
       NARROW_UNROLL for (index k = 0; k < ways; ++k) {
         lanes(from + i + k * count, to + i + k * count, i + k * count, at);
         at += step;
@@ -265,7 +300,7 @@ inline void quantize_with(Lanes lanes, const float* from, Element* to, const lin
     }
     if (i == n) continue;
     if (n >= count) {  // once more, of numbers that were rounded before
-      lanes(from + n - count, to + n - count, n - count, at - static_cast<std::uint32_t>(i - (n - count)) * q.draws.step);
+      lanes(from + n - count, to + n - count, n - count, at - static_cast<std::uint32_t>(i - (n - count)) * next);
       continue;
     }
     float rest[count] = {};
@@ -274,105 +309,6 @@ inline void quantize_with(Lanes lanes, const float* from, Element* to, const lin
     lanes(rest, results, i, at);
     std::memcpy(to, results, static_cast<std::size_t>(n) * sizeof(Element));
   }
-}
-
-template <class Wide, class Single, class Element>
-NARROW_KERNEL void quantize_lines(const float* from, Element* to, const line_block& block, const quantization& how) {
-  const quantization q = how;  // which a store to `to` cannot change
-  const line_block b = block;
-  const one_inverse inverse{q.inverse};
-  using nearest = to_nearest_multiple<one_inverse>;
-  using stochastic = nearly_stochastic<one_inverse>;
-  if (!q.snaps && q.inverse <= 0x1p127)
-    quantize_with(in_float_lanes<Single, one_inverse>(q, inverse), from, to, b, q);
-  else if (sizeof(Element) == 1 && std::is_same_v<Single, magnitude_nearest> && nearest::fits(q) &&
-           nearest::fits(q.inverse))
-    quantize_with(nearest(q, inverse, one_inverse{1 / q.inverse}), from, to, b, q);
-  else if (sizeof(Element) == 1 && std::is_same_v<Single, magnitude_stochastic> && stochastic::fits(q) &&
-           stochastic::fits(q.inverse))
-    quantize_with(stochastic(q, inverse), from, to, b, q);
-  else
-    quantize_with(in_double_lanes<Wide, one_inverse>{q, inverse}, from, to, b, q);
-}
-
-/// Writes to the places from `place` to `end`, and perhaps to less than code_count more.
-template <class Value> inline void fill_places(Value* to, index place, index end, Value value) {
-  using lanes [[gnu::vector_size(vector_bytes)]] = Value;
-  constexpr index parts = sizeof(Value) / sizeof(float), count = code_count / parts;
-  const lanes all = lanes{} + value;
-  for (; place < end; place += code_count) {
-    NARROW_UNROLL for (index part = 0; part < parts; ++part) std::memcpy(to + place + part * count, &all, sizeof all);
-  }
-}
-
-template <class Wide, class Single, class Element>
-NARROW_KERNEL void quantize_across(const float* from, Element* to, const line_block& block, const quantization& how,
-                                   const place_runs& runs, const double* inverses) {
-  const quantization q = how;
-  const line_block b = block;
-  using nearest = to_nearest_multiple<own_inverses>;
-  using stochastic = nearly_stochastic<own_inverses>;
-  constexpr index most = most_places_across + code_count;
-  alignas(vector_bytes) float singles[most], scales[most];
-  alignas(vector_bytes) double doubles[most];
-  const own_inverses inverse{doubles, singles};
-  bool are_floats = !q.snaps,
-       are_multiples = sizeof(Element) == 1 && std::is_same_v<Single, magnitude_nearest> && nearest::fits(q),
-       nearly = sizeof(Element) == 1 && std::is_same_v<Single, magnitude_stochastic> && stochastic::fits(q);
-  for (index place = 0, end = runs.width - runs.before; place < b.n; place = end, end += runs.width) {
-    const double by = *inverses++;
-    end = end < b.n ? end : b.n;
-    are_floats = are_floats && by <= 0x1p127;
-    are_multiples = are_multiples && nearest::fits(by);
-    nearly = nearly && stochastic::fits(by);
-    fill_places(doubles, place, end, by);
-    fill_places(singles, place, end, static_cast<float>(by));
-    if (are_multiples) fill_places(scales, place, end, static_cast<float>(1 / by));
-  }
-
-  if (are_floats)
-    quantize_with(in_float_lanes<Single, own_inverses>(q, inverse), from, to, b, q);
-  else if (are_multiples)
-    quantize_with(nearest(q, inverse, own_inverses{nullptr, scales}), from, to, b, q);
-  else if (nearly)
-    quantize_with(stochastic(q, inverse), from, to, b, q);
-  else
-    quantize_with(in_double_lanes<Wide, own_inverses>{q, inverse}, from, to, b, q);
-}
-
-template <class Element>
-NARROW_KERNEL void dequantize_lines(const Element* from, float* to, const line_block& block, float scale) {
-  const line_block b = block;
-  const auto take = [=](const Element* q, float* x) {
-    const std::uint32_t sign = std::uint32_t{1} << (8 * sizeof(Element) - 1);
-    const code_lanes number = (lanes_as<code_lanes>(load_lower<sizeof(Element)>(q)) ^ sign) - sign;
-    const value_lanes values = __builtin_convertvector(lanes_as<signed_lanes>(number), value_lanes) * scale;
-    std::memcpy(x, &values, sizeof values);
-  };
-  for (index line = 0; line < b.lines; ++line, from += b.from_stride, to += b.to_stride) {
-    index i = 0;
-    for (; i + code_count <= b.n; i += code_count) take(from + i, to + i);
-    if (i == b.n) continue;
-    if (b.n >= code_count) {  // once more, numbers that were there before
-      take(from + b.n - code_count, to + b.n - code_count);
-      continue;
-    }
-    Element rest[code_count] = {};
-    float results[code_count];
-    const auto count = static_cast<std::size_t>(b.n - i);
-    std::memcpy(rest, from + i, count * sizeof(Element));
-    take(rest, results);
-    std::memcpy(to + i, results, count * sizeof(float));
-  }
-}
-
-template <class Element> constexpr quantize_kernels<Element> quantizers() {
-  return {quantize_lines<round_nearest, magnitude_nearest, Element>,
-          quantize_lines<round_toward_zero, magnitude_toward_zero, Element>,
-          quantize_lines<round_stochastic, magnitude_stochastic, Element>, dequantize_lines<Element>,
-          quantize_across<round_nearest, magnitude_nearest, Element>,
-          quantize_across<round_toward_zero, magnitude_toward_zero, Element>,
-          quantize_across<round_stochastic, magnitude_stochastic, Element>};
 }
 
 /// values[j] = float(sums[j]) * (row_scale * col_scales[j]), each operation rounded to float. False if a product of scales

@@ -74,70 +74,73 @@ NARROW_KERNEL void quantize_block(matrix_view<const float> x, matrix_view<Elemen
   }
 }
 
-/// Scales of rows, which runs of them share.
-struct row_scales {
+/// The scales of the blocks of lines, at most most_scales.
+struct block_scales {
+  static constexpr index most_scales = 256;
   std::span<const float> values;
-  place_runs runs = {};
+  block_runs runs = {};
 
-  /// One for each of so many rows, at most most_places_across.
-  std::array<float, most_places_across> by_row(index rows) const {
-    std::array<float, most_places_across> result;
-    runs.for_each(rows, [&](index run, index row, index end) {
-      std::fill(result.begin() + row, result.begin() + end, values[static_cast<std::size_t>(run)]);
-    });
-    return result;
-  }
   /// f of each of them, put into `to`.
   template <class Value, class F>
-  std::span<const Value> mapped(std::array<Value, most_places_across>& to, F f) const {
+  std::span<const Value> mapped(std::array<Value, most_scales>& to, F f) const {
     std::transform(values.begin(), values.end(), to.begin(), f);
     return std::span(to).first(values.size());
   }
-};
-
-/// Quantising by columns for scales that are powers of two. False if there is no kernel, or something is NaN;
-/// then what q holds means nothing.
-template <narrow_float Element, class Round>
-bool encode_across(matrix_view<const float> x, matrix_view<Element> q, const row_scales& scales,
-                   const Round& round, const element_order& order) {
-  const auto multiply = dispatch::instance().kernels().get<&kernel_table::multiply>();
-  if (!multiply || !std::all_of(scales.values.begin(), scales.values.end(), [](float s) { return s > 0; }))
-    return false;
-  std::array<float, most_places_across> by_run, values;
-  const row_scales inverse{scales.mapped(by_run, [](float scale) { return 1 / scale; }), scales.runs};
-  const auto inverses = inverse.by_row(x.rows);
-  for (index j = 0; j < x.cols; ++j) {
-    multiply(&x(0, j), inverses.data(), values.data(), x.rows);
-    if (!encode_line<Element, overflow::saturate>(values.data(), &q(0, j), q.rows, round, order(0, j),
-                                                  order.row_step))
-      return false;
+  /// visit(j, runs, scales) for each of so many lines of so many places, with the scales that it meets; stops
+  /// where that returns false.
+  template <class Visit> bool for_each_line(index places, index lines, const Visit& visit) const {
+    const block_runs along{.width = runs.width, .before = runs.before};
+    const index count = (runs.before + places + runs.width - 1) / runs.width;
+    const float* scales = values.data();
+    for (index j = 0, end = runs.height - runs.above; j < lines; end += runs.height, scales += count)
+      for (; j < std::min(end, lines); ++j)
+        if (!visit(j, along, scales)) return false;
+    return true;
   }
-  return true;
+};
+/// Of lines that are decoded or scaled in between.
+inline constexpr index longest_line = 2048;
+
+/// For scales that are powers of two. False if there is no kernel, or something is NaN; then what q holds
+/// means nothing.
+template <narrow_float Element, class Round>
+bool encode_blocks(matrix_view<const float> x, matrix_view<Element> q, const block_scales& scales,
+                   const Round& round, const element_order& order) {
+  const auto scale = dispatch::instance().kernels().get<&kernel_table::scale_blocks>();
+  if (!scale || x.rows > longest_line ||
+      !std::all_of(scales.values.begin(), scales.values.end(), [](float s) { return s > 0; }))
+    return false;
+  std::array<float, block_scales::most_scales> inverses;
+  const block_scales by{scales.mapped(inverses, [](float s) { return 1 / s; }), scales.runs};
+  return by.for_each_line(x.rows, x.cols, [&](index j, const block_runs& runs, const float* factors) {
+    float values[longest_line];
+    scale(&x(0, j), values, {.n = x.rows}, runs, factors);
+    return encode_line<Element, overflow::saturate>(values, &q(0, j), q.rows, round, order(0, j),
+                                                    order.row_step);
+  });
 }
 
-/// q(i, j) from x(i, j) over the scale of row i, at most most_places_across rows, if neighbours in a column
-/// lie side by side. False if they do not, or there is no kernel; then what q holds means nothing.
+/// q from x over the scales of blocks, if neighbours in a column lie side by side. False if they do not, or
+/// there is no kernel; then what q holds means nothing.
 template <class Element, class Round>
-NARROW_KERNEL bool quantize_across(matrix_view<const float> x, matrix_view<Element> q,
-                                   const row_scales& scales, scale_kind kind, const element_range& range,
+NARROW_KERNEL bool quantize_blocks(matrix_view<const float> x, matrix_view<Element> q,
+                                   const block_scales& scales, scale_kind kind, const element_range& range,
                                    const Round& round, const element_order& order) {
   if (x.row_stride != 1 || q.row_stride != 1) return false;
   if constexpr (narrow_fixed<Element>) {
     constexpr float unit = detail::power_of_two(-Element::fraction_length);
-    std::array<float, most_places_across> steps;
-    const row_scales of_mantissas{scales.mapped(steps, [](float scale) { return scale * unit; }),
-                                  scales.runs};
-    return quantize_across(x, mantissas_of<Element, typename Element::bits_type>(q), of_mantissas, kind,
+    std::array<float, block_scales::most_scales> steps;
+    const block_scales of_mantissas{scales.mapped(steps, [](float scale) { return scale * unit; }),
+                                    scales.runs};
+    return quantize_blocks(x, mantissas_of<Element, typename Element::bits_type>(q), of_mantissas, kind,
                            {range.lowest / unit, range.highest / unit}, round, order);
   } else if constexpr (narrow_float<Element>) {
-    return kind == scale_kind::power_of_two && encode_across(x, q, scales, round, order);
+    return kind == scale_kind::power_of_two && encode_blocks(x, q, scales, round, order);
   } else {
-    using of = quantize_kernels<Element>;
-    const auto kernel = portable::kernel_for_policy<Element, Round, &of::nearest_even_across,
-                                                    &of::toward_zero_across, &of::stochastic_across>();
-    quantization how{0, range.lowest, range.highest, kind == scale_kind::real};
+    const auto kernel = portable::quantize_kernel<Element, Round>();
+    quantization how{range.lowest, range.highest, kind == scale_kind::real};
     if (!kernel || !portable::describe(how.draws, round, order, q.rows, q.cols)) return false;
-    std::array<double, most_places_across> inverses;
+    std::array<double, block_scales::most_scales> inverses;
     scales.mapped(inverses, portable::inverse_of);
     kernel(x.data, q.data,
            {.n = q.rows, .lines = q.cols, .from_stride = x.col_stride, .to_stride = q.col_stride}, how,
@@ -146,14 +149,24 @@ NARROW_KERNEL bool quantize_across(matrix_view<const float> x, matrix_view<Eleme
   }
 }
 
-/// largest[i] = the bits of the largest magnitude in run i of the rows, at most most_places_across of them,
-/// if neighbours in a column lie side by side. False if they do not, there is no kernel, or something is not
-/// finite.
-inline bool survey_across(matrix_view<const float> x, const place_runs& runs,
+/// Raises `largest` of each block to the bits of the largest magnitude, if neighbours in a column lie side by
+/// side. False if they do not, there is no kernel, or something is not finite.
+inline bool survey_blocks(matrix_view<const float> x, const block_runs& runs,
                           std::span<std::uint32_t> largest) {
-  const auto kernel = dispatch::instance().kernels().get<&kernel_table::survey_across>();
+  const auto kernel = dispatch::instance().kernels().get<&kernel_table::survey>();
   return kernel && x.row_stride == 1 &&
-         kernel(x.data, {.n = x.rows, .lines = x.cols, .from_stride = x.col_stride}, runs, largest.data());
+         kernel(x.data, {.n = x.rows, .lines = x.cols, .from_stride = x.col_stride}, runs, largest.data()) ==
+             0;
+}
+
+/// That for Elements; null if there is none.
+template <class Element> dequantize_kernel<Element> dequantize_kernel_of(kernel_set t) {
+  if constexpr (sizeof(Element) == 1)
+    return t.get<&kernel_table::dequantize_int8>();
+  else if constexpr (sizeof(Element) == 2)
+    return t.get<&kernel_table::dequantize_int16>();
+  else
+    return t.get<&kernel_table::dequantize_int32>();
 }
 
 /// x(i, j) = q(i, j) scale, rounded to float.
@@ -178,15 +191,14 @@ NARROW_KERNEL void dequantize_block(matrix_view<const Element> q, float scale, m
         return;
       }
     } else {
-      const auto kernel = portable::quantizers_of<Element, &quantize_kernels<Element>::dequantize>(t);
+      const auto kernel = dequantize_kernel_of<Element>(t);
       if (kernel && x.row_stride == 1 && q.row_stride == 1) {
         const bool one_line = x.col_stride == x.rows && q.col_stride == q.rows;
-        return kernel(q.data, x.data,
-                      {.n = one_line ? x.rows * x.cols : x.rows,
-                       .lines = one_line ? 1 : x.cols,
-                       .from_stride = q.col_stride,
-                       .to_stride = x.col_stride},
-                      scale);
+        const line_block lines{.n = one_line ? x.rows * x.cols : x.rows,
+                               .lines = one_line ? 1 : x.cols,
+                               .from_stride = q.col_stride,
+                               .to_stride = x.col_stride};
+        return kernel(q.data, x.data, lines, block_runs::one(lines), &scale);
       }
     }
     for (index j = 0; j < x.cols; ++j)
@@ -195,20 +207,37 @@ NARROW_KERNEL void dequantize_block(matrix_view<const Element> q, float scale, m
   }
 }
 
-/// x(i, j) = q(i, j) * the scale of row i, rounded to float, at most most_places_across rows, if neighbours
-/// in a column lie side by side. False if they do not, or there is no kernel.
+/// x from q and the scales of blocks, if neighbours in a column lie side by side. False if they do not, or
+/// there is no kernel.
 template <class Element>
-NARROW_KERNEL bool dequantize_across(matrix_view<const Element> q, const row_scales& scales,
+NARROW_KERNEL bool dequantize_blocks(matrix_view<const Element> q, const block_scales& scales,
                                      matrix_view<float> x) {
-  const auto multiply = dispatch::instance().kernels().get<&kernel_table::multiply>();
-  if (!multiply || x.row_stride != 1 || q.row_stride != 1) return false;
-  const auto by_row = scales.by_row(x.rows);
-  for (index j = 0; j < x.cols; ++j) {
-    const auto line = x.block(0, j, x.rows, 1);
-    dequantize_block(q.block(0, j, q.rows, 1), 1, line);  // exact
-    multiply(line.data, by_row.data(), line.data, line.rows);
+  if (x.row_stride != 1 || q.row_stride != 1) return false;
+  const kernel_set t = dispatch::instance().kernels();
+  if constexpr (narrow_fixed<Element>) {
+    constexpr float unit = detail::power_of_two(-Element::fraction_length);
+    std::array<float, block_scales::most_scales> steps;
+    const block_scales of_mantissas{scales.mapped(steps, [](float scale) { return scale * unit; }),
+                                    scales.runs};
+    return dequantize_blocks(mantissas_of<const Element, const typename Element::bits_type>(q), of_mantissas,
+                             x);
+  } else if constexpr (narrow_float<Element>) {
+    const auto scale = t.get<&kernel_table::scale_blocks>();
+    if (!scale || x.rows > longest_line) return false;
+    return scales.for_each_line(x.rows, x.cols, [&](index j, const block_runs& runs, const float* factors) {
+      float values[longest_line];
+      decode(t, &q(0, j), 1, values, x.rows);
+      scale(values, &x(0, j), {.n = x.rows}, runs, factors);
+      return true;
+    });
+  } else {
+    const auto kernel = dequantize_kernel_of<Element>(t);
+    if (!kernel) return false;
+    kernel(q.data, x.data,
+           {.n = x.rows, .lines = x.cols, .from_stride = q.col_stride, .to_stride = x.col_stride},
+           scales.runs, scales.values.data());
+    return true;
   }
-  return true;
 }
 
 }  // namespace narrow::kernel

@@ -1,8 +1,8 @@
 // The largest magnitudes of lines of floats, included once in the namespace of each instruction set, inside its target region,
-// after codes.inl and quantize.inl. No include guard, on purpose.
+// after codes.inl and quantize_blocks.inl. No include guard, on purpose.
 
-/// Raises `largest` to the bits of the largest finite magnitude; returns how many are not finite.
-NARROW_KERNEL inline std::size_t survey_lines(const float* from, const line_block& b, std::uint32_t* largest) {
+/// One block.
+inline std::size_t survey_block(const float* from, const line_block& b, std::uint32_t* largest) {
   constexpr index ways = 4;
   const index n = b.n;
   signed_lanes most[ways] = {};
@@ -47,10 +47,10 @@ NARROW_KERNEL inline std::size_t survey_lines(const float* from, const line_bloc
   return count;
 }
 
-NARROW_KERNEL inline bool survey_across(const float* from, const line_block& block, const place_runs& runs,
-                                        std::uint32_t* largest) {
+/// Narrow blocks side by side, by places; false, and nothing is done, if something is not finite.
+inline bool survey_by_place(const float* from, const line_block& block, const block_runs& runs, std::uint32_t* largest) {
   const line_block b = block;
-  alignas(vector_bytes) std::int32_t by_place[most_places_across + code_count];
+  alignas(vector_bytes) std::int32_t by_place[most_places + code_count];
   fill_places(by_place, 0, b.n, 0);
   signed_lanes all = {};
   for (index line = 0; line < b.lines; ++line, from += b.from_stride) {
@@ -64,17 +64,26 @@ NARROW_KERNEL inline bool survey_across(const float* from, const line_block& blo
     for (; place + code_count <= b.n; place += code_count) look(place, code_count);
     if (place < b.n) look(place, b.n - place);
   }
-  for (index place = 0, end = runs.width - runs.before; place < b.n; end += runs.width) {
-    end = end < b.n ? end : b.n;
-    signed_lanes most = {};
-    std::int32_t top = 0;
-    for (; place + code_count <= end; place += code_count) {
-      const auto some = vector_at<signed_lanes>(by_place + place);
-      most = most > some ? most : some;
-    }
-    if (runs.width >= code_count) top = largest_of(most);
+  if (largest_of(all) >= infinity_bits) return false;
+  for_runs(b.n, runs, [&](index place, index end) {
+    auto top = static_cast<std::int32_t>(*largest);
     for (; place < end; ++place) top = top < by_place[place] ? by_place[place] : top;
     *largest++ = static_cast<std::uint32_t>(top);
-  }
-  return largest_of(all) < infinity_bits;
+  });
+  return true;
+}
+
+NARROW_KERNEL inline std::size_t survey_blocks(const float* from, const line_block& b, const block_runs& runs,
+                                               std::uint32_t* largest) {
+  std::size_t nonfinite = 0;
+  for_bands(b, runs, [&](line_block part, index line) {
+    const float* const x = from + line * b.from_stride;
+    const bool done = runs.are_narrow() && survey_by_place(x, part, runs, largest);
+    for_runs(b.n, runs, [&](index place, index end) {
+      part.n = end - place;
+      if (!done) nonfinite += survey_block(x + place, part, largest);
+      ++largest;
+    });
+  });
+  return nonfinite;
 }

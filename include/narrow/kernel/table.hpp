@@ -105,36 +105,37 @@ struct element_draws {
   std::uint32_t first = 0, step = 1, line_step = 0;
 };
 
+/// Of lines that meet narrow blocks.
+inline constexpr index most_places = 256;
+
+/// How lines are divided into blocks that share a scale: `width` places of `height` lines each; the first
+/// ones lack the places `before` the lines and the lines `above` them. Blocks are counted along the lines.
+struct block_runs {
+  index width = 1, before = 0;
+  index height = 1, above = 0;
+
+  /// Whether a scale for each place of the lines, which then have at most most_places, is better than a block
+  /// at a time.
+  constexpr bool are_narrow() const { return width < 16 || (2 * width <= most_places && height >= 4); }
+  static constexpr block_runs one(const line_block& b) { return {.width = b.n, .height = b.lines}; }
+};
 /// How floats become integers: x * inverse, to the nearest multiple of 2^-30 if `snaps`, held to the range,
 /// rounded.
 struct quantization {
-  double inverse = 1, lowest = 0, highest = 0;
+  double lowest = 0, highest = 0;
   bool snaps = false;
   element_draws draws = {};
 };
-/// Of a line of which not all have one scale.
-inline constexpr index most_places_across = 256;
-/// Runs of places in a line that share a scale; the first one lacks the places `before` the line.
-struct place_runs {
-  index width = 1, before = 0;
-
-  /// visit(run, place, end) for the runs of so many places.
-  template <class Visit> constexpr void for_each(index places, const Visit& visit) const {
-    for (index run = 0, place = 0, end = width - before; place < places; ++run, place = end, end += width)
-      visit(run, place, end < places ? end : places);
-  }
-};
 
 template <class Element> struct quantize_kernels {
-  using kernel = void (*)(const float* from, Element* to, const line_block&, const quantization&);
+  using kernel = void (*)(const float* from, Element* to, const line_block&, const quantization&,
+                          const block_runs&, const double* inverses);
   kernel nearest_even = nullptr, toward_zero = nullptr, stochastic = nullptr;
-  /// to = float(from) * scale, rounded.
-  void (*dequantize)(const Element* from, float* to, const line_block&, float scale) = nullptr;
-  /// The first three with an inverse for each run of places in a line, which has at most most_places_across.
-  using crossing_kernel = void (*)(const float* from, Element* to, const line_block&, const quantization&,
-                                   const place_runs&, const double* inverses);
-  crossing_kernel nearest_even_across = nullptr, toward_zero_across = nullptr, stochastic_across = nullptr;
 };
+/// to = float(from) * scale, rounded.
+template <class Element>
+using dequantize_kernel = void (*)(const Element* from, float* to, const line_block&, const block_runs&,
+                                   const float* scales);
 
 /// How many sums each place has in moment_sums: additions to one of them do not wait for those to the others.
 inline constexpr int moment_parts = 4;
@@ -305,11 +306,13 @@ struct kernel_table {
   quantize_kernels<std::int8_t> quantize_int8 = {};
   quantize_kernels<std::int16_t> quantize_int16 = {};
   quantize_kernels<std::int32_t> quantize_int32 = {};
-  /// Raises `largest` to the bits of the largest finite magnitude; returns how many numbers are not finite.
-  std::size_t (*survey)(const float* from, const line_block&, std::uint32_t* largest) = nullptr;
-  /// largest[i] = the bits of the largest magnitude at the places of run i of the lines, which have at most
-  /// most_places_across. False if something is not finite.
-  bool (*survey_across)(const float* from, const line_block&, const place_runs&,
+  dequantize_kernel<std::int8_t> dequantize_int8 = nullptr;
+  dequantize_kernel<std::int16_t> dequantize_int16 = nullptr;
+  dequantize_kernel<std::int32_t> dequantize_int32 = nullptr;
+  dequantize_kernel<float> scale_blocks = nullptr;
+  /// Raises `largest` of each block to the bits of the largest finite magnitude; returns how many numbers are
+  /// not finite.
+  std::size_t (*survey)(const float* from, const line_block&, const block_runs&,
                         std::uint32_t* largest) = nullptr;
 
   // Lines of which n is a multiple of moment_places are added to what is there.
@@ -322,8 +325,6 @@ struct kernel_table {
   /// to[i] += from[i] / divisor, and adds the squares of `to`.
   void (*add_quotients)(const float* from, double divisor, double* to, index n, double* sums) = nullptr;
 
-  /// to[i] = a[i] b[i], rounded; `to` may be a.
-  void (*multiply)(const float* a, const float* b, float* to, index n) = nullptr;
   /// values[j] = float(sums[j]) * (row_scale * col_scales[j]), each operation rounded to float. False if a
   /// product of scales is no normal float; then the values mean nothing.
   bool (*scale)(const std::int64_t* sums, float row_scale, const float* col_scales, float* values,

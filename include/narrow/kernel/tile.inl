@@ -31,12 +31,6 @@ NARROW_KERNEL void scale_tile(const Sum* sums, const tile_shape& s, const float*
   });
 }
 
-NARROW_KERNEL inline void multiply_line(const float* a, const float* b, float* to, index n) {
-  for_vectors(tile_shape::line(n), [=](index, index i, index count) {
-    write(to + i, read<value_lanes>(a + i, count) * read<value_lanes>(b + i, count), count);
-  });
-}
-
 template <class Sums, class Sum>
 NARROW_KERNEL void add_scaled_tile(const Sum* sums, const tile_shape& s, const float* row_scales,
                                    const float* col_scales, float* values) {

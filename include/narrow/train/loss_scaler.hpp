@@ -29,9 +29,8 @@ namespace narrow::detail {
 template <class T> NARROW_KERNEL bool unscale(const T* from, float* to, std::size_t n, float scale) {
   const float_environment guard;
   constexpr std::size_t block = 1024;  // all passes over it find it in the nearest cache
-  std::array<float, block> inverses;
-  inverses.fill(static_cast<float>(1.0 / double{scale}));
-  const auto multiply = kernel::dispatch::instance().kernels().get<&kernel::kernel_table::multiply>();
+  const auto inverse = static_cast<float>(1.0 / double{scale});
+  const auto multiply = kernel::dispatch::instance().kernels().get<&kernel::kernel_table::combine>();
   std::atomic<bool> finite = true;
   kernel::in_shares(static_cast<std::ptrdiff_t>(n), block, 1, [&](std::ptrdiff_t first, std::ptrdiff_t all) {
     for (const std::ptrdiff_t end = first + all; first < end; first += block) {
@@ -40,11 +39,11 @@ template <class T> NARROW_KERNEL bool unscale(const T* from, float* to, std::siz
       if (static_cast<const void*>(from) != to)
         detail::convert(from + first, part, static_cast<std::size_t>(count), rounding::nearest_even{});
       if (kernel::count_nonfinite(matrix_view<const float>{part, count, 1, 1, count}) > 0) finite = false;
-      if (inverses.front() == 1) continue;
+      if (inverse == 1) continue;
       if (multiply)
-        multiply(part, inverses.data(), part, count);
+        multiply(part, kernel::tile_shape::line(count), inverse, 0, part);
       else
-        for (std::ptrdiff_t i = 0; i < count; ++i) part[i] *= inverses[static_cast<std::size_t>(i)];
+        for (std::ptrdiff_t i = 0; i < count; ++i) part[i] *= inverse;
     }
   });
   return finite;

@@ -66,6 +66,7 @@ template <int Size> inline uint32x4_t load_lower(const void* from) {
 #include "../pack.inl"
 #include "../panels.inl"
 #include "../quantize.inl"
+#include "../quantize_blocks.inl"
 #include "../sum.inl"
 #include "../survey.inl"
 #include "../tile.inl"

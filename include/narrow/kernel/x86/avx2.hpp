@@ -60,6 +60,7 @@ template <int Size> inline __m256i load_lower(const void* from) {
 #include "../pack.inl"
 #include "../panels.inl"
 #include "../quantize.inl"
+#include "../quantize_blocks.inl"
 #include "../sum.inl"
 #include "../survey.inl"
 #include "../tile.inl"

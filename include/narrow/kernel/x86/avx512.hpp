@@ -58,6 +58,7 @@ template <> inline vector_of<std::int64_t> wider(const half_vector_of<std::int32
 #include "../pack.inl"
 #include "../panels.inl"
 #include "../quantize.inl"
+#include "../quantize_blocks.inl"
 #include "../sum.inl"
 #include "../survey.inl"
 #include "../tile.inl"

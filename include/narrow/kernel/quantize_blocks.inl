@@ -1,0 +1,169 @@
+// Blocks of floats to integers that share a scale, and back, included once in the namespace of each instruction set, inside its
+// target region, after quantize.inl. No include guard, on purpose.
+
+/// Which lanes are exact for all inverses that it has met.
+template <class Single, class Element> struct fitting_lanes {
+  static constexpr bool takes_multiples = sizeof(Element) == 1 && std::is_same_v<Single, magnitude_nearest>,
+                        takes_nearly = sizeof(Element) == 1 && std::is_same_v<Single, magnitude_stochastic>;
+  bool floats, multiples, nearly;
+
+  explicit fitting_lanes(const quantization& q)
+      : floats(!q.snaps),
+        multiples(takes_multiples && to_nearest_multiple<one_inverse>::fits(q)),
+        nearly(takes_nearly && nearly_stochastic<one_inverse>::fits(q)) {}
+  void meet(double inverse) {
+    floats = floats && inverse <= 0x1p127;
+    multiples = multiples && to_nearest_multiple<one_inverse>::fits(inverse);
+    nearly = nearly && nearly_stochastic<one_inverse>::fits(inverse);
+  }
+  /// use(lanes).
+  template <class Wide, class Inverse, class Use>
+  void choose(const quantization& q, const Inverse& inverse, const Inverse& scale, const Use& use) const {
+    if (floats) return use(in_float_lanes<Single, Inverse>(q, inverse));
+    if constexpr (takes_multiples)
+      if (multiples) return use(to_nearest_multiple<Inverse>(q, inverse, scale));
+    if constexpr (takes_nearly)
+      if (nearly) return use(nearly_stochastic<Inverse>(q, inverse));
+    use(in_double_lanes<Wide, Inverse>{q, inverse});
+  }
+};
+
+/// Writes to the places from `place` to `end`, and perhaps to less than code_count more.
+template <class Value> inline void fill_places(Value* to, index place, index end, Value value) {
+  using lanes [[gnu::vector_size(vector_bytes)]] = Value;
+  constexpr index parts = sizeof(Value) / sizeof(float), count = code_count / parts;
+  const lanes all = lanes{} + value;
+  for (; place < end; place += code_count) {
+    NARROW_UNROLL for (index part = 0; part < parts; ++part) std::memcpy(to + place + part * count, &all, sizeof all);
+  }
+}
+
+/// visit(place, end) for the runs of places in lines of n.
+template <class Visit> inline void for_runs(index n, const block_runs& runs, const Visit& visit) {
+  for (index place = 0, end = runs.width - runs.before; place < n; place = end, end += runs.width)
+    visit(place, end < n ? end : n);
+}
+/// visit(part, line) for the parts of a block of lines that meet the same blocks.
+template <class Visit> inline void for_bands(const line_block& b, const block_runs& runs, const Visit& visit) {
+  line_block part = b;
+  for (index line = 0, end = runs.height - runs.above; line < b.lines; line = end, end += runs.height) {
+    part.lines = (end < b.lines ? end : b.lines) - line;
+    visit(part, line);
+  }
+}
+
+/// Narrow blocks side by side, by places; returns what follows their inverses.
+template <class Wide, class Single, class Element>
+inline const double* quantize_by_place(const float* from, Element* to, const line_block& b, const quantization& q,
+                                       const block_runs& runs, const double* inverses) {
+  constexpr index most = most_places + code_count;
+  alignas(vector_bytes) float singles[most], scales[most];
+  alignas(vector_bytes) double doubles[most];
+  fitting_lanes<Single, Element> fitting(q);
+  const double* next = inverses;
+  for_runs(b.n, runs, [&](index, index) { fitting.meet(*next++); });
+  for_runs(b.n, runs, [&](index place, index end) {
+    const double by = *inverses++;
+    if (!fitting.floats) fill_places(doubles, place, end, by);
+    fill_places(singles, place, end, static_cast<float>(by));
+    if (fitting.multiples) fill_places(scales, place, end, static_cast<float>(1 / by));
+  });
+  fitting.template choose<Wide>(q, own_inverses{doubles, singles}, own_inverses{nullptr, scales},
+                                [&](const auto& lanes) { quantize_with(lanes, from, to, b, q.draws); });
+  return inverses;
+}
+
+/// Blocks one after the other.
+template <class Wide, class Single, class Element>
+inline void quantize_by_block(const float* from, Element* to, const line_block& b, const quantization& q,
+                              const block_runs& runs, const double* inverses) {
+  fitting_lanes<Single, Element> fitting(q);
+  const double* next = inverses;
+  for_bands(b, runs, [&](const line_block&, index) {
+    for_runs(b.n, runs, [&](index, index) { fitting.meet(*next++); });
+  });
+  const one_inverse none{1};
+  fitting.template choose<Wide>(q, none, none, [&](auto lanes) {
+    for_bands(b, runs, [&](line_block part, index line) {
+      for_runs(b.n, runs, [&](index place, index end) {
+        part.n = end - place;
+        element_draws draws = q.draws;
+        draws.first += static_cast<std::uint32_t>(line) * draws.line_step + static_cast<std::uint32_t>(place) * draws.step;
+        lanes.set_inverse(*inverses++);
+        quantize_with(lanes, from + line * b.from_stride + place, to + line * b.to_stride + place, part, draws);
+      });
+    });
+  });
+}
+
+template <class Wide, class Single, class Element>
+NARROW_KERNEL void quantize_blocks(const float* from, Element* to, const line_block& b, const quantization& how,
+                                   const block_runs& runs, const double* inverses) {
+  if (!runs.are_narrow()) return quantize_by_block<Wide, Single>(from, to, b, how, runs, inverses);
+  for_bands(b, runs, [&](const line_block& part, index line) {
+    quantization q = how;
+    q.draws.first += static_cast<std::uint32_t>(line) * how.draws.line_step;
+    inverses = quantize_by_place<Wide, Single>(from + line * b.from_stride, to + line * b.to_stride, part, q, runs, inverses);
+  });
+}
+
+template <class Element> inline value_lanes values_of(const Element* from) {
+  if constexpr (std::is_same_v<Element, float>) {
+    return vector_at<value_lanes>(from);
+  } else {
+    const std::uint32_t sign = std::uint32_t{1} << (8 * sizeof(Element) - 1);
+    const code_lanes number = (lanes_as<code_lanes>(load_lower<sizeof(Element)>(from)) ^ sign) - sign;
+    return __builtin_convertvector(lanes_as<signed_lanes>(number), value_lanes);
+  }
+}
+
+/// The floats that scale_at(place) gives, for whole vectors of places.
+template <class Element, class ScaleAt>
+inline void dequantize_with(const ScaleAt& scale_at, const Element* from, float* to, const line_block& block) {
+  const line_block b = block;  // which a store to `to` cannot change
+  const auto take = [&](const Element* q, float* x, index place) {
+    const value_lanes values = values_of(q) * scale_at(place);
+    std::memcpy(x, &values, sizeof values);
+  };
+  for (index line = 0; line < b.lines; ++line, from += b.from_stride, to += b.to_stride) {
+    index i = 0;
+    for (; i + code_count <= b.n; i += code_count) take(from + i, to + i, i);
+    if (i == b.n) continue;
+    if (b.n >= code_count) {  // once more, numbers that were there before
+      take(from + b.n - code_count, to + b.n - code_count, b.n - code_count);
+      continue;
+    }
+    Element rest[code_count] = {};
+    float results[code_count];
+    const auto count = static_cast<std::size_t>(b.n - i);
+    std::memcpy(rest, from, count * sizeof(Element));
+    take(rest, results, 0);
+    std::memcpy(to, results, count * sizeof(float));
+  }
+}
+
+template <class Element>
+NARROW_KERNEL void dequantize_blocks(const Element* from, float* to, const line_block& b, const block_runs& runs,
+                                     const float* scales) {
+  for_bands(b, runs, [&](line_block part, index line) {
+    const Element* const q = from + line * b.from_stride;
+    float* const x = to + line * b.to_stride;
+    if (runs.are_narrow()) {
+      alignas(vector_bytes) float by_place[most_places + code_count];
+      for_runs(b.n, runs, [&](index place, index end) { fill_places(by_place, place, end, *scales++); });
+      dequantize_with([&](index place) { return vector_at<value_lanes>(by_place + place); }, q, x, part);
+      return;
+    }
+    for_runs(b.n, runs, [&](index place, index end) {
+      part.n = end - place;
+      const value_lanes scale = value_lanes{} + *scales++;
+      dequantize_with([scale](index) { return scale; }, q + place, x + place, part);
+    });
+  });
+}
+
+template <class Element> constexpr quantize_kernels<Element> quantizers() {
+  return {quantize_blocks<round_nearest, magnitude_nearest, Element>,
+          quantize_blocks<round_toward_zero, magnitude_toward_zero, Element>,
+          quantize_blocks<round_stochastic, magnitude_stochastic, Element>};
+}
