@@ -379,6 +379,8 @@ TEST_CASE("views that their range cannot hold are refused", "[kernel][view][erro
   REQUIRE(contains(leading, "4"));
   REQUIRE(contains(refusal([&] { (void)row_major(v, -1, 4); }), "-1 x 4"));
   REQUIRE(contains(refusal([&] { (void)row_major(v, 4, -1); }), "4 x -1"));
+  REQUIRE(contains(refusal([&] { (void)column_major(v, -1, 4); }), "-1 x 4"));
+  REQUIRE(contains(refusal([&] { (void)column_major(v, 4, -1); }), "4 x -1"));
   REQUIRE(contains(refusal([&] { (void)row_major(v, 2, 4, 7); }), "too short"));
   REQUIRE(row_major(v, 2, 4, 6).row_stride == 6);  // the last line needs no padding: 6 + 4 elements
   constexpr std::ptrdiff_t huge = std::numeric_limits<std::ptrdiff_t>::max();

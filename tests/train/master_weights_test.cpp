@@ -140,6 +140,14 @@ TEST_CASE("no weights") {
   CHECK(narrow_test::saved(none) == narrow_test::saved(matrix));
 }
 
+TEST_CASE("weights that were moved elsewhere") {
+  master_weights<fp16> from(Eigen::MatrixXf::Ones(4, 3));
+  const master_weights<fp16> to(std::move(from));
+  from.round(stochastic{1});
+  CHECK(from.weights().empty());
+  CHECK(to.size() == 12);
+}
+
 TEST_CASE("the saved state of weights") {
   auto initial = random_weights(6, 6);
   initial[2] = std::bit_cast<float>(0x7fc12345u);  // a payload

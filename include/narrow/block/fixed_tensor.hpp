@@ -118,7 +118,8 @@ class fixed_tensor {
   /// How many NaNs and infinities were written since the last whole assignment, that one included.
   std::size_t nonfinite() const { return nonfinite_; }
 
-  /// A new shape, all zeros. Throws std::invalid_argument if rows or cols is negative.
+  /// A new shape, all zeros. Throws std::invalid_argument if rows or cols is negative, std::length_error if
+  /// no array can have so many elements.
   void resize(std::ptrdiff_t rows, std::ptrdiff_t cols) {
     detail::check_shape("narrow::fixed_tensor", rows, cols);
     const auto size = static_cast<std::size_t>(rows * cols);

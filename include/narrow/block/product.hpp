@@ -128,8 +128,12 @@ void gemm(const A& a, const B& b, matrix_view<C> c, double alpha = 1, double bet
 template <class A, sized_array X, sized_array Y>
 requires detail::is_tensor_factor<A>
 void gemv(const A& a, const X& x, Y&& y, double alpha = 1, double beta = 0) {
-  gemm(a, column_major(x, static_cast<std::ptrdiff_t>(std::ranges::size(x)), 1),
-       column_major(y, static_cast<std::ptrdiff_t>(std::ranges::size(y)), 1), alpha, beta);
+  const auto n = static_cast<std::ptrdiff_t>(std::ranges::size(x)),
+             m = static_cast<std::ptrdiff_t>(std::ranges::size(y));
+  const detail::extents of_a(a.view().rows(), a.view().cols());
+  detail::check_shapes(a.view().cols() == n, "narrow::gemv", "A", of_a, "x", n);
+  detail::check_shapes(a.view().rows() == m, "narrow::gemv", "A", of_a, "y", m);
+  gemm(a, column_major(x, n, 1), column_major(y, m, 1), alpha, beta);
 }
 
 }  // namespace narrow

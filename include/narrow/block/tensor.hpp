@@ -28,7 +28,8 @@ class block_tensor
   using view_type = block_view<element_type, scale_type>;
 
   block_tensor() = default;
-  /// All zeros. Throws std::invalid_argument if rows or cols is negative.
+  /// All zeros. Throws std::invalid_argument if rows or cols is negative, std::length_error if no array can
+  /// have so many elements.
   block_tensor(std::ptrdiff_t rows, std::ptrdiff_t cols, storage_order order = storage_order::row_major)
       : storage(order) {
     resize(rows, cols);

@@ -198,29 +198,29 @@ class line_scales {
 
   /// Those of the rows of m from its column j on, in units of 1 / unit.
   template <class E, class S> void read(const block_view<E, S>& m, index j, float unit = 1) {
+    are_positive_ = true;
     for (index i = 0, n; i < m.rows(); i += n) {
       n = std::min(m.rows() - i, m.tile_rows - (m.first_row + i) % m.tile_rows);
       const float scale = static_cast<float>(m.scale(i, j)) * unit;
       std::fill_n(scales_.data() + i, n, scale);
-      // A NaN makes both ends NaN, and stays.
       smallest_ = i > 0 && smallest_ <= scale ? smallest_ : scale;
       largest_ = i > 0 && largest_ >= scale ? largest_ : scale;
-      whole_ &= scale > 0;
+      are_positive_ &= scale > 0;
     }
   }
   const float* from(index i) const { return scales_.data() + i; }
   float operator[](index i) const { return *from(i); }
-  bool all_one() const { return whole_ && smallest_ == 1 && largest_ == 1; }
+  bool all_one() const { return are_positive_ && smallest_ == 1 && largest_ == 1; }
   /// Whether every product of these with those is a normal float.
   bool all_normal_with(const line_scales& other) const {
-    return whole_ && other.whole_ && double{smallest_} * double{other.smallest_} >= 0x1p-126 &&
+    return are_positive_ && other.are_positive_ && double{smallest_} * double{other.smallest_} >= 0x1p-126 &&
            double{largest_} * double{other.largest_} <= 0x1p127;
   }
 
  private:
   scratch<float> scales_;
-  float smallest_ = 0, largest_ = 0;
-  bool whole_ = true;  // are numbers above 0
+  float smallest_ = 0, largest_ = 0;  // if none is NaN
+  bool are_positive_ = true;          // and not NaN
 };
 
 /// values = float(sums) * (scale of the row * scale of the column), each operation rounded to float.

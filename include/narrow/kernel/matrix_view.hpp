@@ -90,12 +90,14 @@ inline void check_shapes(bool match, std::string_view function, std::string_view
   if (!match) refuse_shapes(function, a, of_a, b, of_b);
 }
 
-[[gnu::noinline]] inline void check_lines(std::ptrdiff_t size, std::ptrdiff_t lines, std::ptrdiff_t length,
-                                          std::ptrdiff_t leading_dimension, std::string_view function) {
+/// The shape as lines in memory.
+[[gnu::noinline]] inline void check_lines(std::ptrdiff_t size, extents of, std::ptrdiff_t lines,
+                                          std::ptrdiff_t length, std::ptrdiff_t leading_dimension,
+                                          std::string_view function) {
   const auto refuse = [&](const std::string& what) {
     throw std::invalid_argument("narrow::" + std::string(function) + ": " + what);
   };
-  if (lines < 0 || length < 0) refuse("the shape " + shape(lines, length) + " must not be negative");
+  if (lines < 0 || length < 0) refuse("the shape " + shape(of.rows, of.cols) + " must not be negative");
   if (leading_dimension < length)
     refuse("the leading dimension " + std::to_string(leading_dimension) +
            " must be at least the line length " + std::to_string(length));
@@ -107,9 +109,9 @@ inline void check_shapes(bool match, std::string_view function, std::string_view
            " lines of " + std::to_string(length) + ", " + std::to_string(leading_dimension) + " apart");
 }
 template <sized_array R>
-auto checked_matrix(R& range, std::ptrdiff_t lines, std::ptrdiff_t length, std::ptrdiff_t leading_dimension,
-                    std::string_view function) {
-  check_lines(static_cast<std::ptrdiff_t>(std::ranges::size(range)), lines, length, leading_dimension,
+auto checked_matrix(R& range, extents of, std::ptrdiff_t lines, std::ptrdiff_t length,
+                    std::ptrdiff_t leading_dimension, std::string_view function) {
+  check_lines(static_cast<std::ptrdiff_t>(std::ranges::size(range)), of, lines, length, leading_dimension,
               function);
   return std::ranges::data(range);
 }
@@ -124,7 +126,7 @@ template <class R> using view_of = matrix_view<std::remove_reference_t<std::rang
 template <sized_array R>
 detail::view_of<R> row_major(R&& range, std::ptrdiff_t rows, std::ptrdiff_t cols,
                              std::ptrdiff_t leading_dimension) {
-  return {detail::checked_matrix(range, rows, cols, leading_dimension, "row_major"), rows, cols,
+  return {detail::checked_matrix(range, {rows, cols}, rows, cols, leading_dimension, "row_major"), rows, cols,
           leading_dimension, 1};
 }
 template <sized_array R> detail::view_of<R> row_major(R&& range, std::ptrdiff_t rows, std::ptrdiff_t cols) {
@@ -136,8 +138,8 @@ template <sized_array R> detail::view_of<R> row_major(R&& range, std::ptrdiff_t 
 template <sized_array R>
 detail::view_of<R> column_major(R&& range, std::ptrdiff_t rows, std::ptrdiff_t cols,
                                 std::ptrdiff_t leading_dimension) {
-  return {detail::checked_matrix(range, cols, rows, leading_dimension, "column_major"), rows, cols, 1,
-          leading_dimension};
+  return {detail::checked_matrix(range, {rows, cols}, cols, rows, leading_dimension, "column_major"), rows,
+          cols, 1, leading_dimension};
 }
 template <sized_array R>
 detail::view_of<R> column_major(R&& range, std::ptrdiff_t rows, std::ptrdiff_t cols) {

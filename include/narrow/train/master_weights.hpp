@@ -70,7 +70,9 @@ template <narrow_scalar F> class master_weights : detail::streamable<master_weig
   template <rounding_policy Round = own_rounding> void round(const Round& round = Round{}) {
     constexpr bool by_index = requires { round.at(0); };
     if (by_index && layout_.order == array_layout::sequence::by_columns) {
-      const auto rows = static_cast<std::size_t>(layout_.rows), cols = static_cast<std::size_t>(layout_.cols);
+      const auto rows = static_cast<std::size_t>(layout_.rows);
+      const std::size_t cols =
+          rows == 0 ? 0 : master_.size() / rows;  // none is left where they were moved from
       for (std::size_t j = 0; j < cols; ++j)
         detail::convert(master_.data() + j * rows, weights_.data() + j * rows, rows, round, j, cols);
     } else {
