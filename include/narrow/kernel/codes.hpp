@@ -52,14 +52,15 @@ template <narrow_float T, class Overflow> constexpr encoding encoding_of() {
   constexpr int dropped = single::mantissa_bits - layout::mantissa_bits;
   // Adding it to a number below the normal ones leaves a multiple of the smallest one in the last bit.
   constexpr int magic_exponent = layout::min_quantum + single::mantissa_bits;
+  constexpr std::uint32_t last_code = code_of(std::numeric_limits<float>::max());
+  static_assert(last_code - layout::max_finite <= 1);
   return {.dropped_bits = dropped,
           .half = std::uint32_t{1} << (dropped - 1),
           .rebias = static_cast<std::uint32_t>(single::bias - layout::bias) << layout::mantissa_bits,
           .min_normal = static_cast<std::uint32_t>(layout::min_exponent + single::bias)
                         << single::mantissa_bits,
           .magic = detail::power_of_two(magic_exponent),
-          .max_code = layout::max_finite,
-          .overflow_code = code_of(std::numeric_limits<float>::max()),
+          .last_code = last_code,
           .sign_shift = layout::exponent_bits + layout::mantissa_bits,
           .zero_sign = code_of(-0.0f),
           .is_upper_half = dropped == 16 && layout::exponent_bits == 8 &&

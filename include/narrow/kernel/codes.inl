@@ -28,8 +28,8 @@ inline void find_most(code_lanes bits, signed_lanes& most) {
 
 /// Codes of magnitudes, perhaps too large ones, with the signs of these numbers.
 template <class Code> inline void store_codes(signed_lanes magnitude, code_lanes bits, void* to, const encoding& e) {
-  const auto most = static_cast<std::int32_t>(e.max_code), beyond = static_cast<std::int32_t>(e.overflow_code);
-  const auto code = lanes_as<code_lanes>(magnitude > most ? beyond : magnitude);
+  const signed_lanes last = signed_lanes{} + static_cast<std::int32_t>(e.last_code);
+  const auto code = lanes_as<code_lanes>(magnitude < last ? magnitude : last);
   code_lanes signs = (bits & ~magnitude_bits) >> (31 - e.sign_shift);
   if (e.zero_sign == 0) signs = code != 0 ? signs : 0u;
   store_lower<sizeof(Code)>(to, code | signs);
@@ -81,6 +81,15 @@ struct stochastic_state {
   code_lanes normal(code_lanes magnitude, code_lanes draw) const {
     const code_lanes cut = code_lanes{} + static_cast<std::uint32_t>(e.dropped_bits);
     return ((magnitude + (draw >> (32u - cut))) >> cut) - e.rebias;
+  }
+};
+
+/// bf16.
+struct encode_upper_half_stochastic : stochastic_state {
+  void operator()(const float* from, void* to) {
+    const auto bits = vector_at<code_lanes>(from);
+    find_most(bits, most);
+    store_lower<2>(to, (bits + (draws.upper_half(at) >> 16)) >> 16);
   }
 };
 
@@ -205,6 +214,8 @@ NARROW_KERNEL bool encode_line_stochastic(const float* from, void* to, index n, 
     count = std::min(block, n - i);
     if (e.rebias != 0 && (count < code_count || any_small(from + i, count, e)))
       round(i, count, encode_some_stochastic<Code>{state});
+    else if (sizeof(Code) == 2 && e.is_upper_half)
+      round(i, count, encode_upper_half_stochastic{state});
     else if (e.dropped_bits <= 16)
       round(i, count, encode_normal_stochastic<Code, true>{state});
     else

@@ -187,13 +187,12 @@ template <class Lane, class Sum> struct line_kernels {
 
 /// A floating-point format, as the conversion from float sees it.
 struct encoding {
-  int dropped_bits;             // of float's mantissa
-  std::uint32_t half;           // the first of them
-  std::uint32_t rebias;         // between the exponents, in units of the code
-  std::uint32_t min_normal;     // as a float's bits
-  float magic;                  // what is added to smaller ones
-  std::uint32_t max_code;       // of a finite number
-  std::uint32_t overflow_code;  // of what is beyond
+  int dropped_bits;          // of float's mantissa
+  std::uint32_t half;        // the first of them
+  std::uint32_t rebias;      // between the exponents, in units of the code
+  std::uint32_t min_normal;  // as a float's bits
+  float magic;               // what is added to smaller ones
+  std::uint32_t last_code;   // of a finite number, or the next one, which is that of what is beyond
   int sign_shift;
   std::uint32_t zero_sign;  // the code of -0
   bool is_upper_half;       // of float's code, rounded: bf16
