@@ -33,6 +33,12 @@ struct no_statistic {
   template <class Magnitude> constexpr void add(Magnitude) {}
 };
 
+/// The columns of matrices of one shape.
+template <class From, class To>
+line_block columns_of(const matrix_view<From>& from, const matrix_view<To>& to) {
+  return {.n = from.rows, .lines = from.cols, .from_stride = from.col_stride, .to_stride = to.col_stride};
+}
+
 /// What is worth the call of a kernel.
 inline constexpr index fewest_surveyed = 16;
 
@@ -46,10 +52,7 @@ NARROW_KERNEL std::size_t survey(matrix_view<const T> x, Statistic& statistic) {
   if constexpr (std::same_as<T, float> && requires { Statistic::largest_suffices; })
     if (const auto kernel = dispatch::instance().kernels().get<&kernel_table::survey>();
         kernel && x.row_stride == 1 && x.rows * x.cols >= fewest_surveyed) {
-      const bool one_line = x.col_stride == x.rows;
-      const line_block lines{.n = one_line ? x.rows * x.cols : x.rows,
-                             .lines = one_line ? 1 : x.cols,
-                             .from_stride = x.col_stride};
+      const line_block lines = columns_of(x, x).joined();
       std::uint32_t largest = 0;
       nonfinite = kernel(x.data, lines, block_runs::one(lines), &largest);
       statistic.add(largest);
@@ -252,12 +255,8 @@ bool quantize_lines(matrix_view<const float> x, matrix_view<Element> q, double i
   quantization how{range.lowest, range.highest, kind == scale_kind::real};
   if (!describe(how.draws, round, order, q.rows, q.cols)) return false;
   if (x.row_stride == 1 && q.row_stride == 1) {
-    const bool one_line = x.col_stride == x.rows && q.col_stride == q.rows &&
-                          (!draws || order.col_step == order.row_step * static_cast<std::uint64_t>(q.rows));
-    const line_block lines{.n = one_line ? q.rows * q.cols : q.rows,
-                           .lines = one_line ? 1 : q.cols,
-                           .from_stride = x.col_stride,
-                           .to_stride = q.col_stride};
+    const bool joins = !draws || order.col_step == order.row_step * static_cast<std::uint64_t>(q.rows);
+    const line_block lines = joins ? columns_of(x, q).joined() : columns_of(x, q);
     kernel(x.data, q.data, lines, how, block_runs::one(lines), &inverse);
     return true;
   }

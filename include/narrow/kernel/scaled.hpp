@@ -86,6 +86,11 @@ struct block_scales {
     std::transform(values.begin(), values.end(), to.begin(), f);
     return std::span(to).first(values.size());
   }
+  /// Those of the mantissas of fixed-point elements.
+  template <narrow_fixed Element> block_scales of_mantissas(std::array<float, most_scales>& to) const {
+    constexpr float unit = detail::power_of_two(-Element::fraction_length);
+    return {mapped(to, [](float scale) { return scale * unit; }), runs};
+  }
   /// visit(j, runs, scales) for each of so many lines of so many places, with the scales that it meets; stops
   /// where that returns false.
   template <class Visit> bool for_each_line(index places, index lines, const Visit& visit) const {
@@ -130,9 +135,8 @@ NARROW_KERNEL bool quantize_blocks(matrix_view<const float> x, matrix_view<Eleme
   if constexpr (narrow_fixed<Element>) {
     constexpr float unit = detail::power_of_two(-Element::fraction_length);
     std::array<float, block_scales::most_scales> steps;
-    const block_scales of_mantissas{scales.mapped(steps, [](float scale) { return scale * unit; }),
-                                    scales.runs};
-    return quantize_blocks(x, mantissas_of<Element, typename Element::bits_type>(q), of_mantissas, kind,
+    return quantize_blocks(x, mantissas_of<Element, typename Element::bits_type>(q),
+                           scales.of_mantissas<Element>(steps), kind,
                            {range.lowest / unit, range.highest / unit}, round, order);
   } else if constexpr (narrow_float<Element>) {
     return kind == scale_kind::power_of_two && encode_blocks(x, q, scales, round, order);
@@ -142,9 +146,7 @@ NARROW_KERNEL bool quantize_blocks(matrix_view<const float> x, matrix_view<Eleme
     if (!kernel || !portable::describe(how.draws, round, order, q.rows, q.cols)) return false;
     std::array<double, block_scales::most_scales> inverses;
     scales.mapped(inverses, portable::inverse_of);
-    kernel(x.data, q.data,
-           {.n = q.rows, .lines = q.cols, .from_stride = x.col_stride, .to_stride = q.col_stride}, how,
-           scales.runs, inverses.data());
+    kernel(x.data, q.data, portable::columns_of(x, q), how, scales.runs, inverses.data());
     return true;
   }
 }
@@ -154,9 +156,7 @@ NARROW_KERNEL bool quantize_blocks(matrix_view<const float> x, matrix_view<Eleme
 inline bool survey_blocks(matrix_view<const float> x, const block_runs& runs,
                           std::span<std::uint32_t> largest) {
   const auto kernel = dispatch::instance().kernels().get<&kernel_table::survey>();
-  return kernel && x.row_stride == 1 &&
-         kernel(x.data, {.n = x.rows, .lines = x.cols, .from_stride = x.col_stride}, runs, largest.data()) ==
-             0;
+  return kernel && x.row_stride == 1 && kernel(x.data, portable::columns_of(x, x), runs, largest.data()) == 0;
 }
 
 /// That for Elements; null if there is none.
@@ -193,11 +193,7 @@ NARROW_KERNEL void dequantize_block(matrix_view<const Element> q, float scale, m
     } else {
       const auto kernel = dequantize_kernel_of<Element>(t);
       if (kernel && x.row_stride == 1 && q.row_stride == 1) {
-        const bool one_line = x.col_stride == x.rows && q.col_stride == q.rows;
-        const line_block lines{.n = one_line ? x.rows * x.cols : x.rows,
-                               .lines = one_line ? 1 : x.cols,
-                               .from_stride = q.col_stride,
-                               .to_stride = x.col_stride};
+        const line_block lines = portable::columns_of(q, x).joined();
         return kernel(q.data, x.data, lines, block_runs::one(lines), &scale);
       }
     }
@@ -215,12 +211,9 @@ NARROW_KERNEL bool dequantize_blocks(matrix_view<const Element> q, const block_s
   if (x.row_stride != 1 || q.row_stride != 1) return false;
   const kernel_set t = dispatch::instance().kernels();
   if constexpr (narrow_fixed<Element>) {
-    constexpr float unit = detail::power_of_two(-Element::fraction_length);
     std::array<float, block_scales::most_scales> steps;
-    const block_scales of_mantissas{scales.mapped(steps, [](float scale) { return scale * unit; }),
-                                    scales.runs};
-    return dequantize_blocks(mantissas_of<const Element, const typename Element::bits_type>(q), of_mantissas,
-                             x);
+    return dequantize_blocks(mantissas_of<const Element, const typename Element::bits_type>(q),
+                             scales.of_mantissas<Element>(steps), x);
   } else if constexpr (narrow_float<Element>) {
     const auto scale = t.get<&kernel_table::scale_blocks>();
     if (!scale || x.rows > longest_line) return false;
@@ -233,9 +226,7 @@ NARROW_KERNEL bool dequantize_blocks(matrix_view<const Element> q, const block_s
   } else {
     const auto kernel = dequantize_kernel_of<Element>(t);
     if (!kernel) return false;
-    kernel(q.data, x.data,
-           {.n = x.rows, .lines = x.cols, .from_stride = q.col_stride, .to_stride = x.col_stride},
-           scales.runs, scales.values.data());
+    kernel(q.data, x.data, portable::columns_of(q, x), scales.runs, scales.values.data());
     return true;
   }
 }

@@ -96,6 +96,11 @@ struct line_source {
 struct line_block {
   index n = 0, lines = 1;
   index from_stride = 0, to_stride = 0;
+
+  /// As one line where nothing lies between them.
+  constexpr line_block joined() const {
+    return from_stride == n && to_stride == n ? line_block{.n = n * lines} : *this;
+  }
 };
 
 /// What elements are rounded stochastically under: the indices first, first + step, ..., those of the next
