@@ -32,6 +32,7 @@ class series {
   [[nodiscard]] double whole() const { return median(whole_); }
   [[nodiscard]] double products() const { return median(products_); }
   [[nodiscard]] double conversions() const { return median(conversions_); }
+  [[nodiscard]] std::optional<double> modelled() const { return network_->modelled_speed_up(); }
 
  private:
   using clock = std::chrono::steady_clock;
@@ -72,7 +73,8 @@ std::vector<step_time> time_steps(const training_settings& settings, const datas
       plain.step();
       narrow.step();
     }
-    times.push_back({kind->name, narrow.whole(), narrow.products(), narrow.conversions(), plain.whole()});
+    times.push_back({kind->name, narrow.whole(), narrow.products(), narrow.conversions(), plain.whole(),
+                     narrow.modelled()});
   }
   return times;
 }
@@ -81,10 +83,15 @@ void print_times(std::ostream& out, std::span<const step_time> times) {
   const auto percent = [&](double part, double whole) {
     out << std::setw(10) << std::setprecision(0) << 100 * part / whole << " %";
   };
-  out << "format       ms a step      fp32   speedup    products conversions        rest\n" << std::fixed;
+  out << "format       ms a step      fp32   speedup   model    products conversions        rest\n"
+      << std::fixed;
   for (const step_time& t : times) {
     out << std::left << std::setw(12) << t.format << std::right << std::setprecision(2) << std::setw(10)
         << 1e3 * t.whole << std::setw(10) << 1e3 * t.of_fp32 << std::setw(9) << t.of_fp32 / t.whole << 'x';
+    if (t.modelled)
+      out << std::setw(7) << *t.modelled << 'x';
+    else
+      out << std::setw(8) << "";
     percent(t.products, t.whole);
     percent(t.conversions, t.whole);
     percent(t.whole - t.products - t.conversions, t.whole);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -13,8 +14,9 @@ namespace narrow_train {
 struct step_time {
   std::string_view format;
   double whole;
-  double products, conversions;  // parts of it
-  double of_fp32;                // a step in fp32, of the same rounds
+  double products, conversions;    // parts of it
+  double of_fp32;                  // a step in fp32, of the same rounds
+  std::optional<double> modelled;  // see stepper
 };
 
 /// Images of widths.front() random pixels and random labels, one batch; widths.back() is the number of

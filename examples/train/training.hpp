@@ -308,6 +308,10 @@ class stepper {
  public:
   virtual ~stepper() = default;
   virtual void step() = 0;
+  /// What the cost model gives for the products of the steps so far; nothing where formats do not switch. Not
+  /// of what switching costs, which it charges for each image: of dense layers, whose weights take part once
+  /// in an image, many times the products.
+  [[nodiscard]] virtual std::optional<double> modelled_speed_up() = 0;
 };
 
 template <class S> class stepper_of final : public stepper {
@@ -317,6 +321,12 @@ template <class S> class stepper_of final : public stepper {
     batch_.select(0);
   }
   void step() override { trained_.step(batch_); }
+  std::optional<double> modelled_speed_up() override {
+    const precision_policy* const policy = trained_.training().policy();
+    if (policy == nullptr) return std::nullopt;
+    const auto products = [](const narrow::cost_model& of) { return of.costs() - of.overhead(); };
+    return products(policy->costs_in_fp32()) / products(policy->costs());
+  }
 
  private:
   trainee<S> trained_;

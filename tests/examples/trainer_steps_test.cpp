@@ -31,6 +31,9 @@ TEST_CASE("every format's step is timed, and what it consists of", "[train][step
     CHECK((t.conversions > 0 || t.format == "fp32"));
     CHECK(t.whole > 0);
     CHECK(t.of_fp32 > 0);
+    const bool switches = t.format == "muppet" || t.format.starts_with("marvin");
+    CHECK(t.modelled.has_value() == switches);
+    if (switches) CHECK(*t.modelled == Approx(64.0 / 40));  // at 8 bits, and a backward pass in 32
     CHECK(table.str().find("\n" + std::string(t.format) + " ") != std::string::npos);
   }
 }
