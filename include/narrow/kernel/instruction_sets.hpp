@@ -72,6 +72,7 @@ inline constexpr auto listed_sets = linked(
     , listed_set<neon::kernels>{"neon", "portable", [] { return true; }}
     , listed_set<neon_dot::kernels>{"neon_dot", "neon", has<&processor::neon_dot>}
     , listed_set<neon_bf16::kernels>{"neon_bf16", "neon_dot", has<&processor::neon_bf16>}
+    , listed_set<neon_i8mm::kernels>{"neon_i8mm", "neon_bf16", has<&processor::neon_i8mm>}
 #endif
 );
 // clang-format on

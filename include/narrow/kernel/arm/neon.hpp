@@ -1,5 +1,5 @@
-// NEON, which every AArch64 processor has, and what dot products of int8 and BF16 add to it: vectors of 128
-// bits.
+// NEON, which every AArch64 processor has, and what dot products of int8, BF16 and products of matrices of
+// int8 add to it: vectors of 128 bits.
 #pragma once
 
 #include <arm_neon.h>
@@ -336,5 +336,61 @@ struct kernels {
 };
 
 }  // namespace narrow::kernel::neon_bf16
+
+NARROW_TARGET_END
+
+NARROW_TARGET_BEGIN("i8mm")
+
+namespace narrow::kernel::neon_i8mm {
+
+/// SMMLA multiplies two rows of eight int8 with two columns of eight: two groups at a time. Of panels as wide
+/// as `Width` vectors the first ones.
+template <int Rows, int Width, int Vectors>
+NARROW_KERNEL void multiply_panels(const left_panel& a, const word* b, index groups, const std::int32_t*,
+                                   std::int32_t* tile, index stride) {
+  using ints = neon::integers;
+  static_assert(Rows % 2 == 0);
+  constexpr int row_pairs = Rows / 2, column_pairs = 2 * Vectors;
+  ints::vector acc[row_pairs][column_pairs];  // of two rows and two columns
+  NARROW_UNROLL for (auto& pair : acc) NARROW_UNROLL for (ints::vector& sums : pair) sums = ints::zero();
+  for (index p = 0; p < groups; p += 2, b += 2 * Width * ints::lanes) {
+    ints::vector columns[column_pairs];
+    NARROW_UNROLL for (int v = 0; v < Vectors; ++v) {
+      const ints::vector x = ints::load(b + v * ints::lanes), y = ints::load(b + (Width + v) * ints::lanes);
+      columns[2 * v] = vzip1q_s32(x, y);
+      columns[2 * v + 1] = vzip2q_s32(x, y);
+    }
+    NARROW_UNROLL for (int i = 0; i < row_pairs; ++i) {
+      word words[ints::lanes];
+      for (int w = 0; w < ints::lanes; ++w)
+        std::memcpy(&words[w], a.data + (2 * i + w / 2) * a.row_step + (p + w % 2) * a.group_step,
+                    sizeof words[w]);
+      const ints::vector rows = ints::load(words);
+      NARROW_UNROLL for (int v = 0; v < column_pairs; ++v) asm(
+          "smmla %0.4s, %1.16b, %2.16b" : "+w"(acc[i][v]) : "w"(rows), "w"(columns[v]));
+    }
+  }
+  NARROW_UNROLL for (int i = 0; i < row_pairs; ++i) NARROW_UNROLL for (int v = 0; v < Vectors; ++v) {
+    const int64x2_t left = vreinterpretq_s64_s32(acc[i][2 * v]),
+                    right = vreinterpretq_s64_s32(acc[i][2 * v + 1]);
+    std::int32_t* const to = tile + 2 * i * stride + v * ints::lanes;
+    ints::store(to, vreinterpretq_s32_s64(vzip1q_s64(left, right)));
+    ints::store(to + stride, vreinterpretq_s32_s64(vzip2q_s64(left, right)));
+  }
+}
+
+template <int Rows, int Vectors> constexpr panel_kernel<std::int32_t> panels() {
+  panel_kernel<std::int32_t> result{Rows, Vectors * neon::integers::lanes,
+                                    multiply_panels<Rows, Vectors, Vectors>,
+                                    multiply_panels<Rows, Vectors, Vectors / 2>};
+  result.multiple = 2;
+  return result;
+}
+
+struct kernels {
+  template <class Table> static constexpr void offer(Table& table) { NARROW_OFFER(int8, panels<8, 2>()); }
+};
+
+}  // namespace narrow::kernel::neon_i8mm
 
 NARROW_TARGET_END
