@@ -61,7 +61,7 @@ struct block_layout {
     const block_grid lines = as_lines(grid);
     const kernel::block_runs shape{.width = lines.tile_rows, .height = lines.tile_cols};
     const std::ptrdiff_t most =
-        (shape.are_narrow() ? kernel::most_places : kernel::longest_line) / shape.width;
+        (shape.are_narrow() ? kernel::most_places : kernel::most_between) / shape.width;
     const std::ptrdiff_t runs =
         std::clamp<std::ptrdiff_t>(most, 1, std::min(lines.block_rows(), most_scales));
     block_grid pieces = lines;

@@ -74,6 +74,9 @@ NARROW_KERNEL void quantize_block(matrix_view<const float> x, matrix_view<Elemen
   }
 }
 
+/// How many numbers are decoded or scaled in between.
+inline constexpr index most_between = 2048;
+
 /// The scales of the blocks of lines, at most most_scales.
 struct block_scales {
   static constexpr index most_scales = 256;
@@ -91,20 +94,23 @@ struct block_scales {
     constexpr float unit = detail::power_of_two(-Element::fraction_length);
     return {mapped(to, [](float scale) { return scale * unit; }), runs};
   }
-  /// visit(j, runs, scales) for each of so many lines of so many places, with the scales that it meets; stops
-  /// where that returns false.
-  template <class Visit> bool for_each_line(index places, index lines, const Visit& visit) const {
-    const block_runs along{.width = runs.width, .before = runs.before};
-    const index count = (runs.before + places + runs.width - 1) / runs.width;
+  /// visit(j, count, scales) for so many lines of so many places, those that meet the same scales at a time,
+  /// but no more than most_between numbers; stops where that returns false.
+  template <class Visit> bool for_each_band(index places, index lines, const Visit& visit) const {
+    const index most = most_between / places, width = (runs.before + places + runs.width - 1) / runs.width;
     const float* scales = values.data();
-    for (index j = 0, end = runs.height - runs.above; j < lines; end += runs.height, scales += count)
-      for (; j < std::min(end, lines); ++j)
-        if (!visit(j, along, scales)) return false;
+    for (index j = 0, end = runs.height - runs.above; j < lines; end += runs.height, scales += width)
+      for (index count; j < std::min(end, lines); j += count) {
+        count = std::min({most, end - j, lines - j});
+        if (!visit(j, count, scales)) return false;
+      }
     return true;
   }
+  /// Those of a band, of so many lines.
+  block_runs along(index lines) const {
+    return {.width = runs.width, .before = runs.before, .height = lines};
+  }
 };
-/// Of lines that are decoded or scaled in between.
-inline constexpr index longest_line = 2048;
 
 /// For scales that are powers of two. False if there is no kernel, or something is NaN; then what q holds
 /// means nothing.
@@ -112,16 +118,19 @@ template <narrow_float Element, class Round>
 bool encode_blocks(matrix_view<const float> x, matrix_view<Element> q, const block_scales& scales,
                    const Round& round, const element_order& order) {
   const auto scale = dispatch::instance().kernels().get<&kernel_table::scale_blocks>();
-  if (!scale || x.rows > longest_line ||
+  if (!scale || x.rows > most_between ||
       !std::all_of(scales.values.begin(), scales.values.end(), [](float s) { return s > 0; }))
     return false;
   std::array<float, block_scales::most_scales> inverses;
   const block_scales by{scales.mapped(inverses, [](float s) { return 1 / s; }), scales.runs};
-  return by.for_each_line(x.rows, x.cols, [&](index j, const block_runs& runs, const float* factors) {
-    float values[longest_line];
-    scale(&x(0, j), values, {.n = x.rows}, runs, factors);
-    return encode_line<Element, overflow::saturate>(values, &q(0, j), q.rows, round, order(0, j),
-                                                    order.row_step);
+  return by.for_each_band(x.rows, x.cols, [&](index j, index lines, const float* factors) {
+    float values[most_between];
+    scale(&x(0, j), values, {x.rows, lines, x.col_stride, x.rows}, by.along(lines), factors);
+    for (index k = 0; k < lines; ++k)
+      if (!encode_line<Element, overflow::saturate>(values + k * x.rows, &q(0, j + k), x.rows, round,
+                                                    order(0, j + k), order.row_step))
+        return false;
+    return true;
   });
 }
 
@@ -216,11 +225,11 @@ NARROW_KERNEL bool dequantize_blocks(matrix_view<const Element> q, const block_s
                              scales.of_mantissas<Element>(steps), x);
   } else if constexpr (narrow_float<Element>) {
     const auto scale = t.get<&kernel_table::scale_blocks>();
-    if (!scale || x.rows > longest_line) return false;
-    return scales.for_each_line(x.rows, x.cols, [&](index j, const block_runs& runs, const float* factors) {
-      float values[longest_line];
-      decode(t, &q(0, j), 1, values, x.rows);
-      scale(values, &x(0, j), {.n = x.rows}, runs, factors);
+    if (!scale || x.rows > most_between) return false;
+    return scales.for_each_band(x.rows, x.cols, [&](index j, index lines, const float* factors) {
+      float values[most_between];
+      for (index k = 0; k < lines; ++k) decode(t, &q(0, j + k), 1, values + k * x.rows, x.rows);
+      scale(values, &x(0, j), {x.rows, lines, x.rows, x.col_stride}, scales.along(lines), factors);
       return true;
     });
   } else {
