@@ -270,10 +270,11 @@ template <class Inverse> struct nearly_stochastic {
 
 /// Lines, each number by the inverse that `lanes` have for its place.
 template <class Lanes, class Element>
-inline void quantize_with(const Lanes& lanes, const float* from, Element* to, const line_block& block,
-                          const element_draws& draws) {
+NARROW_KERNEL void quantize_with(const Lanes& of_places, const float* from, Element* to, const line_block& block,
+                                 const element_draws& draws) {
   constexpr index count = Lanes::count, ways = 4;
-  const line_block b = block;  // which a store to `to` cannot change
+  const Lanes lanes = of_places;  // which a store to `to` cannot change
+  const line_block b = block;
   const index n = b.n;
   const std::uint32_t next = draws.step, line_step = draws.line_step, step = static_cast<std::uint32_t>(count) * next;
   typename Lanes::indices start;

@@ -2,7 +2,7 @@
 // after codes.inl and quantize_blocks.inl. No include guard, on purpose.
 
 /// One block.
-inline std::size_t survey_block(const float* from, const line_block& b, std::uint32_t* largest) {
+NARROW_KERNEL inline std::size_t survey_block(const float* from, const line_block& b, std::uint32_t* largest) {
   constexpr index ways = 4;
   const index n = b.n;
   signed_lanes most[ways] = {};
