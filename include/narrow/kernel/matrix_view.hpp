@@ -90,7 +90,7 @@ inline void check_shapes(bool match, std::string_view function, std::string_view
   if (!match) refuse_shapes(function, a, of_a, b, of_b);
 }
 
-/// The shape as lines in memory.
+/// A shape, and the lines in memory that it comes to.
 [[gnu::noinline]] inline void check_lines(std::ptrdiff_t size, extents of, std::ptrdiff_t lines,
                                           std::ptrdiff_t length, std::ptrdiff_t leading_dimension,
                                           std::string_view function) {

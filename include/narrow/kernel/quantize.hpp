@@ -220,25 +220,27 @@ bool describe(element_draws& draws, const Round& round, const element_order& ord
   return true;
 }
 
-/// The kernel of the instruction set in use for Elements rounded by Round; null if there is none.
+/// A member of the quantize_kernels of Elements.
+template <std::signed_integral Element, auto Member> auto quantizers_of(kernel_set t) {
+  if constexpr (sizeof(Element) == 1)
+    return t.get<&kernel_table::quantize_int8, Member>();
+  else if constexpr (sizeof(Element) == 2)
+    return t.get<&kernel_table::quantize_int16, Member>();
+  else
+    return t.get<&kernel_table::quantize_int32, Member>();
+}
+
+/// That of the instruction set in use for Elements rounded by Round; null if there is none.
 template <class Element, class Round> auto quantize_kernel() {
   using kernels = quantize_kernels<Element>;
   if constexpr (std::signed_integral<Element> && sizeof(Element) <= sizeof(std::int32_t)) {
-    constexpr auto of_elements = [] {
-      if constexpr (sizeof(Element) == 1)
-        return &kernel_table::quantize_int8;
-      else if constexpr (sizeof(Element) == 2)
-        return &kernel_table::quantize_int16;
-      else
-        return &kernel_table::quantize_int32;
-    }();
     const kernel_set t = dispatch::instance().kernels();
     if constexpr (std::same_as<Round, rounding::nearest_even>)
-      return t.get<of_elements, &kernels::nearest_even>();
+      return quantizers_of<Element, &kernels::nearest_even>(t);
     if constexpr (std::same_as<Round, rounding::toward_zero>)
-      return t.get<of_elements, &kernels::toward_zero>();
+      return quantizers_of<Element, &kernels::toward_zero>(t);
     if constexpr (std::same_as<Round, rounding::stochastic>)
-      return t.get<of_elements, &kernels::stochastic>();
+      return quantizers_of<Element, &kernels::stochastic>(t);
   }
   return typename kernels::kernel{};
 }

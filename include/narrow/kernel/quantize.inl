@@ -1,6 +1,5 @@
-// Lines of floats to integers, included once in the namespace of each instruction set, inside its
-// target region, after codes.inl. The same results as kernel::portable, in float lanes where they tell. No include guard, on
-// purpose.
+// Lines of floats to integers, included once in the namespace of each instruction set, inside its target region, after
+// codes.inl. The same results as kernel::portable, in float lanes where they tell. No include guard, on purpose.
 
 inline constexpr int quantize_lanes = vector_bytes / 8;
 using double_lanes [[gnu::vector_size(vector_bytes)]] = double;

@@ -165,5 +165,5 @@ NARROW_KERNEL void dequantize_blocks(const Element* from, float* to, const line_
 template <class Element> constexpr quantize_kernels<Element> quantizers() {
   return {quantize_blocks<round_nearest, magnitude_nearest, Element>,
           quantize_blocks<round_toward_zero, magnitude_toward_zero, Element>,
-          quantize_blocks<round_stochastic, magnitude_stochastic, Element>};
+          quantize_blocks<round_stochastic, magnitude_stochastic, Element>, dequantize_blocks<Element>};
 }

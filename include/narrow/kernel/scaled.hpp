@@ -168,16 +168,6 @@ inline bool survey_blocks(matrix_view<const float> x, const block_runs& runs,
   return kernel && x.row_stride == 1 && kernel(x.data, portable::columns_of(x, x), runs, largest.data()) == 0;
 }
 
-/// That for Elements; null if there is none.
-template <class Element> dequantize_kernel<Element> dequantize_kernel_of(kernel_set t) {
-  if constexpr (sizeof(Element) == 1)
-    return t.get<&kernel_table::dequantize_int8>();
-  else if constexpr (sizeof(Element) == 2)
-    return t.get<&kernel_table::dequantize_int16>();
-  else
-    return t.get<&kernel_table::dequantize_int32>();
-}
-
 /// x(i, j) = q(i, j) scale, rounded to float.
 template <class Element>
 NARROW_KERNEL void dequantize_block(matrix_view<const Element> q, float scale, matrix_view<float> x) {
@@ -200,7 +190,7 @@ NARROW_KERNEL void dequantize_block(matrix_view<const Element> q, float scale, m
         return;
       }
     } else {
-      const auto kernel = dequantize_kernel_of<Element>(t);
+      const auto kernel = portable::quantizers_of<Element, &quantize_kernels<Element>::dequantize>(t);
       if (kernel && x.row_stride == 1 && q.row_stride == 1) {
         const line_block lines = portable::columns_of(q, x).joined();
         return kernel(q.data, x.data, lines, block_runs::one(lines), &scale);
@@ -233,7 +223,7 @@ NARROW_KERNEL bool dequantize_blocks(matrix_view<const Element> q, const block_s
       return true;
     });
   } else {
-    const auto kernel = dequantize_kernel_of<Element>(t);
+    const auto kernel = portable::quantizers_of<Element, &quantize_kernels<Element>::dequantize>(t);
     if (!kernel) return false;
     kernel(q.data, x.data, portable::columns_of(q, x), scales.runs, scales.values.data());
     return true;

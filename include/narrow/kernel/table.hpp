@@ -132,15 +132,17 @@ struct quantization {
   element_draws draws = {};
 };
 
+/// to = float(from) * scale, rounded.
+template <class Element>
+using scaling_of_blocks = void (*)(const Element* from, float* to, const line_block&, const block_runs&,
+                                   const float* scales);
+
 template <class Element> struct quantize_kernels {
   using kernel = void (*)(const float* from, Element* to, const line_block&, const quantization&,
                           const block_runs&, const double* inverses);
   kernel nearest_even = nullptr, toward_zero = nullptr, stochastic = nullptr;
+  scaling_of_blocks<Element> dequantize = nullptr;
 };
-/// to = float(from) * scale, rounded.
-template <class Element>
-using dequantize_kernel = void (*)(const Element* from, float* to, const line_block&, const block_runs&,
-                                   const float* scales);
 
 /// How many sums each place has in moment_sums: additions to one of them do not wait for those to the others.
 inline constexpr int moment_parts = 4;
@@ -310,10 +312,7 @@ struct kernel_table {
   quantize_kernels<std::int8_t> quantize_int8 = {};
   quantize_kernels<std::int16_t> quantize_int16 = {};
   quantize_kernels<std::int32_t> quantize_int32 = {};
-  dequantize_kernel<std::int8_t> dequantize_int8 = nullptr;
-  dequantize_kernel<std::int16_t> dequantize_int16 = nullptr;
-  dequantize_kernel<std::int32_t> dequantize_int32 = nullptr;
-  dequantize_kernel<float> scale_blocks = nullptr;
+  scaling_of_blocks<float> scale_blocks = nullptr;
   /// Raises `largest` of each block to the bits of the largest finite magnitude; returns how many numbers are
   /// not finite.
   std::size_t (*survey)(const float* from, const line_block&, const block_runs&,

@@ -19,9 +19,6 @@ template <class Table> constexpr void offer_vectors(Table& table) {
   NARROW_OFFER(quantize_int8, quantizers<std::int8_t>());
   NARROW_OFFER(quantize_int16, quantizers<std::int16_t>());
   NARROW_OFFER(quantize_int32, quantizers<std::int32_t>());
-  NARROW_OFFER(dequantize_int8, dequantize_blocks<std::int8_t>);
-  NARROW_OFFER(dequantize_int16, dequantize_blocks<std::int16_t>);
-  NARROW_OFFER(dequantize_int32, dequantize_blocks<std::int32_t>);
   NARROW_OFFER(scale_blocks, dequantize_blocks<float>);
   NARROW_OFFER(survey, survey_blocks);
   NARROW_OFFER(add_moments, add_places<moments_at>);
