@@ -115,11 +115,17 @@ template <class Op, class A, class B> constexpr mixed_t<A, B> apply(A a, B b) {
                    divides = std::same_as<Op, over>;
     const auto of = [](const auto& x) {
       using number = std::remove_cvref_t<decltype(x)>;
-      return wraps && !divides && is_multiple_of_words(x) ? number{} : x;
+      return wraps && is_multiple_of_words(x) ? number{} : x;
     };
-    // An integer over a fixed number has up to 94 digits before the cut; wrapping needs the last of them.
+    // Wrapping asks for the last of a quotient's digits, of which division by 2^-1074 gives many: as many as the
+    // result has, and 32 after them to round by.
     const auto exact = with_unpacked<std::conditional_t<wraps && divides, uint128, std::uint64_t>>(
-        a, b, [&](const auto& x, const auto& y) { return Op::exact(of(x), of(y), sign_of_zero_sum(round)); });
+        a, b, [&](const auto& x, const auto& y) {
+          if constexpr (wraps && divides)
+            return divide(x, y, -(result::fraction_length + 32));
+          else
+            return Op::exact(of(x), of(y), sign_of_zero_sum(round));
+        });
     return result(exact, round, typename result::overflow_policy{});
   } else {
     using narrow_type = std::conditional_t<narrow_scalar<A>, A, B>;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <compare>
+#include <limits>
 #include <utility>
 
 #include "unpacked.hpp"
@@ -70,8 +71,11 @@ template <class Word> constexpr unpacked<Word> multiply(unpacked<Word> a, unpack
   return {kind::finite, of, false, a.exponent + b.exponent, a.significand * b.significand};
 }
 
-/// a / b; significands of up to half a word. The quotient has a word less two bits at least.
-template <class Word> constexpr unpacked<Word> divide(unpacked<Word> a, unpacked<Word> b) {
+/// a / b; significands of up to half a word. The quotient has a word less two bits at least, and more if those
+/// end above 2^last: then the last word of them.
+template <class Word>
+constexpr unpacked<Word> divide(unpacked<Word> a, unpacked<Word> b,
+                                int last = std::numeric_limits<int>::max()) {
   const sign of = a.of * b.of;
   if (a.what == kind::nan) return a;
   if (b.what == kind::nan) return b;
@@ -84,15 +88,19 @@ template <class Word> constexpr unpacked<Word> divide(unpacked<Word> a, unpacked
   }
   if (a.what == kind::zero) return {kind::zero, of, false, 0, 0};
 
-  // Long division in two digits of half a word each.
+  // Long division, half a word at a time.
   constexpr int half = bits_of<Word> / 2;
   const int up_a = half - bit_width_of(a.significand), up_b = half - bit_width_of(b.significand);
   const Word numerator = a.significand << up_a << (half - 1), denominator = b.significand << up_b;
-  const Word high = numerator / denominator;
-  const Word rest = (numerator % denominator) << half;
-  const Word low = rest / denominator;
-  const int exponent = (a.exponent - up_a) - (b.exponent - up_b) - (half - 1) - half;
-  return {kind::finite, of, rest % denominator != 0, exponent, (high << half) | low};
+  Word quotient = numerator / denominator, rest = numerator % denominator;
+  int exponent = (a.exponent - up_a) - (b.exponent - up_b) - (half - 1);
+  do {
+    rest <<= half;
+    quotient = (quotient << half) | (rest / denominator);
+    rest %= denominator;
+    exponent -= half;
+  } while (exponent > last);
+  return {kind::finite, of, rest != 0, exponent, quotient};
 }
 
 /// How many of its bits a root has.
