@@ -51,10 +51,12 @@ concept narrow_fixed = detail::is_fixed<T>;
 template <class T>
 concept narrow_scalar = narrow_float<T> || narrow_fixed<T>;
 
-/// The built-in arithmetic types, the ones that mix with narrow scalars implicitly.
+/// The built-in arithmetic types, the ones that mix with narrow scalars implicitly. Not a compiler's own:
+/// __int128, __float128, std::float16_t.
 template <class T>
 concept builtin_arithmetic =
-    (std::integral<T> && sizeof(T) <= sizeof(std::uint64_t)) || std::floating_point<T>;
+    (std::integral<T> && sizeof(T) <= sizeof(std::uint64_t)) || std::is_same_v<std::remove_cv_t<T>, float> ||
+    std::is_same_v<std::remove_cv_t<T>, double> || std::is_same_v<std::remove_cv_t<T>, long double>;
 
 /// The built-in type that holds every value of T, to which T converts: float, or double for `fixed` with WL
 /// > 24.

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <utility>
 
 #include "tensor_product.hpp"
 
@@ -159,9 +160,33 @@ template <class Op> inline constexpr bool is_difference = false;
 template <class A, class B>
 inline constexpr bool is_difference<Eigen::internal::scalar_difference_op<A, B>> = true;
 
+template <class T> struct held_value { T value; };
+
+/// An expression inside a larger one, computed whole into a Result before its coefficients are read.
+template <class Result>
+class value_evaluator : held_value<const Result>, public Eigen::internal::evaluator<Result> {
+  using base = Eigen::internal::evaluator<Result>;
+
+ public:
+  enum {
+    Flags = (int(base::Flags) & ~(Eigen::PacketAccessBit | Eigen::LvalueBit | Eigen::DirectAccessBit)) |
+            Eigen::EvalBeforeNestingBit
+  };
+
+ protected:
+  template <class X>
+  explicit value_evaluator(X&& x) : held_value<const Result>{Result(std::forward<X>(x))}, base(this->value) {}
+};
+
 /// A product inside a larger expression: wide for floating formats, rounded once for `fixed`.
 template <class L, class R>
 using product_result = plain_like<widened_t<typename Eigen::Product<L, R>::Scalar>, Eigen::Product<L, R>>;
+
+template <class L, class R> product_result<L, R> product_value(const L& l, const R& r) {
+  product_result<L, R> result(l.rows(), r.cols());
+  multiply(result, l, r, 1, 0);
+  return result;
+}
 
 }  // namespace narrow::detail
 
@@ -197,21 +222,10 @@ class dense_product_base<L, R, Options, InnerProduct> : public dense_xpr_base<Pr
 template <class L, class R, int Options, int Tag>
 requires narrow::detail::narrow_product<L, R>
 struct product_evaluator<Product<L, R, Options>, Tag, DenseShape, DenseShape>
-    : evaluator<narrow::detail::product_result<L, R>> {
+    : narrow::detail::value_evaluator<narrow::detail::product_result<L, R>> {
   using XprType = Product<L, R, Options>;
-  using Result = narrow::detail::product_result<L, R>;
-  using Base = evaluator<Result>;
-  enum {
-    Flags = (int(Base::Flags) & ~(PacketAccessBit | LvalueBit | DirectAccessBit)) | EvalBeforeNestingBit
-  };
-
-  explicit product_evaluator(const XprType& xpr) : result_(xpr.rows(), xpr.cols()) {
-    narrow::detail::multiply(result_, xpr.lhs(), xpr.rhs(), 1, 0);
-    ::new (static_cast<Base*>(this)) Base(result_);
-  }
-
- private:
-  Result result_;
+  explicit product_evaluator(const XprType& xpr)
+      : product_evaluator::value_evaluator(narrow::detail::product_value(xpr.lhs(), xpr.rhs())) {}
 };
 
 /// A product of which single coefficients are asked for: each is an inner product of its own.

@@ -164,20 +164,10 @@ struct Assignment<Dst, Inverse<X>, assign_op<typename Dst::Scalar, typename X::S
 template <class X>
 requires(narrow::detail::dense_expression<X>&&
              narrow::detail::narrow_expression<X>) struct unary_evaluator<Inverse<X>>
-    : evaluator<narrow::detail::plain_like<narrow::detail::widened_t<typename X::Scalar>, Inverse<X>>> {
-  using Result = narrow::detail::plain_like<narrow::detail::widened_t<typename X::Scalar>, Inverse<X>>;
-  using Base = evaluator<Result>;
-  enum {
-    Flags = (int(Base::Flags) & ~(PacketAccessBit | LvalueBit | DirectAccessBit)) | EvalBeforeNestingBit
-  };
-
+    : narrow::detail::value_evaluator<
+          narrow::detail::plain_like<narrow::detail::widened_t<typename X::Scalar>, Inverse<X>>> {
   explicit unary_evaluator(const Inverse<X>& xpr)
-      : result_(narrow::detail::wide_inverse(xpr.nestedExpression())) {
-    ::new (static_cast<Base*>(this)) Base(result_);
-  }
-
- private:
-  const Result result_;
+      : unary_evaluator::value_evaluator(narrow::detail::wide_inverse(xpr.nestedExpression())) {}
 };
 
 #define NARROW_DETERMINANT(Parameters, Size)                                                   \
