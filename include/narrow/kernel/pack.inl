@@ -68,18 +68,18 @@ template <class Element> inline void pack_across(const line_source& s, index wid
   constexpr index size = sizeof(Element), group = sizeof(word) / size;
   for (index first = 0; first < width; first += lines_across) {
     const index lines = std::clamp<index>(s.lines - first, 0, lines_across), some = std::min(lines_across, width - first);
-    const unsigned char* from = s.data + first * size;
+    const auto from = [&](index k) { return s.data + k * s.depth_step + first * size; };
     word* next = to + first;
     // What is written beyond the panel's width, the next groups put right.
     const index beyond = (lines_across - some + width - 1) / width * group,
                 safe = s.readable - first < lines_across ? 0 : s.depth - beyond;
     index k = 0;
-    for (; k + group <= safe; k += group, next += width, from += group * s.depth_step)
-      words_across<Element>(from, s.depth_step, flip, next);
-    for (; k < s.depth; k += group, next += width, from += group * s.depth_step) {
+    for (; k + group <= safe; k += group, next += width) words_across<Element>(from(k), s.depth_step, flip, next);
+    for (; k < s.depth; k += group, next += width) {
       unsigned char copy[group * lines_across * size] = {};  // what lies beyond the matrix is not read
-      for (index q = 0; q < std::min(group, s.depth - k); ++q)
-        std::memcpy(copy + q * lines_across * size, from + q * s.depth_step, static_cast<std::size_t>(lines * size));
+      if (lines > 0)
+        for (index q = 0; q < std::min(group, s.depth - k); ++q)
+          std::memcpy(copy + q * lines_across * size, from(k + q), static_cast<std::size_t>(lines * size));
       word words[lines_across];
       words_across<Element>(copy, lines_across * size, flip, words);
       std::memcpy(next, words, static_cast<std::size_t>(some) * sizeof(word));
@@ -96,11 +96,11 @@ template <class Element> inline void pack_along(const line_source& s, index widt
   for (; p + 4 <= safe; p += 4, to += 4 * width)
     for (index l = (width - 1) / 4 * 4; l >= 0; l -= 4) {
       quad x[4] = {};
-      const unsigned char* const from = s.data + l * s.line_step + p * 4;
+      const auto from = [&](index i) { return s.data + (l + i) * s.line_step + p * 4; };
       if (l + 4 <= s.lines) {
-        NARROW_UNROLL for (int i = 0; i < 4; ++i) std::memcpy(&x[i], from + i * s.line_step, sizeof(quad));
+        NARROW_UNROLL for (int i = 0; i < 4; ++i) std::memcpy(&x[i], from(i), sizeof(quad));
       } else {
-        for (index i = 0; i < s.lines - l; ++i) std::memcpy(&x[i], from + i * s.line_step, sizeof(quad));
+        for (index i = 0; i < s.lines - l; ++i) std::memcpy(&x[i], from(i), sizeof(quad));
       }
       const quad a = __builtin_shufflevector(x[0], x[1], 0, 4, 1, 5), b = __builtin_shufflevector(x[2], x[3], 0, 4, 1, 5),
                  c = __builtin_shufflevector(x[0], x[1], 2, 6, 3, 7), d = __builtin_shufflevector(x[2], x[3], 2, 6, 3, 7);
