@@ -157,13 +157,12 @@ inline void check_clips(std::span<const float> clips, std::size_t blocks) {
                                   " must be finite and not negative");
 }
 
-/// The scale of a block that is to hold what asks for the scale `needed`: the present one doubled until it
-/// does, but not beyond `largest`, so that a block does not grow often. A block that may be all zeros, whose
-/// scale is `smallest`, takes what is needed; NaN, the scale of nothing but NaN, stays and is taken at once.
-/// On bits, as subnormal scales ask for.
+/// The scale of a block that is to hold what asks for a larger one, `needed`: the present one doubled until
+/// it does, but not beyond `largest`, so that a block does not grow often. A block that may be all zeros,
+/// whose scale is `smallest`, takes what is needed; NaN, the scale of nothing but NaN, stays and is taken at
+/// once. On bits, as subnormal scales ask for.
 inline float grown_scale(float present, float needed, float smallest, float largest) {
   const auto bits = [](float x) { return magnitude_bits(x); };
-  if (bits(needed) <= bits(present)) return present;
   if (bits(present) == bits(smallest) || bits(needed) > nonfinite_bits) return needed;
   std::uint32_t grown = bits(present);
   while (grown < bits(needed)) grown += grown < binary32::min_normal ? grown : binary32::min_normal;

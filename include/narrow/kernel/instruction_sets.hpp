@@ -40,14 +40,11 @@ template <class... Kernels> struct set_list {
   }
 };
 
-template <class Kernels> struct listed_set {
-  std::string_view name, extends;
-  bool (*supported)();
-};
+template <class Kernels> struct listed_set : instruction_set {};
 
 /// The list with what each one extends found in it, before it.
 template <class... Kernels> consteval set_list<Kernels...> linked(const listed_set<Kernels>&... listed) {
-  set_list<Kernels...> list{{{{listed.name, listed.extends, listed.supported}...}}};
+  set_list<Kernels...> list{{listed...}};
   for (std::size_t i = 1; i < list.sets.size(); ++i) {
     std::size_t& base = list.sets[i].base;
     while (list.sets[base].name != list.sets[i].extends)
@@ -60,19 +57,19 @@ template <class... Kernels> consteval set_list<Kernels...> linked(const listed_s
 // clang-format off
 /// The best one last. Each has what the one has that it extends, and puts its own kernels in the place of those.
 inline constexpr auto listed_sets = linked(
-    listed_set<no_kernels>{"portable", "", [] { return true; }}
+    listed_set<no_kernels>{{"portable", "", [] { return true; }}}
 #if defined(__x86_64__)
-    , listed_set<avx2::kernels>{"avx2", "portable", has<&processor::avx2>}
-    , listed_set<avx_vnni::kernels>{"avx_vnni", "avx2", has<&processor::avx_vnni>}
-    , listed_set<avx512::kernels>{"avx512", "avx2", has<&processor::avx512>}
-    , listed_set<avx512_vnni::kernels>{"avx512_vnni", "avx512", has<&processor::avx512_vnni>}
-    , listed_set<avx512_bf16::kernels>{"avx512_bf16", "avx512_vnni", has<&processor::avx512_bf16>}
-    , listed_set<amx::kernels>{"amx", "avx512_bf16", has<&processor::amx>}
+    , listed_set<avx2::kernels>{{"avx2", "portable", has<&processor::avx2>}}
+    , listed_set<avx_vnni::kernels>{{"avx_vnni", "avx2", has<&processor::avx_vnni>}}
+    , listed_set<avx512::kernels>{{"avx512", "avx2", has<&processor::avx512>}}
+    , listed_set<avx512_vnni::kernels>{{"avx512_vnni", "avx512", has<&processor::avx512_vnni>}}
+    , listed_set<avx512_bf16::kernels>{{"avx512_bf16", "avx512_vnni", has<&processor::avx512_bf16>}}
+    , listed_set<amx::kernels>{{"amx", "avx512_bf16", has<&processor::amx>}}
 #elif defined(__aarch64__)
-    , listed_set<neon::kernels>{"neon", "portable", [] { return true; }}
-    , listed_set<neon_dot::kernels>{"neon_dot", "neon", has<&processor::neon_dot>}
-    , listed_set<neon_bf16::kernels>{"neon_bf16", "neon_dot", has<&processor::neon_bf16>}
-    , listed_set<neon_i8mm::kernels>{"neon_i8mm", "neon_bf16", has<&processor::neon_i8mm>}
+    , listed_set<neon::kernels>{{"neon", "portable", [] { return true; }}}
+    , listed_set<neon_dot::kernels>{{"neon_dot", "neon", has<&processor::neon_dot>}}
+    , listed_set<neon_bf16::kernels>{{"neon_bf16", "neon_dot", has<&processor::neon_bf16>}}
+    , listed_set<neon_i8mm::kernels>{{"neon_i8mm", "neon_bf16", has<&processor::neon_i8mm>}}
 #endif
 );
 // clang-format on
