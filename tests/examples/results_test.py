@@ -345,7 +345,15 @@ exit ${STUB_CODE-0}
         self.assertIn("--resume", (self.out / "mnist-mixed.partial").read_text())
         self.assertIn("--dataset", self.suite("mnist-mixed", SEEDS="5").stdout)
         self.assertIn("<--seed><5>", (self.out / "mnist-mixed.txt").read_text())
-        self.assertEqual(self.suite("mnist-mixed").stdout, "mnist-mixed: done\n")
+        self.assertEqual(self.suite("mnist-mixed", SEEDS="5", THREADS="2").stdout, "mnist-mixed: done\n")
+
+    def test_more_seeds_are_run(self):
+        self.suite("mnist-mixed", SEEDS="1")
+        self.assertEqual(self.suite("mnist-mixed", SEEDS="1,2", STUB_CODE="2").returncode, 2)
+        self.assertIn("<--seed><1>", (self.out / "mnist-mixed.txt").read_text())
+        self.assertIn("--dataset", self.suite("mnist-mixed", SEEDS="1,2").stdout)
+        self.assertIn("<--seed><1,2>", (self.out / "mnist-mixed.txt").read_text())
+        self.assertEqual(self.suite("mnist-mixed", SEEDS="1,2").stdout, "mnist-mixed: done\n")
 
     def test_statistics_are_asked_for_by_the_experiment(self):
         self.suite("mnist-statistics", "mnist-mixed")
