@@ -157,11 +157,11 @@ template <class Code, class Step> inline Step for_codes(const float* from, void*
     take(n - code_count);
     return step;
   }
-  float rest[code_count] = {};
+  float rest[code_count];
   Code results[code_count];
-  std::memcpy(rest, from, static_cast<std::size_t>(n) * sizeof(float));
+  read_part(rest, from, n * index{sizeof(float)});
   step(rest, results);
-  std::memcpy(to, results, static_cast<std::size_t>(n) * sizeof(Code));
+  write_part(to, results, n * index{sizeof(Code)});
   return step;
 }
 
@@ -261,11 +261,11 @@ template <class Code, class Decode> inline void decode_with(Decode decode, const
   }
   for (; i + code_count <= n; i += code_count) decode(codes + i * bytes, to + i);
   if (i == n) return;
-  Code rest[code_count] = {};
+  Code rest[code_count];
   float results[code_count];
-  std::memcpy(rest, codes + i * bytes, static_cast<std::size_t>(n - i) * sizeof(Code));
+  read_part(rest, codes + i * bytes, (n - i) * index{sizeof(Code)});
   decode(rest, results);
-  std::memcpy(to + i, results, static_cast<std::size_t>(n - i) * sizeof(float));
+  write_part(to + i, results, (n - i) * index{sizeof(float)});
 }
 
 template <class Code> NARROW_KERNEL void decode_line(const void* from, float* to, index n, const decoding& d) {
@@ -296,8 +296,8 @@ NARROW_KERNEL inline bool has_code16(const void* codes, index n, const code_rang
   };
   for (; n >= count; n -= count, next += sizeof(half_lanes)) look(next);
   if (n > 0) {
-    std::uint16_t rest[count] = {};  // no range begins with 0
-    std::memcpy(rest, next, static_cast<std::size_t>(n) * sizeof(std::uint16_t));
+    std::uint16_t rest[count];  // no range begins with 0
+    read_part(rest, next, n * index{sizeof(std::uint16_t)});
     look(rest);
   }
   std::uint16_t any = 0;

@@ -28,9 +28,9 @@ template <class Op> NARROW_KERNEL typename Op::sum dot_line(const void* a, const
   NARROW_UNROLL for (int w = 1; w < ways; ++w) acc[0] = Op::add(acc[0], acc[w]);
   for (; n >= step; n -= step, x += bytes, y += bytes) acc[0] = Op::multiply_add(acc[0], Op::load(x), Op::load(y));
   if (n > 0) {
-    unsigned char rest[2][bytes] = {};
-    std::memcpy(rest[0], x, static_cast<std::size_t>(n * Op::element_size));
-    std::memcpy(rest[1], y, static_cast<std::size_t>(n * Op::element_size));
+    unsigned char rest[2][bytes];
+    read_part(rest[0], x, n * Op::element_size);
+    read_part(rest[1], y, n * Op::element_size);
     acc[0] = Op::multiply_add(acc[0], Op::load(rest[0]), Op::load(rest[1]));
   }
   return Op::total(acc[0]);

@@ -189,7 +189,8 @@ void product_of_rows(kernel_set t, matrix_view<const A> a, const X* x, index x_s
 
   for (index i = 0; i < a.rows; i += most_rows) {
     const index count = std::min(most_rows, a.rows - i);
-    sum total[most_rows] = {};
+    sum total[most_rows];
+    std::fill(total, total + count, sum{});
     for (index j = 0; j < a.cols; j += width)
       for (int k = 0; k < steps.plane_count; ++k) {
         const index n = std::min(width, a.cols - j);

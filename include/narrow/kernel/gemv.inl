@@ -58,10 +58,10 @@ inline void add_some_columns(const unsigned char* const (&columns)[Ways * Op::gr
     add(columns, at);
   }
   if (n <= 0) return;
-  unsigned char rest[Ways * Op::group][bytes] = {};
+  unsigned char rest[Ways * Op::group][bytes];
   const unsigned char* rests[Ways * Op::group];
   for (int c = 0; c < Ways * Op::group; ++c) {
-    std::memcpy(rest[c], columns[c] + at, static_cast<std::size_t>(n * Op::element_size));
+    read_part(rest[c], columns[c] + at, n * Op::element_size);
     rests[c] = rest[c];
   }
   add(rests, 0);
@@ -110,10 +110,10 @@ inline void multiply_some_rows(const unsigned char* a, index stride, index ahead
         Line::multiply_add(acc[0][r], Line::load(a + r * stride), Line::load_x(x));
   }
   if (n > 0) {
-    unsigned char rest[Rows][bytes] = {}, x_rest[x_bytes] = {};
-    std::memcpy(x_rest, x, static_cast<std::size_t>(n * Line::x_size));
+    unsigned char rest[Rows][bytes], x_rest[x_bytes];
+    read_part(x_rest, x, n * Line::x_size);
     NARROW_UNROLL for (int r = 0; r < Rows; ++r) {
-      std::memcpy(rest[r], a + r * stride, static_cast<std::size_t>(n * Line::element_size));
+      read_part(rest[r], a + r * stride, n * Line::element_size);
       acc[0][r] = Line::multiply_add(acc[0][r], Line::load(rest[r]), Line::load_x(x_rest));
     }
   }

@@ -29,12 +29,14 @@ template <class Lanes> inline Lanes apart(Lanes product) {
 
 /// The first n lanes; zeros in the others.
 template <class Vector> inline Vector read(const void* from, index n) {
-  Vector x = {};
-  constexpr index lanes = sizeof x / sizeof x[0];
-  std::memcpy(&x, from, n >= lanes ? sizeof x : static_cast<std::size_t>(n) * sizeof x[0]);
+  if (n >= index{sizeof(Vector) / sizeof(Vector{}[0])}) return vector_at<Vector>(from);
+  Vector x;
+  read_part(x, from, n * index{sizeof x[0]});
   return x;
 }
 template <class Vector> inline void write(void* to, const Vector& x, index n) {
-  constexpr index lanes = sizeof x / sizeof x[0];
-  std::memcpy(to, &x, n >= lanes ? sizeof x : static_cast<std::size_t>(n) * sizeof x[0]);
+  if (n >= index{sizeof x / sizeof x[0]})
+    std::memcpy(to, &x, sizeof x);
+  else
+    write_part(to, x, n * index{sizeof x[0]});
 }

@@ -389,7 +389,7 @@ template <content Content, class Store> class scaled_pieces {
 template <class Meeting, class A, class B, class Store>
 bool try_panel_product(matrix_view<const A> a, matrix_view<const B> b, magnitudes largest,
                        const matrix_view<float>& direct, const Store& store) {
-  constexpr index worthwhile = 4096;
+  constexpr index worthwhile = std::floating_point<typename Meeting::sum> ? 512 : 200;  // multiplications
   if (a.rows < 2 || b.cols < 2 || a.cols == 0 || a.rows * b.cols < worthwhile / a.cols) return false;
   kernel_set t = dispatch::instance().kernels();
   return with_content<best_panel_content<typename Meeting::sum, A, B>()>([&]<content Content>() {

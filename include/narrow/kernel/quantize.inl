@@ -303,11 +303,11 @@ NARROW_KERNEL void quantize_with(const Lanes& of_places, const float* from, Elem
       lanes(from + n - count, to + n - count, n - count, at - static_cast<std::uint32_t>(i - (n - count)) * next);
       continue;
     }
-    float rest[count] = {};
+    float rest[count];
     Element results[count];
-    std::memcpy(rest, from, static_cast<std::size_t>(n) * sizeof(float));
+    read_part(rest, from, n * index{sizeof(float)});
     lanes(rest, results, i, at);
-    std::memcpy(to, results, static_cast<std::size_t>(n) * sizeof(Element));
+    write_part(to, results, n * index{sizeof(Element)});
   }
 }
 

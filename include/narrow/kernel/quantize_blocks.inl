@@ -133,12 +133,11 @@ inline void dequantize_with(const ScaleAt& scale_at, const Element* from, float*
       take(from + b.n - code_count, to + b.n - code_count, b.n - code_count);
       continue;
     }
-    Element rest[code_count] = {};
+    Element rest[code_count];
     float results[code_count];
-    const auto count = static_cast<std::size_t>(b.n - i);
-    std::memcpy(rest, from, count * sizeof(Element));
+    read_part(rest, from, b.n * index{sizeof(Element)});
     take(rest, results, 0);
-    std::memcpy(to, results, count * sizeof(float));
+    write_part(to, results, b.n * index{sizeof(float)});
   }
 }
 

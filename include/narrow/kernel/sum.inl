@@ -14,8 +14,8 @@ template <class Op> NARROW_KERNEL typename Op::sum sum_line(const void* a, index
   NARROW_UNROLL for (int w = 1; w < ways; ++w) acc[0] = Op::add(acc[0], acc[w]);
   for (; n >= step; n -= step, x += bytes) acc[0] = Op::add(acc[0], Op::load(x));
   if (n > 0) {
-    unsigned char rest[bytes] = {};
-    std::memcpy(rest, x, static_cast<std::size_t>(n * Op::element_size));
+    unsigned char rest[bytes];
+    read_part(rest, x, n * Op::element_size);
     acc[0] = Op::add(acc[0], Op::load(rest));
   }
   return Op::total(acc[0]);

@@ -23,8 +23,8 @@ NARROW_KERNEL inline std::size_t survey_block(const float* from, const line_bloc
       look(x + n - code_count, 1);
       continue;
     }
-    float rest[code_count] = {};
-    std::memcpy(rest, x, static_cast<std::size_t>(n) * sizeof(float));
+    float rest[code_count];
+    read_part(rest, x, n * index{sizeof(float)});
     look(rest, 0);
   }
   for (const signed_lanes& other : most) most[0] = most[0] > other ? most[0] : other;

@@ -245,6 +245,7 @@ class partition {
 /// use(i, j, height, width) for the parts of a result, by all threads.
 template <class Use> void in_parts(const work_shape& w, const Use& use) {
   const partition parts(w);
+  if (parts.count() == 1) return use(0, 0, w.rows, w.cols);
   thread_pool::instance().run(parts.count(), [&](index k) {
     const partition::part p = parts[k];
     use(p.top, p.left, p.height, p.width);

@@ -57,6 +57,7 @@ template <int Size> inline uint32x4_t load_lower(const void* from) {
 }
 
 #include "../../round/random_draws.inl"
+#include "../bytes.inl"
 #include "../lanes.inl"
 
 #include "../codes.inl"
@@ -219,8 +220,8 @@ NARROW_KERNEL inline void look_up8(const void* from, void* to, index n, const st
   auto* result = static_cast<std::uint8_t*>(to);
   for (; n >= count; n -= count, next += count, result += 2 * count) look(next, result);
   if (n <= 0) return;
-  std::uint8_t rest[count] = {}, results[2 * count];
-  std::memcpy(rest, next, static_cast<std::size_t>(n));
+  std::uint8_t rest[count], results[2 * count];
+  read_part(rest, next, n);
   look(rest, results);
   std::memcpy(result, results, 2 * static_cast<std::size_t>(n));
 }
@@ -257,6 +258,7 @@ NARROW_TARGET_BEGIN("dotprod")
 
 namespace narrow::kernel::neon_dot {
 
+using neon::read_part;
 #include "../dot.inl"
 #include "../gemv.inl"
 #include "../panels.inl"
@@ -302,6 +304,7 @@ NARROW_TARGET_BEGIN("bf16")
 
 namespace narrow::kernel::neon_bf16 {
 
+using neon::read_part;
 #include "../dot.inl"
 #include "../panels.inl"
 

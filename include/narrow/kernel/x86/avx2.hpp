@@ -51,6 +51,7 @@ template <int Size> inline __m256i load_lower(const void* from) {
 }
 
 #include "../../round/random_draws.inl"
+#include "../bytes.inl"
 #include "../lanes.inl"
 
 #include "../codes.inl"

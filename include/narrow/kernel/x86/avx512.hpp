@@ -38,6 +38,38 @@ template <int Size> inline __m512i load_lower(const void* from) {
     return _mm512_loadu_si512(from);
 }
 
+/// The first bytes, fewer than all, of a vector or an array as large as one, and zeros after them; nothing
+/// beyond is read.
+template <class Vector> inline void read_part(Vector& to, const void* from, index bytes) {
+  static_assert(sizeof to <= vector_bytes);
+  const std::uint64_t mask = (std::uint64_t{1} << bytes) - 1;
+  if constexpr (sizeof to == vector_bytes) {
+    const __m512i x = _mm512_maskz_loadu_epi8(mask, from);
+    std::memcpy(&to, &x, sizeof to);
+  } else if constexpr (sizeof to == vector_bytes / 2) {
+    const __m256i x = _mm256_maskz_loadu_epi8(static_cast<__mmask32>(mask), from);
+    std::memcpy(&to, &x, sizeof to);
+  } else {
+    const __m128i x = _mm_maskz_loadu_epi8(static_cast<__mmask16>(mask), from);
+    std::memcpy(&to, &x, sizeof to);
+  }
+}
+template <class Vector> inline void write_part(void* to, const Vector& from, index bytes) {
+  static_assert(sizeof from <= vector_bytes);
+  const std::uint64_t mask = (std::uint64_t{1} << bytes) - 1;
+  if constexpr (sizeof from == vector_bytes) {
+    _mm512_mask_storeu_epi8(to, mask, _mm512_loadu_si512(&from));
+  } else if constexpr (sizeof from == vector_bytes / 2) {
+    __m256i x;
+    std::memcpy(&x, &from, sizeof from);
+    _mm256_mask_storeu_epi8(to, static_cast<__mmask32>(mask), x);
+  } else {
+    __m128i x = _mm_setzero_si128();
+    std::memcpy(&x, &from, sizeof from);
+    _mm_mask_storeu_epi8(to, static_cast<__mmask16>(mask), x);
+  }
+}
+
 #include "../../round/random_draws.inl"
 #include "../lanes.inl"
 

@@ -7,6 +7,7 @@ NARROW_TARGET_BEGIN("avx2,fma,f16c,avx512f,avx512bw,avx512vl,avx512dq,avx512vnni
 
 namespace narrow::kernel::avx512_bf16 {
 
+using avx512::read_part;
 #include "../dot.inl"
 #include "../panels.inl"
 

@@ -3,6 +3,7 @@
 // multiplies bytes, unsigned ones of a and signed ones of b, and adds four products to each lane, add_pairs does so with
 // two of int16; both wrap. No include guard, on purpose.
 
+using plain::read_part;
 #include "../dot.inl"
 #include "../gemv.inl"
 #include "../panels.inl"
