@@ -117,8 +117,8 @@ template <class Op, class A, class B> constexpr mixed_t<A, B> apply(A a, B b) {
       using number = std::remove_cvref_t<decltype(x)>;
       return wraps && is_multiple_of_words(x) ? number{} : x;
     };
-    // Wrapping asks for the last of a quotient's digits, of which division by 2^-1074 gives many: as many as the
-    // result has, and 32 after them to round by.
+    // Wrapping asks for the last of a quotient's digits, of which division by 2^-1074 gives many: as many as
+    // the result has, and 32 after them to round by.
     const auto exact = with_unpacked<std::conditional_t<wraps && divides, uint128, std::uint64_t>>(
         a, b, [&](const auto& x, const auto& y) {
           if constexpr (wraps && divides)

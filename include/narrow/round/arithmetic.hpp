@@ -71,8 +71,8 @@ template <class Word> constexpr unpacked<Word> multiply(unpacked<Word> a, unpack
   return {kind::finite, of, false, a.exponent + b.exponent, a.significand * b.significand};
 }
 
-/// a / b; significands of up to half a word. The quotient has a word less two bits at least, and more if those
-/// end above 2^last: then the last word of them.
+/// a / b; significands of up to half a word. The quotient has a word less two bits at least, and more if
+/// those end above 2^last: then the last word of them.
 template <class Word>
 constexpr unpacked<Word> divide(unpacked<Word> a, unpacked<Word> b,
                                 int last = std::numeric_limits<int>::max()) {
