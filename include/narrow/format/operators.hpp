@@ -105,10 +105,20 @@ template <class Op, class A, class B> constexpr mixed_t<A, B> apply(A a, B b) {
     if constexpr (narrow_fixed<B> && std::same_as<A, literal> && std::same_as<Op, times>)
       return apply<Op>(b, a);
     if constexpr (narrow_fixed<A> && std::same_as<B, literal> && std::same_as<Op, times>) {
-      const auto factor = detail::unpack(b.value);
-      const int128 k = int128{a.bits()} * static_cast<std::int64_t>(factor.significand);
-      if (factor.what == kind::finite && factor.exponent <= 0 && factor.exponent > -bits_of<uint128>)
-        return rounded_fixed<A>(factor.of == sign::negative ? -k : k, -factor.exponent);
+      auto factor = detail::unpack(b.value);
+      if (factor.what == kind::finite && factor.exponent <= 0 && factor.exponent > -bits_of<uint128>) {
+        const int zeros = std::min(std::countr_zero(factor.significand), -factor.exponent);
+        factor.significand >>= zeros;
+        factor.exponent += zeros;
+        const auto digits = static_cast<std::int64_t>(factor.significand);
+        const auto times_digits = [&]<class Int>(Int k) {
+          k *= digits;
+          return rounded_fixed<A>(factor.of == sign::negative ? -k : k, -factor.exponent);
+        };
+        const int product_bits = A::word_length + bit_width_of(factor.significand);
+        if (product_bits < 64 && factor.exponent > -64) return times_digits(std::int64_t{a.bits()});
+        return times_digits(int128{a.bits()});
+      }
     }
     const typename result::round_policy round{};
     constexpr bool wraps = std::same_as<typename result::overflow_policy, overflow::wrap>,

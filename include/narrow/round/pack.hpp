@@ -131,6 +131,10 @@ template <class Int, rounding_policy Round, overflow_policy Overflow>
 constexpr std::int32_t mantissa_of(Int k, int down, int wl, const Round& round, Overflow) {
   using Word = uint_at_least<8 * sizeof(Int)>;
   constexpr int W = bits_of<Word>;
+  if (std::same_as<Overflow, overflow::saturate> && down == 0) {  // nothing to round
+    const Int end = Int{1} << (wl - 1);
+    return static_cast<std::int32_t>(std::clamp(k, -end, end - 1));
+  }
   const auto flip = static_cast<Word>(k >> (W - 1));  // all ones for negative numbers
   const Word magnitude = (static_cast<Word>(k) ^ flip) - flip, rest = down > 0 ? magnitude << (W - down) : 0;
   rounding::tail tail{k < 0 ? sign::negative : sign::positive, (magnitude >> down & 1) != 0,

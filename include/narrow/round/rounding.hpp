@@ -38,7 +38,8 @@ struct tail {
 /// To the nearer neighbour, ties to the even mantissa (IEEE 754-2019 roundTiesToEven).
 struct nearest_even {
   static constexpr bool away(const tail& t) {
-    return t.fraction > tail::half - (t.odd || t.sticky ? 1u : 0u);
+    const bool ties_away = t.odd | t.sticky;  // not ||, a branch on a bit that no processor can foresee
+    return t.fraction > tail::half - (ties_away ? 1u : 0u);
   }
   static constexpr bool overflows_to_infinity(sign) { return true; }
 };
