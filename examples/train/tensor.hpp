@@ -41,22 +41,27 @@ enum class input_gradient { wanted, unwanted };
 /// once, when they are stored. `narrow` is the ablation: every single addition is rounded to S.
 enum class accumulation { wide, narrow };
 
-/// out = a * b, every addition rounded to the scalar S of a and b. `out` has the scalar S, or float.
-template <class Out, class A, class B> void multiply_narrow(Out& out, const A& a, const B& b) {
-  using S = typename A::Scalar;
-  // Column by column, adding one rank-1 term at a time: the order in which a processor without wide
-  // accumulators would do it, and the one that reads memory in order.
-  out.resize(a.rows(), b.cols());
+/// out = a * b, every addition rounded to S: column by column, one rank-1 term after the other, the order in
+/// which a processor without wide accumulators would do it.
+template <class S, class Out> void add_terms(Out&& out, const matrix<S>& a, const fp32_matrix& b) {
   Eigen::VectorX<S> sum(a.rows());
   for (Eigen::Index j = 0; j < b.cols(); ++j) {
     sum.setZero();
-    for (Eigen::Index k = 0; k < a.cols(); ++k) {
-      const float factor = static_cast<float>(b(k, j));
-      for (Eigen::Index i = 0; i < a.rows(); ++i)
-        sum(i) = static_cast<S>(static_cast<float>(sum(i)) + static_cast<float>(a(i, k)) * factor);
-    }
-    for (Eigen::Index i = 0; i < a.rows(); ++i) out(i, j) = sum(i);
+    for (Eigen::Index k = 0; k < a.cols(); ++k)
+      sum = (sum.template cast<float>() + b(k, j) * a.col(k).template cast<float>()).template cast<S>();
+    out.col(j) = sum.template cast<typename std::decay_t<Out>::Scalar>();
   }
+}
+
+/// out = a * b, every addition rounded to the scalar S of a and b. `out` has the scalar S, or float.
+template <class Out, class A, class B> void multiply_narrow(Out& out, const A& a, const B& b) {
+  using S = typename A::Scalar;
+  out.resize(a.rows(), b.cols());
+  // Sums side by side are added together, and so along the longer side.
+  if (a.rows() >= b.cols())
+    add_terms<S>(out, a, b.template cast<float>());
+  else
+    add_terms<S>(out.transpose(), b.transpose(), a.transpose().template cast<float>());
 }
 
 /// out = a * b. `out` has the scalar S of a and b, or float for sums that are used before they are stored.
