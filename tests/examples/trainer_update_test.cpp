@@ -263,6 +263,20 @@ TEMPLATE_TEST_CASE("narrow accumulation rounds every addition, wide accumulation
   multiply(accumulation::wide, wide, a, b.transpose());
   multiply(accumulation::narrow, narrow, a, b.transpose());
   CHECK(same_bits(wide, narrow));
+
+  // Against one addition after the other, for results that are high and that are wide.
+  for (const auto& [rows, columns] : {std::pair{40, 3}, std::pair{3, 40}}) {
+    const matrix<TestType> c = spread(rows, 17, 0.013f, 3).template cast<TestType>();
+    const matrix<TestType> d = spread(columns, 17, 0.017f, 4).template cast<TestType>();
+    matrix<TestType> one_by_one = matrix<TestType>::Zero(rows, columns);
+    for (int i = 0; i < rows; ++i)
+      for (int j = 0; j < columns; ++j)
+        for (int k = 0; k < 17; ++k) one_by_one(i, j) += c(i, k) * float{d(j, k)};
+    multiply(accumulation::narrow, narrow, c, d.transpose());
+    CHECK(same_bits(narrow, one_by_one));
+    multiply(accumulation::wide, wide, c, d.transpose());
+    CHECK_FALSE(same_bits(narrow, wide));
+  }
 }
 
 TEMPLATE_TEST_CASE("networks of one seed start from the same weights in every format", "[train][mixed]",
