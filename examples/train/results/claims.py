@@ -163,6 +163,7 @@ ACCURACY = {
     "cifar-hbfp-ablation": Table(SHORT, _rows(
         ("hbfp8, stochastic, max", "cifar-short", "hbfp8", "hbfp8"),
         ("hbfp8, nearest", "cifar-hbfp-nearest", "hbfp8", "hbfp8 nearest"),
+        ("hbfp8, nearest, weights of 16 bits", "cifar-hbfp-wide", "hbfp8"),
         ("hbfp4, nearest", "cifar-hbfp-nearest", "hbfp4", "hbfp4 nearest"),
         ("hbfp8, avg", "cifar-hbfp-avg", "hbfp8", "hbfp8 avg"),
         ("hbfp8, min", "cifar-hbfp-min", "hbfp8", "hbfp8 min")), "hbfp"),
