@@ -246,6 +246,20 @@ TEST_CASE("the scale is the largest that fits") {
   }
   CHECK(wrong == 0);
   CHECK(compared == 20000);
+
+  // Of many numbers, which several threads look at; the largest one anywhere, of either sign.
+  narrow::set_num_threads(2);
+  std::vector<float> many(300'001, 0.25f);
+  many[7] = not_a_number;
+  for (const std::size_t at : {std::size_t{0}, many.size() / 2, many.size() - 1}) {
+    for (const auto& [largest, s] :
+         {std::pair{1.0f, 6}, std::pair{-1.0f, 7}, std::pair{1.5f, 6}, std::pair{-3.0f, 5}}) {
+      many[at] = largest;
+      CHECK(muppet_scale(many, 8) == s);
+    }
+    many[at] = 0.25f;
+  }
+  narrow::set_num_threads(1);
 }
 
 TEST_CASE("quantising rounds x 2^s to a word and saturates") {

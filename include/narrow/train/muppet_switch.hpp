@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <mutex>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -224,6 +225,20 @@ namespace detail {
 
 inline constexpr int any_scale = std::numeric_limits<int>::max();
 
+/// The largest finite magnitude; by several threads.
+inline largest_magnitude largest_of(std::span<const float> x) {
+  constexpr kernel::index together = 1 << 12;
+  largest_magnitude result;
+  std::mutex merging;
+  kernel::in_shares(std::ssize(x), together, 1, [&](kernel::index first, kernel::index count) {
+    largest_magnitude found;
+    kernel::survey(matrix_view<const float>{x.data() + first, count, 1, 1, count}, found);
+    const std::lock_guard lock(merging);
+    result.add(found.bits);
+  });
+  return result;
+}
+
 /// The largest s for which the magnitude times 2^s is at most `bound`; `any_scale` for 0.
 constexpr int scale_within(const largest_magnitude& magnitude, double bound) {
   if (magnitude.zero()) return any_scale;
@@ -247,14 +262,18 @@ constexpr int scale_within(const largest_magnitude& magnitude, double bound) {
 template <array_of<float> X> int muppet_scale(const X& x, int word_length) {
   detail::check_parameter("narrow::muppet_scale", "word_length", word_length, 2, 16);
   const auto array = detail::read_array(x);
-  detail::largest_magnitude positive, negative;
-  for (const float value : array.elements()) {
-    const auto bits = std::bit_cast<std::uint32_t>(value), magnitude = detail::magnitude_bits(value);
-    (bits == magnitude ? positive : negative).add(magnitude);
-  }
   const double half_range = static_cast<double>(1 << (word_length - 1));
-  const int s = std::min(detail::scale_within(positive, half_range - 0.5),
-                         detail::scale_within(negative, half_range + 0.5));
+  const auto largest = detail::largest_of(array.elements());
+  int s = detail::scale_within(largest, half_range - 0.5);
+  if (s != detail::scale_within(largest, half_range + 0.5)) {  // rare: it depends on signs
+    detail::largest_magnitude positive, negative;
+    for (const float value : array.elements()) {
+      const auto bits = std::bit_cast<std::uint32_t>(value), magnitude = detail::magnitude_bits(value);
+      (bits == magnitude ? positive : negative).add(magnitude);
+    }
+    s = std::min(detail::scale_within(positive, half_range - 0.5),
+                 detail::scale_within(negative, half_range + 0.5));
+  }
   return s == detail::any_scale
              ? 0
              : std::clamp(s, -detail::binary32::max_exponent, -detail::binary32::min_quantum);
