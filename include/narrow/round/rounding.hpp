@@ -32,8 +32,9 @@ struct tail {
 };
 
 // A policy has two members. `away(tail)`: does the magnitude grow by one unit in the last place? It is asked
-// exactly once for each non-zero finite number that is rounded. `overflows_to_infinity(sign)`: what becomes
-// of a number too large for the format, infinity or the largest finite number (IEEE 754-2019 section 7.4).
+// exactly once for each non-zero finite number that is rounded, and not of sums of saturating `fixed`, which
+// are exact. `overflows_to_infinity(sign)`: what becomes of a number too large for the format, infinity or
+// the largest finite number (IEEE 754-2019 section 7.4).
 
 /// To the nearer neighbour, ties to the even mantissa (IEEE 754-2019 roundTiesToEven).
 struct nearest_even {
