@@ -43,6 +43,22 @@ TEMPLATE_LIST_TEST_CASE("products may be stored over their operands", "[eigen][p
   a = wide, a = square * a, same(expected);
   expected.noalias() = wide_copy.transpose() * wide;
   a = wide, a = a.transpose() * a, same(expected);
+  // a takes another shape, which its transpose then has, too
+  const matrix<S> other = sample<S>(6, 4), tall = sample<S>(9, 4);
+  expected.noalias() = wide_copy.transpose() * other;
+  a = wide, a = a.transpose() * other, same(expected);
+  a = wide, a = (0.5 * a.transpose()) * (2 * other), same(expected);
+  a = wide, a = a.transpose().lazyProduct(other), same(expected);
+  a = other, a = wide.transpose() * a, same(expected);
+  expected.noalias() = tall.transpose() * wide_copy.transpose();
+  a = tall, a = a.transpose() * wide.transpose(), same(expected);
+  a = wide, a = tall.transpose() * a.transpose(), same(expected);
+  expected.noalias() = wide_copy * wide.transpose();
+  a = wide, a = a * a.transpose(), same(expected);
+  expected.noalias() = wide_copy.middleCols(2, 3).transpose() * other;
+  a = wide, a = a.middleCols(2, 3).transpose() * other, same(expected);
+  expected.noalias() = wide_copy.row(1).transpose() * wide_copy.col(2).transpose();
+  a = wide, a = a.row(1).transpose() * a.col(2).transpose(), same(expected);
   expected = square;
   expected.noalias() += square * copy;
   a = square, a += a * a, same(expected);
@@ -81,5 +97,8 @@ TEMPLATE_LIST_TEST_CASE("products may be stored over their operands", "[eigen][p
   const vector<S> v_copy = v, expected_v = square * v_copy;
   v = square * v;
   CHECK(v == expected_v);
-  CHECK(cases == 14);
+  const vector<S> longer = wide.transpose() * expected_v;
+  v = wide.transpose() * v;  // v grows
+  CHECK(v == longer);
+  CHECK(cases == 23);
 }

@@ -7,6 +7,7 @@
 #include <narrow/eigen.hpp>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "catch.hpp"
 
@@ -93,7 +94,7 @@ TEMPLATE_LIST_TEST_CASE("factors multiply back", "[eigen][solvers]", formats) {
         16 * epsilon);
 }
 
-TEST_CASE("decompositions of fixed run in fixed point", "[eigen][solvers]") {
+TEST_CASE("decompositions of fixed solve to a few of its last places", "[eigen][solvers]") {
   using S = narrow::fixed<28, 20>;
   const matrix<S> A = definite<S>(1);
   const vector<S> b = vector<S>::LinSpaced(6, S(1), S(2));
@@ -107,4 +108,78 @@ TEST_CASE("decompositions of fixed run in fixed point", "[eigen][solvers]") {
   CHECK(error(A.householderQr().solve(b)) < bound);
   CHECK(error(A.colPivHouseholderQr().solve(b)) < bound);
   CHECK(error(A.inverse() * b) < bound);
+}
+
+namespace {
+
+/// Every factor of every decomposition of A, one after the other.
+template <class M> Eigen::VectorXd all_factors(const M& A, const M& B) {
+  std::vector<double> factors;
+  const auto add = [&](const auto& x) {
+    const auto values = x.eval();
+    for (Eigen::Index j = 0; j < values.cols(); ++j)
+      for (Eigen::Index i = 0; i < values.rows(); ++i) {
+        factors.push_back(static_cast<double>(std::real(values(i, j))));
+        factors.push_back(static_cast<double>(std::imag(values(i, j))));
+      }
+  };
+  add(Eigen::LLT<M>(B).matrixLLT());
+  add(Eigen::LDLT<M>(B).matrixLDLT());
+  add(Eigen::PartialPivLU<M>(A).matrixLU());
+  add(Eigen::FullPivLU<M>(A).matrixLU());
+  add(Eigen::HouseholderQR<M>(A).matrixQR());
+  add(Eigen::ColPivHouseholderQR<M>(A).matrixQR());
+  add(Eigen::FullPivHouseholderQR<M>(A).matrixQR());
+  add(Eigen::CompleteOrthogonalDecomposition<M>(A).matrixQTZ());
+  add(Eigen::HessenbergDecomposition<M>(A).packedMatrix());
+  add(Eigen::Tridiagonalization<M>(B).packedMatrix());
+  constexpr unsigned thin = Eigen::ComputeThinU | Eigen::ComputeThinV;
+  const Eigen::JacobiSVD<M> jacobi(A, thin);
+  add(jacobi.singularValues()), add(jacobi.matrixU()), add(jacobi.matrixV());
+  const Eigen::BDCSVD<M> divided(A, thin);
+  add(divided.singularValues()), add(divided.matrixU()), add(divided.matrixV());
+  const Eigen::SelfAdjointEigenSolver<M> symmetric(B);
+  add(symmetric.eigenvalues()), add(symmetric.eigenvectors());
+  add(Eigen::GeneralizedSelfAdjointEigenSolver<M>(B, B).eigenvalues());
+  const Eigen::EigenSolver<M> general(A);
+  add(general.eigenvalues()), add(general.eigenvectors());
+  add(Eigen::RealSchur<M>(A).matrixT());
+  add(Eigen::ComplexEigenSolver<M>(A).eigenvalues());
+  add(Eigen::ComplexSchur<M>(A).matrixT());
+  add(Eigen::GeneralizedEigenSolver<M>(A, B).alphas());
+  add(Eigen::RealQZ<M>(A, B).matrixT());
+  return Eigen::Map<const Eigen::VectorXd>(factors.data(), static_cast<Eigen::Index>(factors.size()));
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("decompositions of fixed are those of float, beyond 24 bits of double", "[eigen][solvers]",
+                   (narrow::fixed<24, 12>), (narrow::fixed<25, 12>)) {
+  using S = TestType;
+  using wide = Eigen::Matrix<narrow::carrier_t<S>, Eigen::Dynamic, Eigen::Dynamic>;
+  for (const Eigen::Index n : {2, 3, 7}) {
+    // Numbers next to the smallest, whose squares fixed point does not hold, beside larger ones.
+    matrix<S> A(n, n);
+    for (Eigen::Index j = 0; j < n; ++j)
+      for (Eigen::Index i = 0; i < n; ++i)
+        A(i, j) = i > j ? (i + j) * std::numeric_limits<S>::epsilon() : S(i == j ? 2 : 0.3);
+    const matrix<S> B = A.transpose() + A;
+    const Eigen::VectorXd got = all_factors(A, B),
+                          expected = all_factors<wide>(A.template cast<typename wide::Scalar>(),
+                                                       B.template cast<typename wide::Scalar>());
+    REQUIRE(expected.allFinite());
+    REQUIRE(expected.size() >= 50 * n);
+    REQUIRE(got.size() == expected.size());
+    CHECK((got.array() == expected.array()).all());
+  }
+}
+
+TEST_CASE("reflections keep small numbers of fixed", "[eigen][solvers]") {
+  using S = narrow::fixed<24, 12>;
+  matrix<S> A(2, 2);
+  A << 1, 0.3, 0.0125, 1;
+  const Eigen::HouseholderQR<matrix<S>> qr(A);
+  const matrix<S> product = qr.householderQ() * Eigen::MatrixXf(qr.matrixQR().triangularView<Eigen::Upper>());
+  CHECK(product == A);
+  CHECK(std::abs(A.norm() - S(A.jacobiSvd().singularValues().norm())) <= std::numeric_limits<S>::epsilon());
 }

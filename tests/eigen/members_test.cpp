@@ -29,9 +29,21 @@ TEMPLATE_TEST_CASE("Norms", "", fp16, bf16) {
   REQUIRE(near(v.head(3).prod(), x.head(3).prod()));
 }
 
-TEST_CASE("bf16 has the range for blueNorm") {
-  const column<bf16> v = integers(100, 1, 1).cast<bf16>();
-  REQUIRE(std::abs(double(v.blueNorm()) / as_double(v).norm() - 1) < 0.03);
+TEMPLATE_TEST_CASE("hypotNorm does not leave the range of the format on the way", "", fp16, bf16, fp8_e4m3fn,
+                   (narrow::fixed<8, 4>), (narrow::fixed<32, 16>)) {
+  using S = TestType;
+  const double largest = static_cast<double>(std::numeric_limits<S>::max());
+  int cases = 0;
+  for (const double x :
+       {1.0, largest, -largest / 64, static_cast<double>(std::numeric_limits<S>::denorm_min())})
+    for (const Eigen::Index n : {1, 2, 9, 4096}) {
+      const column<S> v = column<S>::Constant(n, S(x));
+      const double norm = std::sqrt(static_cast<double>(n)) * std::abs(static_cast<double>(S(x)));
+      REQUIRE(v.hypotNorm() == S(norm));
+      REQUIRE((-v).hypotNorm() == S(norm));
+      ++cases;
+    }
+  REQUIRE(cases == 16);
 }
 
 TEMPLATE_TEST_CASE("Approximate comparison has the range of double", "", fp16, bf16) {

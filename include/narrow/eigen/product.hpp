@@ -117,14 +117,16 @@ class factors<L, R> : public tensor_factors<L, R> {
 };
 
 /// dst = alpha l r + beta dst, one rounding per coefficient. dst may share memory with the operands; where
-/// beta is 0 it takes the size of the product.
+/// beta is 0 it takes the size of the product, after which l and r, if they look at dst, no longer have
+/// theirs.
 template <class Dst, class L, class R>
 void multiply(Dst& dst, const L& l, const R& r, double alpha, double beta) {
   factors<L, R> product(l, r);
   using To = typename Dst::Scalar;
+  const Eigen::Index rows = l.rows(), cols = r.cols();
   const auto fit = [&] {
-    if (beta == 0 && (dst.rows() != l.rows() || dst.cols() != r.cols())) dst.resize(l.rows(), r.cols());
-    eigen_assert(dst.rows() == l.rows() && dst.cols() == r.cols());
+    if (beta == 0 && (dst.rows() != rows || dst.cols() != cols)) dst.resize(rows, cols);
+    eigen_assert(dst.rows() == rows && dst.cols() == cols);
   };
   if constexpr (direct_access<Dst>) {
     product.protect_from(extent(view_of_direct(dst)));

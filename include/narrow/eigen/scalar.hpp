@@ -107,6 +107,13 @@ template <narrow::narrow_scalar T> struct NumTraits<T> : GenericNumTraits<T> {
     MulCost = 4
   };
   static constexpr T lowest() { return std::numeric_limits<T>::lowest(); }  // of `fixed` not -highest()
+  /// Eigen asks for it in `blueNorm()` alone, which would compute its constants and its sums in T.
+  static constexpr int min_exponent() {
+    static_assert(
+        !narrow::narrow_scalar<T>,
+        "narrow: blueNorm() would sum in the narrow type; use stableNorm(), hypotNorm() or narrow::norm(x)");
+    return 0;
+  }
   /// How near is `isApprox` unless told: some last places, but never so far that x is approximately 2 x.
   static constexpr T dummy_precision() {
     const float epsilon = static_cast<float>(std::numeric_limits<T>::epsilon());

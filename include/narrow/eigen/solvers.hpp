@@ -1,9 +1,9 @@
-// Decompositions of narrow matrices.
+// Decompositions of narrow matrices: computed and kept in float, of `fixed` beyond 24 bits in double.
 //
-// Of floating formats: computed and kept in float, whose range the algorithms need (a Jacobi rotation in fp16
-// overflows at a ratio of 256). A decomposition of Matrix<fp16> is one of the float matrix with the same
-// values; what it gives is float and rounds once where it is stored. Of block formats, too. Of `fixed`: LLT,
-// LDLT, LU and QR run in fixed point, the iterative ones, which would never terminate there, are refused.
+// The algorithms need that range: a Jacobi rotation in fp16 overflows at a ratio of 256, and a Householder
+// reflection compares squares with the smallest normal number, which in fixed point is larger than what it
+// may ignore. A decomposition of Matrix<fp16> is one of the float matrix with the same values; what it gives
+// is float and rounds once where it is stored.
 #pragma once
 
 #include "structured.hpp"
@@ -16,19 +16,23 @@ template <class T, int R, int C, int O, int MR, int MC>
 inline constexpr bool is_plain_matrix<Eigen::Matrix<T, R, C, O, MR, MC>> = true;
 
 template <class M>
-concept narrow_float_matrix = is_plain_matrix<M> &&(narrow_float<typename M::Scalar> || tensor_part<M>);
-template <class M>
-concept narrow_fixed_matrix = is_plain_matrix<M> && narrow_fixed<typename M::Scalar>;
+concept narrow_matrix = is_plain_matrix<M> &&(narrow_scalar<typename M::Scalar> || tensor_part<M>);
 
-template <class M> struct float_matrix;
+/// What a decomposition is computed in: the built-in type that holds each number of the format; the
+/// coefficients of block formats are of such a type.
+template <class T> struct solved_in { using type = T; };
+template <narrow_scalar T> struct solved_in<T> { using type = carrier_t<T>; };
+
+template <class M> struct carrier_matrix;
 template <class T, int R, int C, int O, int MR, int MC>
-struct float_matrix<Eigen::Matrix<T, R, C, O, MR, MC>> {
-  using type = Eigen::Matrix<widened_t<typename Eigen::Matrix<T, R, C, O, MR, MC>::Scalar>, R, C, O, MR, MC>;
+struct carrier_matrix<Eigen::Matrix<T, R, C, O, MR, MC>> {
+  using type = Eigen::Matrix<typename solved_in<typename Eigen::Matrix<T, R, C, O, MR, MC>::Scalar>::type, R,
+                             C, O, MR, MC>;
 };
-template <class M> using float_matrix_t = typename float_matrix<M>::type;
+template <class M> using carrier_matrix_t = typename carrier_matrix<M>::type;
 
-/// A decomposition in float that solves for narrow right-hand sides in float too.
-template <class Base> struct float_decomposition : Base {
+/// A decomposition in a built-in type that solves for narrow right-hand sides in that type, too.
+template <class Base> struct carrier_decomposition : Base {
   using Base::Base;
 
   template <class B> auto solve(const Eigen::MatrixBase<B>& b) const {
@@ -46,14 +50,6 @@ template <class X> auto wide_inverse(const X& x) {
 template <class Dst, class X>
 concept inverse_of_ours = dense_expression<X> &&(narrow_expression<X> || narrow_expression<Dst>);
 
-template <class M> inline constexpr bool iterates_in_fixed_point = false;
-
-template <class M> struct refuse_fixed {
-  static_assert(
-      iterates_in_fixed_point<M>,
-      "narrow: SVD and eigenvalue solvers do not terminate on narrow::fixed; use matrix.cast<float>()");
-};
-
 }  // namespace narrow::detail
 
 namespace Eigen {
@@ -67,62 +63,51 @@ template <class> class ComplexEigenSolver;
 template <class> class ComplexSchur;
 template <class> class GeneralizedEigenSolver;
 template <class> class RealQZ;
+template <class> class HessenbergDecomposition;
+template <class> class Tridiagonalization;
 namespace internal {
 template <class Matrix, int Size> struct determinant_impl;
 template <class Matrix, class Result, int Size> struct compute_inverse_and_det_with_check;
 }  // namespace internal
 
-#define NARROW_SOLVER(Solver)                                                                               \
-  template <narrow::detail::narrow_float_matrix M>                                                          \
-  class Solver<M> : public narrow::detail::float_decomposition<Solver<narrow::detail::float_matrix_t<M>>> { \
-   public:                                                                                                  \
-    using narrow::detail::float_decomposition<                                                              \
-        Solver<narrow::detail::float_matrix_t<M>>>::float_decomposition;                                    \
+#define NARROW_SOLVER(Solver)                                                                       \
+  template <narrow::detail::narrow_matrix M>                                                        \
+  class Solver<M>                                                                                   \
+      : public narrow::detail::carrier_decomposition<Solver<narrow::detail::carrier_matrix_t<M>>> { \
+   public:                                                                                          \
+    using narrow::detail::carrier_decomposition<                                                    \
+        Solver<narrow::detail::carrier_matrix_t<M>>>::carrier_decomposition;                        \
   };
-#define NARROW_SOLVER_WITH(Type, Solver)                                                           \
-  template <narrow::detail::narrow_float_matrix M, Type P>                                         \
-  class Solver<M, P>                                                                               \
-      : public narrow::detail::float_decomposition<Solver<narrow::detail::float_matrix_t<M>, P>> { \
-   public:                                                                                         \
-    using narrow::detail::float_decomposition<                                                     \
-        Solver<narrow::detail::float_matrix_t<M>, P>>::float_decomposition;                        \
+#define NARROW_SOLVER_WITH(Type, Solver)                                                               \
+  template <narrow::detail::narrow_matrix M, Type P>                                                   \
+  class Solver<M, P>                                                                                   \
+      : public narrow::detail::carrier_decomposition<Solver<narrow::detail::carrier_matrix_t<M>, P>> { \
+   public:                                                                                             \
+    using narrow::detail::carrier_decomposition<                                                       \
+        Solver<narrow::detail::carrier_matrix_t<M>, P>>::carrier_decomposition;                        \
   };
-#define NARROW_REFUSE_FIXED(Solver) \
-  template <narrow::detail::narrow_fixed_matrix M> class Solver<M> : narrow::detail::refuse_fixed<M> {};
-#define NARROW_REFUSE_FIXED_WITH(Type, Solver)             \
-  template <narrow::detail::narrow_fixed_matrix M, Type P> \
-  class Solver<M, P> : narrow::detail::refuse_fixed<M> {};
-
 NARROW_SOLVER_WITH(int, LLT)
 NARROW_SOLVER_WITH(int, LDLT)
 NARROW_SOLVER(HouseholderQR)
 NARROW_SOLVER_WITH(int, JacobiSVD)
-NARROW_REFUSE_FIXED_WITH(int, JacobiSVD)
 NARROW_SOLVER(SelfAdjointEigenSolver)
-NARROW_REFUSE_FIXED(SelfAdjointEigenSolver)
 NARROW_SOLVER(GeneralizedSelfAdjointEigenSolver)
-NARROW_REFUSE_FIXED(GeneralizedSelfAdjointEigenSolver)
 NARROW_SOLVER(EigenSolver)
-NARROW_REFUSE_FIXED(EigenSolver)
 NARROW_SOLVER(RealSchur)
-NARROW_REFUSE_FIXED(RealSchur)
 NARROW_SOLVER(ComplexEigenSolver)
-NARROW_REFUSE_FIXED(ComplexEigenSolver)
 NARROW_SOLVER(ComplexSchur)
-NARROW_REFUSE_FIXED(ComplexSchur)
 NARROW_SOLVER(GeneralizedEigenSolver)
-NARROW_REFUSE_FIXED(GeneralizedEigenSolver)
 NARROW_SOLVER(RealQZ)
-NARROW_REFUSE_FIXED(RealQZ)
-#if EIGEN_VERSION_AT_LEAST(4, 0, \
-                           0)  // a second template parameter: the index type of permutations, the options
+NARROW_SOLVER(HessenbergDecomposition)
+NARROW_SOLVER(Tridiagonalization)
+// In Eigen 5 these have a second template parameter: the index type of permutations, or options.
+#if EIGEN_VERSION_AT_LEAST(4, 0, 0)
 NARROW_SOLVER_WITH(class, PartialPivLU)
 NARROW_SOLVER_WITH(class, FullPivLU)
 NARROW_SOLVER_WITH(class, ColPivHouseholderQR)
 NARROW_SOLVER_WITH(class, FullPivHouseholderQR)
 NARROW_SOLVER_WITH(class, CompleteOrthogonalDecomposition)
 NARROW_SOLVER_WITH(int, BDCSVD)
-NARROW_REFUSE_FIXED_WITH(int, BDCSVD)
 #else
 NARROW_SOLVER(PartialPivLU)
 NARROW_SOLVER(FullPivLU)
@@ -130,17 +115,13 @@ NARROW_SOLVER(ColPivHouseholderQR)
 NARROW_SOLVER(FullPivHouseholderQR)
 NARROW_SOLVER(CompleteOrthogonalDecomposition)
 NARROW_SOLVER(BDCSVD)
-NARROW_REFUSE_FIXED(BDCSVD)
 #endif
 #undef NARROW_SOLVER
 #undef NARROW_SOLVER_WITH
-#undef NARROW_REFUSE_FIXED
-#undef NARROW_REFUSE_FIXED_WITH
-
 namespace internal {
 /// `Q = qr.householderQ()`: the sequence of reflections is multiplied out in its own type, then rounded.
 template <class Dst, class Vectors, class Coeffs, int Side, class Functor>
-requires(narrow::narrow_float<typename Dst::Scalar> &&
+requires(narrow::narrow_scalar<typename Dst::Scalar> &&
          !narrow::narrow_scalar<
              typename Vectors::Scalar>) struct Assignment<Dst, HouseholderSequence<Vectors, Coeffs, Side>,
                                                           Functor, EigenBase2EigenBase> {

@@ -121,6 +121,16 @@ struct redux_impl<scalar_sum_op<T, T>, Evaluator, narrow_sum_traversal, NoUnroll
   }
 };
 
+/// `hypotNorm()`: no square leaves the range of double, in which these are summed.
+template <narrow::narrow_scalar T, class Evaluator>
+struct redux_traits<scalar_hypot_op<T, T>, Evaluator> : redux_traits<scalar_sum_op<T, T>, Evaluator> {};
+template <narrow::narrow_scalar T, class Evaluator>
+struct redux_impl<scalar_hypot_op<T, T>, Evaluator, narrow_sum_traversal, NoUnrolling> {
+  template <class X> static T run(const Evaluator&, const scalar_hypot_op<T, T>&, const X& x) {
+    return static_cast<T>(x.template cast<double>().norm());
+  }
+};
+
 #define NARROW_EXTREME(Op, coefficient)                                                             \
   template <narrow::narrow_float T, int NaNs, class Evaluator>                                      \
   struct redux_traits<Op<T, T, NaNs>, Evaluator> : redux_traits<scalar_sum_op<T, T>, Evaluator> {}; \

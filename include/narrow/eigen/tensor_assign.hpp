@@ -181,6 +181,7 @@ template <class Derived> class tensor_expression : public Eigen::MatrixBase<Deri
   using PlainObject = typename Base::PlainObject;
   using Base::derived;
   using Base::operator*=;
+  using Base::operator();  // by indices, to be read
 
   tensor_expression() = default;
   tensor_expression(const tensor_expression&) : Base() {}

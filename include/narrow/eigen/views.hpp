@@ -37,6 +37,23 @@ position below(const Eigen::Reverse<X, Direction>& view, Eigen::Index row, Eigen
           Direction == Eigen::Vertical ? col : view.cols() - 1 - col};
 }
 
+template <class X, int Rows, int Cols, int Order>
+position below(const Eigen::Reshaped<X, Rows, Cols, Order>& view, Eigen::Index row, Eigen::Index col) {
+  const X& x = view.nestedExpression();
+  if constexpr (Order == Eigen::RowMajor) {
+    const Eigen::Index count = row * view.cols() + col;
+    return {count / x.cols(), count % x.cols()};
+  } else {
+    const Eigen::Index count = col * view.rows() + row;
+    return {count % x.rows(), count / x.rows()};
+  }
+}
+template <class X, class RowIndices, class ColIndices>
+position below(const Eigen::IndexedView<X, RowIndices, ColIndices>& view, Eigen::Index row,
+               Eigen::Index col) {
+  return {view.rowIndices()[row], view.colIndices()[col]};
+}
+
 /// Whether a view keeps the number of a coefficient when they are counted through in storage order.
 template <class View> inline constexpr bool keeps_count = false;
 template <class X> inline constexpr bool keeps_count<Eigen::Transpose<X>> = true;
@@ -80,37 +97,33 @@ template <class View> struct view_evaluator : Eigen::internal::evaluator_base<Vi
 
 namespace Eigen::internal {
 
+#define NARROW_COMMA ,
+#define NARROW_VIEW_EVALUATOR(evaluator, index_based, ...)                                  \
+  requires narrow::detail::computed_narrow_float<X>                                         \
+  struct evaluator<__VA_ARGS__ index_based> : narrow::detail::view_evaluator<__VA_ARGS__> { \
+    using narrow::detail::view_evaluator<__VA_ARGS__>::view_evaluator;                      \
+  };
 template <class X>
-requires narrow::detail::computed_narrow_float<X>
-struct unary_evaluator<Transpose<X>, IndexBased> : narrow::detail::view_evaluator<Transpose<X>> {
-  using narrow::detail::view_evaluator<Transpose<X>>::view_evaluator;
-};
-template <class X, int Rows, int Cols, bool InnerPanel>
-requires narrow::detail::computed_narrow_float<X>
-struct unary_evaluator<Block<X, Rows, Cols, InnerPanel>, IndexBased>
-    : narrow::detail::view_evaluator<Block<X, Rows, Cols, InnerPanel>> {
-  using narrow::detail::view_evaluator<Block<X, Rows, Cols, InnerPanel>>::view_evaluator;
-};
+NARROW_VIEW_EVALUATOR(unary_evaluator, NARROW_COMMA IndexBased, Transpose<X>)
 template <class X>
-requires narrow::detail::computed_narrow_float<X>
-struct unary_evaluator<ArrayWrapper<X>> : narrow::detail::view_evaluator<ArrayWrapper<X>> {
-  using narrow::detail::view_evaluator<ArrayWrapper<X>>::view_evaluator;
-};
+NARROW_VIEW_EVALUATOR(unary_evaluator, , ArrayWrapper<X>)
 template <class X>
-requires narrow::detail::computed_narrow_float<X>
-struct unary_evaluator<MatrixWrapper<X>> : narrow::detail::view_evaluator<MatrixWrapper<X>> {
-  using narrow::detail::view_evaluator<MatrixWrapper<X>>::view_evaluator;
-};
+NARROW_VIEW_EVALUATOR(unary_evaluator, , MatrixWrapper<X>)
 template <class X, int Direction>
-requires narrow::detail::computed_narrow_float<X>
-struct unary_evaluator<Reverse<X, Direction>> : narrow::detail::view_evaluator<Reverse<X, Direction>> {
-  using narrow::detail::view_evaluator<Reverse<X, Direction>>::view_evaluator;
-};
+NARROW_VIEW_EVALUATOR(unary_evaluator, , Reverse<X, Direction>)
+template <class X, class Rows, class Cols>
+NARROW_VIEW_EVALUATOR(unary_evaluator, NARROW_COMMA IndexBased, IndexedView<X, Rows, Cols>)
 template <class X, int I>
-requires narrow::detail::computed_narrow_float<X>
-struct evaluator<Diagonal<X, I>> : narrow::detail::view_evaluator<Diagonal<X, I>> {
-  using narrow::detail::view_evaluator<Diagonal<X, I>>::view_evaluator;
-};
+NARROW_VIEW_EVALUATOR(evaluator, , Diagonal<X, I>)
+template <class X, int Rows, int Cols, int Order>
+NARROW_VIEW_EVALUATOR(evaluator, , Reshaped<X, Rows, Cols, Order>)
+// The evaluator and not the unary_evaluator that it derives from: Eigen's evaluator of a block of whole rows
+// or columns says that one index reaches each coefficient, counted in the expression below the block, which
+// view_evaluator does not do.
+template <class X, int Rows, int Cols, bool InnerPanel>
+NARROW_VIEW_EVALUATOR(evaluator, , Block<X, Rows, Cols, InnerPanel>)
+#undef NARROW_VIEW_EVALUATOR
+#undef NARROW_COMMA
 
 /// What is repeated is computed once.
 template <class X, int RowFactor, int ColFactor>
