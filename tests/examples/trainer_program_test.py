@@ -141,8 +141,8 @@ class LossScales(Program):
             self.assertIn(told[0].removeprefix("train: "), done.stdout)
 
     def test_the_first_steps_of_a_dynamic_scale_are_nothing_to_tell(self):
-        lines, done = self.curve(*SMALL[:4], "--epochs", "3", *SMALL[6:], "--loss-weight", "1000", "--lr",
-                                 "1e-5")
+        lines, done = self.curve(*SMALL[:4], "--epochs", "3", *SMALL[6:], "--loss-weight", "100", "--lr",
+                                 "1e-4")
         self.assertNotIn("trained", done.stderr + done.stdout)
         self.assertGreater(int(lines[-1]["skipped"]), 0)
         self.assertEqual(lines[-1]["lost"], "0")
