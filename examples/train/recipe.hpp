@@ -24,7 +24,7 @@ inline constexpr option_values<exponent_choice, 3> exponent_choices{
     {{"max", exponent_choice::max}, {"min", exponent_choice::min}, {"avg", exponent_choice::avg}}};
 
 /// How many bits of the mantissa `min` and `avg` keep of the magnitude that they look at, sign not included:
-/// half of the mantissa's, rounded up, or one. The papers leave it open.
+/// half of the mantissa's, rounded up, or one. Drumond et al. (2018) leave it open.
 enum class exponent_bits { half, one };
 inline constexpr option_values<exponent_bits, 2> exponent_bit_choices{
     {{"half", exponent_bits::half}, {"1", exponent_bits::one}}};
@@ -84,8 +84,8 @@ inline constexpr option_values<gradient_clip, 4> gradient_clips{{{"global", grad
 /// MARViN (Kummer et al., 2021): weights and activations in the layer's fixed<WL, FL>, stochastic, fp32
 /// master copy; backward in fp32 with what was quantised, or, the extension, gradients in WL bits and integer
 /// products too. MuPPET (Rajagopal et al., 2020): all operands in WL bits under a power of two that is chosen
-/// when WL changes. Narrow floats: all operands rounded to float<E, M>, sums in fp32; fp8 with a scale for
-/// each tensor.
+/// when WL changes; the paper has that of weights and activations, gradients keep theirs here alone. Narrow
+/// floats: all operands rounded to float<E, M>, sums in fp32; fp8 with a scale for each tensor.
 struct recipe {
   enum class precision { constant, marvin, muppet };
   enum class backward_products { narrow, fp32 };
