@@ -350,7 +350,7 @@ TEST_CASE("no damage to a model goes unnoticed", "[train][model]") {
 
 TEST_CASE("whole files that are of no use are refused, with the reason", "[train][model]") {
   const written model("fp8");
-  const file_kind kind{"narrow model 1\n", "model"};
+  const file_kind kind{"model", 1};
   const section_file whole = read_sections(model.path, kind);
   std::vector<setting> settings = whole.settings;
   std::vector<section> sections = whole.sections;
