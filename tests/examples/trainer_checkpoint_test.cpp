@@ -125,7 +125,7 @@ void check_in_two_parts(const format& f, const train_and_test& data,
   const auto name = file_of(settings, f);
   CHECK(name == std::string(settings.network->name) + '-' + std::string(f.name) + "-1.checkpoint");
   CHECK(state_of(parts.read(name)) == state_of(whole.read(name)));
-  CHECK_FALSE(std::filesystem::exists(parts.path() / (name + ".partial")));
+  CHECK(parts.partial_files() == 0);
 
   // Once more: nothing is left to train, and all is known.
   watcher none;
@@ -488,7 +488,7 @@ TEST_CASE("a checkpoint that cannot be written leaves the last one", "[train][ch
   std::filesystem::create_directory(taken);
   CHECK_THAT(refusal([&] { write_checkpoint(taken, told, s.trained.parts()); }, "taken"),
              Contains("cannot write"));
-  CHECK_FALSE(std::filesystem::exists(place.path() / "taken.partial"));
+  CHECK(place.partial_files() == 0);
 
   write_checkpoint(place.path() / "a", told, s.trained.parts());
   const auto before = place.read("a");
@@ -496,7 +496,14 @@ TEST_CASE("a checkpoint that cannot be written leaves the last one", "[train][ch
   failing.back().save = [](std::ostream&) { throw std::runtime_error("no"); };
   CHECK_THROWS(write_checkpoint(place.path() / "a", told, failing));
   CHECK(place.read("a") == before);
-  CHECK_FALSE(std::filesystem::exists(place.path() / "a.partial"));
+  CHECK(place.partial_files() == 0);
+  {
+    const limited_files full(before.size() / 2);
+    CHECK_THAT(refusal([&] { write_checkpoint(place.path() / "a", told, s.trained.parts()); }, "a"),
+               Contains("cannot write"));
+  }
+  CHECK(place.read("a") == before);
+  CHECK(place.partial_files() == 0);
 }
 
 TEST_CASE("matrices in block formats are saved to the bit", "[train][checkpoint]") {
