@@ -41,8 +41,8 @@ class single_product_thread {
 int available_processors();
 
 /// How many threads the calling thread's work is spread over from now on: `count`, but no more than there are
-/// processors. Within a product of Eigen's, threads spin until all have packed their parts of a factor: where one
-/// has no processor, the others keep it from getting theirs.
+/// processors. Within a product of Eigen's, threads spin until all have packed their parts of a factor: where
+/// one has no processor, the others keep it from getting theirs.
 void use_threads(int count);
 
 /// Says on stderr, in one line, that `use_threads` takes fewer than were asked for, if it does.
