@@ -156,14 +156,15 @@ template <class Use> auto with_sharing(sharing s, Use use) {
   throw std::invalid_argument("unknown sharing");
 }
 
-template <class Use> auto with_exponent(exponent_choice e, Use use) {
+template <class Use> auto with_exponent(exponent_choice e, exponent_bits kept, Use use) {
+  const bool one = kept == exponent_bits::one;
   switch (e) {
     case exponent_choice::max:
       return use(type<narrow::exponent::max>{});
     case exponent_choice::min:
-      return use(type<narrow::exponent::min<>>{});
+      return one ? use(type<narrow::exponent::min<1>>{}) : use(type<narrow::exponent::min<>>{});
     case exponent_choice::avg:
-      return use(type<narrow::exponent::avg<>>{});
+      return one ? use(type<narrow::exponent::avg<1>>{}) : use(type<narrow::exponent::avg<>>{});
   }
   throw std::invalid_argument("unknown exponent policy");
 }
@@ -208,7 +209,7 @@ operand_pointer make_operand(const operand_format& format, sharing scales,
       if constexpr (std::same_as<Block, narrow::per_row>)  // of int8 alone, and 90 types less to compile
         throw std::invalid_argument("no recipe has block floating point by rows");
       else
-        return with_exponent(format.exponent, [&]<class Exponent>(type<Exponent>) {
+        return with_exponent(format.exponent, format.kept, [&]<class Exponent>(type<Exponent>) {
           return make_bfp<Block, Round, Exponent>(format.mantissa);
         });
     });

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <concepts>
+#include <limits>
 
 #include "floating_operand.hpp"
 
@@ -32,16 +33,31 @@ template <class F> constexpr recipe float_recipe() {
   return recipe::floating(make_floating<rounded_operand<F>>, make_floating<rounded_operand<F>>);
 }
 
+template <class F> constexpr magnitudes magnitudes_of() {
+  using limits = std::numeric_limits<F>;
+  return {static_cast<float>(limits::denorm_min()), static_cast<float>(limits::max())};
+}
+
 }  // namespace
 
 std::span<const format> formats() {
   static constexpr std::array all{
-#define TRAINED_FORMAT(name, ...)                       \
-  format{#name,           train_##name, prepare_##name, \
-         evaluate_##name, std::nullopt, !std::same_as<__VA_ARGS__, float>},
-#define RECIPE(name, how) format{#name, train_fp32, prepare_fp32, evaluate_fp32, how},
-#define FLOAT_RECIPE(name, ...) \
-  format{#name, train_fp32, prepare_fp32, evaluate_fp32, float_recipe<__VA_ARGS__>()},
+#define TRAINED_FORMAT(name, ...)      \
+  format{#name,                        \
+         train_##name,                 \
+         prepare_##name,               \
+         evaluate_##name,              \
+         magnitudes_of<__VA_ARGS__>(), \
+         std::nullopt,                 \
+         !std::same_as<__VA_ARGS__, float>},
+#define RECIPE(name, how) format{#name, train_fp32, prepare_fp32, evaluate_fp32, magnitudes_of<float>(), how},
+#define FLOAT_RECIPE(name, ...)        \
+  format{#name,                        \
+         train_fp32,                   \
+         prepare_fp32,                 \
+         evaluate_fp32,                \
+         magnitudes_of<__VA_ARGS__>(), \
+         float_recipe<__VA_ARGS__>()},
 #include "formats.inc"
 #undef TRAINED_FORMAT
 #undef RECIPE

@@ -8,6 +8,11 @@
 
 namespace narrow_train {
 
+/// The positive magnitudes that a format has.
+struct magnitudes {
+  float smallest, largest;
+};
+
 struct format {
   std::string_view name;
   /// train_network<S> for the type S that tensors are stored in.
@@ -17,6 +22,7 @@ struct format {
   std::unique_ptr<stepper> (*prepare_stored)(const training_settings&, const dataset&);
   /// evaluate_model<S> for it.
   evaluated_model (*evaluate)(const model_file&, const dataset&);
+  magnitudes gradients;             // of the type in which a layer's gradients, times the loss scale, are
   std::optional<recipe> quantised;  // of a format of operands
   bool stored_narrow = false;       // tensors are of another type than float
 

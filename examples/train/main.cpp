@@ -7,9 +7,11 @@
 #include <exception>
 #include <iostream>
 #include <mutex>
+#include <optional>
 #include <system_error>
 #include <thread>
 
+#include "checkpoint.hpp"
 #include "model_file.hpp"
 #include "network.hpp"
 #include "parallel.hpp"
@@ -57,10 +59,44 @@ void require_possible(const options& asked, const dataset& images, const std::ve
     for (const run& r : runs) require_writable(model_path(r.kind->adapted(asked.training), r.seed));
 }
 
+/// The images to train on and to test, of which those of --validation are no part of the training.
+train_and_test images_for(const options& asked) {
+  train_and_test data = asked.data->load(asked.folder);
+  if (asked.validation >= data.train.count())
+    throw data_error("--validation: " + std::to_string(asked.validation) + " images held out of " +
+                     std::to_string(data.train.count()) + " leave none to train on");
+  if (asked.validation > 0) data.test = data.train.hold_out(asked.validation);
+  if (asked.limit > 0) data.train.truncate(asked.limit);
+  return data;
+}
+
+/// A checkpoint that cannot be used is refused; one of another build, which was asked for, gets a word.
+void require_resumable(const options& asked, const train_and_test& data, const run& r) {
+  const auto before = r.kind->resumable(asked.training, data, r.seed);
+  if (before && !before->other_build.empty())
+    std::cerr << "train: " << name_of_run(r.kind->adapted(asked.training), r.seed)
+              << " goes on from a checkpoint of another build (" << before->other_build << "); this one ("
+              << this_program().build << ") may round otherwise\n";
+}
+
+/// Says on stderr which runs trained little or nothing. The exit code: 2 where none has trained anything.
+int report_failures(const std::vector<run>& runs) {
+  for (const run& r : runs)
+    if (const std::string remark = untrained(r); !remark.empty()) std::cerr << "train: " << remark << '\n';
+  if (!std::ranges::all_of(runs, trained_nothing)) return 0;
+  const run& first = runs.front();
+  std::cerr << "train: no run has trained anything: " << first.kind->name << " seed " << first.seed;
+  if (first.result.diverged.empty())
+    std::cerr << " changed no weight by a gradient\n";
+  else
+    std::cerr << " diverged, " << first.result.diverged << '\n';
+  return 2;
+}
+
 /// Runs everything that is asked for, --jobs at a time, and keeps the CSV files up to date.
 void train_all(const options& asked, const train_and_test& data, std::vector<run>& runs) {
   const auto epochs = static_cast<std::size_t>(asked.training.epochs);
-  progress shown(runs.size() * epochs * data.train.count());
+  progress shown(runs.size() * epochs * data.train.count(), asked.tested());
   std::atomic<std::size_t> next = 0;
   std::mutex mutex;
   std::exception_ptr failure;
@@ -106,30 +142,28 @@ int main(int argc, char** argv) try {
   int exit_code = 0;
   const auto asked = parse(argc, argv, exit_code);
   if (!asked) return exit_code;
+  tell_of_fewer_threads("train", asked->threads);
 
   if (!asked->models.empty()) {
     print_evaluations(std::cout, evaluate_all(*asked));
     return 0;
   }
 
-  train_and_test data = asked->data->load(asked->folder);
-  if (asked->limit > 0) data.train.truncate(asked->limit);
+  const train_and_test data = images_for(*asked);
   prepare_folder("--checkpoint", asked->training.checkpoints);
   prepare_folder("--export", asked->training.exports);
+  std::optional<checkpoint_folder> held;
+  if (!asked->training.checkpoints.empty()) held.emplace(asked->training.checkpoints);
   std::vector<run> runs;
   for (const format* kind : asked->formats)
     for (const auto seed : asked->seeds) runs.push_back({kind, seed, {}, false});
   require_possible(*asked, data.train, runs);
-  for (const run& r : runs) static_cast<void>(r.kind->resumable(asked->training, data, r.seed));
+  for (const run& r : runs) require_resumable(*asked, data, r);
 
   train_all(*asked, data, runs);
-  print_table(std::cout, runs);
+  print_table(std::cout, runs, asked->tested());
   if (!asked->training.exports.empty()) print_models(std::cout, runs, asked->training);
-  const auto diverged = [](const run& r) { return !r.result.diverged.empty(); };
-  if (!std::ranges::all_of(runs, diverged)) return 0;
-  std::cerr << "train: no run has trained anything: " << runs.front().kind->name << " seed "
-            << runs.front().seed << " diverged, " << runs.front().result.diverged << '\n';
-  return 2;
+  return report_failures(runs);
 } catch (const narrow_train::data_error& e) {
   std::cerr << "train: " << e.what() << '\n';
   return 2;

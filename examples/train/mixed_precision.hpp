@@ -3,6 +3,7 @@
 // where they overflow.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -106,6 +107,7 @@ template <class S> class mixed_precision {
     if (how_.watch && how_.watch->looks_at() == tensor_watch::look::everything)
       for (auto& p : weights_) how_.watch->weights(p.tensor->name, p.tensor->weights(), p.gradient / batches);
     if (finite) {
+      lost_ += std::ranges::none_of(weights_, [](const auto& p) { return has_nonzero(p.gradient); });
       double square_sum = 0;
       for_each([&](auto& p) {
         if (batches > 1) p.gradient /= batches;
@@ -124,6 +126,10 @@ template <class S> class mixed_precision {
     scaler_.update();
     return finite;
   }
+
+  /// Steps so far whose gradients were finite, and of all weights zero: what a loss scale that is too small
+  /// makes of them.
+  [[nodiscard]] std::uint64_t lost() const { return lost_; }
 
   [[nodiscard]] optimizer& rule() { return *optimizer_; }
   [[nodiscard]] const narrow::loss_scaler& scaler() const { return scaler_; }
@@ -153,6 +159,8 @@ template <class S> class mixed_precision {
                      [this](std::istream& in) { policy_->load(in); }});
     all.push_back({"loss scale", [this](std::ostream& out) { out << scaler_; },
                    [this](std::istream& in) { in >> scaler_; }});
+    all.push_back({"lost steps", [this](std::ostream& out) { write_number(out, lost_); },
+                   [this](std::istream& in) { lost_ = read_number<std::uint64_t>(in); }});
     return all;
   }
 
@@ -223,6 +231,11 @@ template <class S> class mixed_precision {
     tensor.name = std::string(tensor.kind) + ' ' + std::to_string(++count_[tensor.kind]);
   }
 
+  /// It is found among the first ones, unless a gradient is lost.
+  static bool has_nonzero(const fp32_matrix& gradient) {
+    return std::any_of(gradient.data(), gradient.data() + gradient.size(), [](float x) { return x != 0; });
+  }
+
   template <class T> static bool all_finite(const matrix<T>& m) {
     return m.template cast<float>().allFinite();
   }
@@ -266,7 +279,8 @@ template <class S> class mixed_precision {
     for (auto& p : per_channel_) f(p);
   }
 
-  fp32_matrix copy_;     // scratch: weights of which there is no other in fp32, gradients of one batch
+  fp32_matrix copy_;  // scratch: weights of which there is no other in fp32, gradients of one batch
+  std::uint64_t lost_ = 0;
   int accumulated_ = 0;  // batches whose gradients are summed up
   std::vector<trained<S>> weights_;
   std::vector<trained<float>> per_channel_;

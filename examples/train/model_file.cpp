@@ -8,7 +8,7 @@
 namespace narrow_train {
 namespace {
 
-constexpr file_kind kind_of_file{"narrow model 1\n", "model"};
+constexpr file_kind kind_of_file{"model", 1};
 
 template <class Get> std::string list(const pixel_scaling& pixels, Get get) {
   std::string all;

@@ -113,6 +113,19 @@ template <class T> bool has_repeated(std::vector<T> items) {
   return std::ranges::adjacent_find(items) != items.end();
 }
 
+/// Refuses a constant loss scale that a format has no room for.
+void check_scale(const training_settings& t, const format& f) {
+  const auto [low, high] = range_of_scales(f.gradients.smallest, f.gradients.largest, t.loss_weight, t.batch);
+  const double scale = double{make_scaler(t.loss_scale).scale()};
+  if (low <= scale && scale <= high) return;
+  std::ostringstream message;
+  message << t.loss_scale << " is not from " << low << " to " << high
+          << ", where the largest gradient of a logit, "
+          << "--loss-weight " << t.loss_weight << " / --batch " << t.batch << ", is in the range of "
+          << f.name;
+  throw CLI::ValidationError("--loss-scale", message.str());
+}
+
 /// An option of some recipes only.
 struct recipe_option {
   const CLI::Option* option;
@@ -177,6 +190,9 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
       ->always_capture_default(false);
   app.add_flag("--resume", resume,
                "Continue what is in --checkpoint; runs of which nothing is there start at the beginning");
+  bool other_build = false;
+  app.add_flag("--other-build", other_build,
+               "Continue checkpoints of another build, too, which may round differently from there on");
   app.add_option("--csv", o.csv, "File for the curves: one line for each run and epoch")
       ->always_capture_default(false);
   app.add_option("--switches-csv", o.switches,
@@ -208,6 +224,12 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
       ->group(data_group);
   app.add_option("--data", o.folder, "Folder of the files, for every data set but digits")
       ->always_capture_default(false)
+      ->group(data_group);
+  app.add_option(
+         "--validation", o.validation,
+         "Training images that are held out, the last N: accuracies are of these, and the test images are "
+         "not looked at; to choose other options by")
+      ->check(between(0, unlimited))
       ->group(data_group);
   app.add_option("--limit", o.limit, "Train on the first N images only; 0: on all")
       ->check(between(0, unlimited))
@@ -275,7 +297,9 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
 
   const std::string precision_group = "Mixed precision and what happens without it";
   app.add_option("--loss-scale", t.loss_scale,
-                 "none | dynamic | auto: by the largest gradients at times | a number, the constant scale")
+                 "none | dynamic | auto: by the largest gradients at times | a number, the constant scale, "
+                 "at which the "
+                 "largest gradient of a logit, --loss-weight / --batch, is in the range of the formats")
       ->check(scale_choice)
       ->group(precision_group);
   app.add_option("--loss-weight", t.loss_weight,
@@ -314,6 +338,11 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
   add_choice("--exponent", t.recipes.exponent,
              "max | min | avg: what the shared exponents of hbfp are chosen by", exponent_choices, is(bfp),
              "hbfp");
+  add_choice(
+      "--exponent-bits", t.recipes.kept,
+      "half | 1: bits of the mantissa, sign not included, that min and avg keep of the magnitude which they "
+      "look at; larger ones saturate",
+      exponent_bit_choices, is(bfp), "hbfp");
   add_choice(
       "--tile", t.recipes.weight_scales,
       "tensor | 24: what shares a scale in the weights of hbfp and int8, everything or squares of 24 x 24",
@@ -403,6 +432,12 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
         throw CLI::ValidationError(
             asked.option->get_name(),
             asked.option->results().front() + " is of no use without " + asked.needed + " in --formats");
+    if (t.recipes.kept && t.recipes.exponent.value_or(exponent_choice::max) == exponent_choice::max)
+      throw CLI::ValidationError("--exponent-bits", name_of(exponent_bit_choices, *t.recipes.kept) +
+                                                        " is of no use without --exponent min or avg");
+    if (other_build && !resume) throw CLI::ValidationError("--other-build", "is of no use without --resume");
+    if (is_constant_scale(t.loss_scale))
+      for (const std::string& name : format_names) check_scale(t, *find(formats(), name));
     if (no_master && selected(marvin))
       throw CLI::ValidationError("--no-master",
                                  "is of no use to marvin, which chooses its formats by the fp32 copy");
@@ -431,6 +466,7 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
   t.augment = augment.value_or(o.data->usual_augmentation);
   t.look.statistics = !o.statistics.empty();
   t.start = resume ? run_start::checkpoint : run_start::beginning;
+  t.others = other_build ? other_builds::accepted : other_builds::refused;
   t.master = no_master ? master_copy::absent : master_copy::kept;
   return o;
 }

@@ -17,14 +17,18 @@ struct options {
   std::vector<const format*> formats;  // in the order given
   std::vector<std::uint64_t> seeds{1};
   const source* data = &sources().front();
-  std::filesystem::path folder;               // of the data, empty for drawn digits
-  std::size_t limit = 0;                      // most training images; 0: all
-  std::filesystem::path csv;                  // empty: none
+  std::filesystem::path folder;  // of the data, empty for drawn digits
+  std::size_t validation = 0;    // training images that are held out, and tested in place of the test images
+  std::size_t limit = 0;         // most training images; 0: all
+  std::filesystem::path csv;     // empty: none
   std::filesystem::path switches;             // empty: none
   std::filesystem::path statistics;           // empty: none
   std::vector<std::filesystem::path> models;  // to evaluate; empty: the runs are trained
   int jobs = 1;                               // runs at a time
   int threads = 1;                            // of each
+
+  /// Which images accuracies are of.
+  [[nodiscard]] std::string_view tested() const { return validation > 0 ? "validation" : "test"; }
 };
 
 /// Reads the command line. Where that ends the program (help, or a mistake, told on stderr in one line with

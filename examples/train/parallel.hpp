@@ -8,6 +8,7 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <narrow/narrow.hpp>
+#include <string_view>
 #include <type_traits>
 
 namespace narrow_train {
@@ -36,11 +37,16 @@ class single_product_thread {
   int before_ = Eigen::nbThreads();
 };
 
-/// How many threads the calling thread's work is spread over from now on.
-inline void use_threads(int count) {
-  use_product_threads(count);
-  narrow::set_num_threads(count);
-}
+/// How many processors this process may run on.
+int available_processors();
+
+/// How many threads the calling thread's work is spread over from now on: `count`, but no more than there are
+/// processors. Within a product of Eigen's, threads spin until all have packed their parts of a factor: where
+/// one has no processor, the others keep it from getting theirs.
+void use_threads(int count);
+
+/// Says on stderr, in one line, that `use_threads` takes fewer than were asked for, if it does.
+void tell_of_fewer_threads(std::string_view program, int asked);
 
 /// f(group, first, count) for all groups that are not empty of `images` images, by several threads at a time.
 template <class F> void for_each_group(Eigen::Index images, F f) {

@@ -23,6 +23,12 @@ enum class exponent_choice { max, min, avg };  // narrow::exponent
 inline constexpr option_values<exponent_choice, 3> exponent_choices{
     {{"max", exponent_choice::max}, {"min", exponent_choice::min}, {"avg", exponent_choice::avg}}};
 
+/// How many bits of the mantissa `min` and `avg` keep of the magnitude that they look at, sign not included:
+/// half of the mantissa's, rounded up, or one. Drumond et al. (2018) leave it open.
+enum class exponent_bits { half, one };
+inline constexpr option_values<exponent_bits, 2> exponent_bit_choices{
+    {{"half", exponent_bits::half}, {"1", exponent_bits::one}}};
+
 /// What shares a scale: everything, every column (a sample of a batch), every row (a channel), or a square
 /// tile.
 enum class sharing { tensor, column, row, tile };
@@ -52,6 +58,7 @@ struct operand_format {
   rounding_choice rounding = rounding_choice::stochastic;
   int mantissa = 8;                                 // bfp: 2 to 16, sign included
   exponent_choice exponent = exponent_choice::max;  // bfp
+  exponent_bits kept = exponent_bits::half;         // bfp under min or avg
   std::unique_ptr<block_operand> (*make_floating)(rounding_choice) = nullptr;
 };
 
@@ -77,8 +84,8 @@ inline constexpr option_values<gradient_clip, 4> gradient_clips{{{"global", grad
 /// MARViN (Kummer et al., 2021): weights and activations in the layer's fixed<WL, FL>, stochastic, fp32
 /// master copy; backward in fp32 with what was quantised, or, the extension, gradients in WL bits and integer
 /// products too. MuPPET (Rajagopal et al., 2020): all operands in WL bits under a power of two that is chosen
-/// when WL changes. Narrow floats: all operands rounded to float<E, M>, sums in fp32; fp8 with a scale for
-/// each tensor.
+/// when WL changes; the paper has that of weights and activations, gradients keep theirs here alone. Narrow
+/// floats: all operands rounded to float<E, M>, sums in fp32; fp8 with a scale for each tensor.
 struct recipe {
   enum class precision { constant, marvin, muppet };
   enum class backward_products { narrow, fp32 };
@@ -137,6 +144,7 @@ struct recipe {
 struct recipe_choices {
   std::optional<rounding_choice> rounding;  // of all operands
   std::optional<exponent_choice> exponent;  // of bfp
+  std::optional<exponent_bits> kept;        // of bfp under min or avg
   std::optional<sharing> weight_scales;     // of bfp and int8
   std::optional<gradient_clip> clip;        // of int8
   std::optional<int> stored_mantissa;       // of bfp
@@ -146,6 +154,7 @@ struct recipe_choices {
     for (operand_format* f : {&r.weights, &r.activations, &r.gradients}) {
       if (rounding) f->rounding = *rounding;
       if (exponent) f->exponent = *exponent;
+      if (kept) f->kept = *kept;
     }
     if (weight_scales) r.weight_scales = *weight_scales;
     if (clip && r.weights.kind == operand_kind::int8) r.clip = *clip;

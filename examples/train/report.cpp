@@ -38,7 +38,8 @@ std::string human(std::size_t bytes) {
 
 }  // namespace
 
-progress::progress(std::size_t total_images) : terminal_(isatty(STDERR_FILENO) == 1), total_(total_images) {}
+progress::progress(std::size_t total_images, std::string_view tested)
+    : terminal_(isatty(STDERR_FILENO) == 1), tested_(tested), total_(total_images) {}
 
 void progress::erase_line() {
   if (terminal_) std::fputs("\r\033[K", stderr);
@@ -72,9 +73,10 @@ void progress::run_observer::batch_done(std::size_t images, float loss, float sc
 void progress::run_observer::epoch_done(const curve_point& p) {
   const std::lock_guard lock(all_.mutex_);
   all_.erase_line();
-  std::fprintf(stderr, "%s  epoch %d/%d  loss %.4f  test accuracy %.2f %%  scale %g  skipped %llu  %.1f s\n",
-               name_.c_str(), p.epoch, epochs_, double{p.loss}, 100 * p.accuracy, double{p.scale},
-               static_cast<unsigned long long>(p.skipped), p.seconds);
+  const std::string lost = p.lost > 0 ? "without gradient " + std::to_string(p.lost) + "  " : "";
+  std::fprintf(stderr, "%s  epoch %d/%d  loss %.4f  %s accuracy %.2f %%  scale %g  skipped %llu  %s%.1f s\n",
+               name_.c_str(), p.epoch, epochs_, double{p.loss}, all_.tested_.c_str(), 100 * p.accuracy,
+               double{p.scale}, static_cast<unsigned long long>(p.skipped), lost.c_str(), p.seconds);
 }
 
 void progress::run_observer::epochs_left_out(int count) {
@@ -98,14 +100,15 @@ template <class Contents> void write_whole(const std::filesystem::path& path, Co
 
 void write_csv(const std::filesystem::path& path, const std::vector<run>& runs) {
   write_whole(path, [&](std::ostream& file) {
-    file << "format,seed,epoch,step,loss,accuracy,learning_rate,scale,skipped,nonfinite,seconds,diverged\n";
+    file << "format,seed,epoch,step,loss,accuracy,learning_rate,scale,skipped,nonfinite,seconds,diverged,"
+            "lost\n";
     for (const run& r : runs) {
       if (!r.complete) continue;
       for (const curve_point& p : r.result.curve) {
         const bool diverged = !r.result.diverged.empty() && &p == &r.result.curve.back();
         file << r.kind->name << ',' << r.seed << ',' << p.epoch << ',' << p.step << ',' << p.loss << ','
              << p.accuracy << ',' << p.rate << ',' << p.scale << ',' << p.skipped << ',' << p.nonfinite << ','
-             << p.seconds << ',' << diverged << '\n';
+             << p.seconds << ',' << diverged << ',' << p.lost << '\n';
       }
     }
   });
@@ -170,8 +173,26 @@ void describe_switches(std::ostream& out, const run& r) {
 
 }  // namespace
 
-void print_table(std::ostream& out, const std::vector<run>& runs) {
-  out << "format           test accuracy   lowest..highest   s/epoch     weights   fp32 copy   activations   "
+bool trained_nothing(const run& r) {
+  return !r.result.diverged.empty() || updates(r.result.curve.back()) == 0;
+}
+
+std::string untrained(const run& r) {
+  const curve_point& last = r.result.curve.back();
+  if (2 * updates(last) >= last.step) return {};
+  std::ostringstream text;
+  text << r.kind->name << " seed " << r.seed << (trained_nothing(r) ? " trained nothing" : " trained little")
+       << ": of " << last.step << " steps " << last.skipped
+       << " were skipped, as gradients times the loss scale were not finite, and in " << last.lost
+       << " the gradients of all weights were zero; the loss scale is " << last.scale << " at the end";
+  return std::move(text).str();
+}
+
+void print_table(std::ostream& out, const std::vector<run>& runs, std::string_view tested) {
+  const std::string accuracy = std::string(tested) + " accuracy";
+  const auto width = static_cast<int>(std::max(accuracy.size(), std::size_t{13}));
+  out << "format           " << accuracy
+      << "   lowest..highest   s/epoch     weights   fp32 copy   activations   "
          "skipped\n";
   std::ostringstream remarks;
   for (std::size_t i = 0; i < runs.size();) {
@@ -195,16 +216,17 @@ void print_table(std::ostream& out, const std::vector<run>& runs) {
         remarks << kind->name << " seed " << runs[i].seed << " diverged in epoch " << last.epoch << ": "
                 << reason << '\n';
       }
+      if (const std::string remark = untrained(runs[i]); !remark.empty()) remarks << remark << '\n';
       describe_switches(remarks, runs[i]);
       epochs += runs[i].result.curve.size();
       for (const auto& [tensor, count] : runs[i].result.overflows) where[tensor] += count;
     }
     char line[160];
-    std::snprintf(line, sizeof line, "%-16s %11.2f %%   %7.2f..%-7.2f %8.2f %11s %11s %13s %9lld",
-                  std::string(kind->name).c_str(), 100 * sum / static_cast<double>(seeds), 100 * lowest,
-                  100 * highest, seconds / static_cast<double>(epochs), human(sizes.weight_bytes).c_str(),
-                  human(sizes.master_bytes).c_str(), human(sizes.activation_bytes).c_str(),
-                  static_cast<unsigned long long>(skipped));
+    std::snprintf(line, sizeof line, "%-16s %*.2f %%   %7.2f..%-7.2f %8.2f %11s %11s %13s %9lld",
+                  std::string(kind->name).c_str(), width - 2, 100 * sum / static_cast<double>(seeds),
+                  100 * lowest, 100 * highest, seconds / static_cast<double>(epochs),
+                  human(sizes.weight_bytes).c_str(), human(sizes.master_bytes).c_str(),
+                  human(sizes.activation_bytes).c_str(), static_cast<unsigned long long>(skipped));
     out << line;
     if (diverged > 0) out << "   diverged: " << diverged << " of " << seeds;
     out << '\n';

@@ -30,8 +30,8 @@ struct evaluated_file {
 /// epoch. Runs may report from several threads at once.
 class progress {
  public:
-  /// `total_images` that all runs together will train on.
-  explicit progress(std::size_t total_images);
+  /// `total_images` that all runs together will train on; `tested`: which images accuracies are of.
+  explicit progress(std::size_t total_images, std::string_view tested = "test");
 
   /// The observer of one run, which must not outlive this object.
   class run_observer final : public observer {
@@ -56,6 +56,7 @@ class progress {
 
   std::mutex mutex_;
   bool terminal_;
+  std::string tested_;
   std::size_t total_;
   std::size_t done_ = 0;
   clock::time_point start_ = clock::now();
@@ -73,8 +74,15 @@ void write_switches(const std::filesystem::path& path, const std::vector<run>& r
 void write_statistics(const std::filesystem::path& path, const std::vector<run>& runs);
 
 /// One line for each format, the mean over its seeds, marked where runs diverged; then which, where gradients
-/// overflowed, and how many losses were not finite.
-void print_table(std::ostream& out, const std::vector<run>& runs);
+/// overflowed, how many losses were not finite, and `untrained` of each run. `tested`: which images
+/// accuracies are of.
+void print_table(std::ostream& out, const std::vector<run>& runs, std::string_view tested = "test");
+
+/// Of a run in which most steps changed nothing: one line that says how many, and why; else nothing. The
+/// steps that a dynamic loss scale skips until it fits are few.
+std::string untrained(const run& r);
+/// Whether no step of a run changed anything by a gradient, or it diverged.
+bool trained_nothing(const run& r);
 
 /// The models that the runs wrote, one a line, and how large they are; `settings`: of the runs.
 void print_models(std::ostream& out, const std::vector<run>& runs, const training_settings& settings);

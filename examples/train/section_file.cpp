@@ -94,17 +94,31 @@ std::vector<setting> settings_of(const std::string& text) {
   return all;
 }
 
+/// Reads the first line, and no more than a line of this kind can have.
+void check_first_line(std::istream& file, const file_kind& kind) {
+  const std::string title = kind.title(), name(kind.name);
+  constexpr std::size_t most_digits = 9;
+  std::string line;
+  for (char c = 0; line.size() < title.size() + most_digits + 1 && c != '\n' && file.get(c);) line += c;
+  const bool whole = line.ends_with('\n');
+  if (whole) line.pop_back();
+  const std::string version = line.substr(std::min(title.size(), line.size()));
+  if (!title.starts_with(line.substr(0, title.size())) || version.size() > most_digits ||
+      !std::ranges::all_of(version, [](char c) { return c >= '0' && c <= '9'; }) ||
+      (whole && version.empty()))
+    throw std::runtime_error("is no " + name + " of this program");
+  if (!whole) throw std::runtime_error("ends too early");
+  if (line + '\n' != kind.first_line())
+    throw std::runtime_error("is no " + name + " of version " + std::to_string(kind.version) +
+                             ", which this program reads, but one of version " + version);
+}
+
 /// A whole file, but its first line; of a foreign one no more than that is read.
 std::string bytes_of_file(const std::filesystem::path& path, const file_kind& kind) {
   std::error_code ignored;
   std::ifstream file(path, std::ios::binary);
   if (!file || std::filesystem::is_directory(path, ignored)) throw std::runtime_error("cannot be opened");
-  std::string line(kind.first_line.size(), '\0');
-  file.read(line.data(), static_cast<std::streamsize>(line.size()));
-  line.resize(static_cast<std::size_t>(file.gcount()));
-  if (!kind.first_line.starts_with(line))
-    throw std::runtime_error("is no " + std::string(kind.name) + " of this program");
-  if (line.size() < kind.first_line.size()) throw std::runtime_error("ends too early");
+  check_first_line(file, kind);
   std::string bytes{std::istreambuf_iterator<char>(file), {}};
   if (file.bad()) throw std::runtime_error("is not readable");
   return bytes;
@@ -127,7 +141,7 @@ std::string contents_of(const saved_part& part) {
 
 std::uint64_t write_sections(const std::filesystem::path& path, const file_kind& kind,
                              const std::vector<setting>& settings, const std::vector<saved_part>& parts) {
-  std::string bytes(kind.first_line);
+  std::string bytes = kind.first_line();
   bytes += packed(settings_name, as_text(settings));
   for (const saved_part& part : parts) bytes += packed(part.name, contents_of(part));
   bytes += packed(end_name, {});
@@ -140,7 +154,7 @@ section_file read_sections(const std::filesystem::path& path, const file_kind& k
     const std::string bytes = bytes_of_file(path, kind);
     section_file file;
     file.path = path;
-    file.size = kind.first_line.size() + bytes.size();
+    file.size = kind.first_line().size() + bytes.size();
     file.sections = sections_of(bytes);
     file.settings = settings_of(file.sections.front().contents);
     file.sections.erase(file.sections.begin());

@@ -26,10 +26,13 @@ struct section {
   std::string name, contents;
 };
 
-/// What is in a file of sections.
+/// What is in a file of sections. Its first line is "narrow NAME VERSION".
 struct file_kind {
-  std::string_view first_line;  // with its end
-  std::string_view name;        // for messages
+  std::string_view name;
+  int version;  // of what the sections hold: programs read their own alone
+
+  [[nodiscard]] std::string title() const { return "narrow " + std::string(name) + ' '; }
+  [[nodiscard]] std::string first_line() const { return title() + std::to_string(version) + '\n'; }
 };
 
 struct section_file {
@@ -45,7 +48,7 @@ std::uint64_t write_sections(const std::filesystem::path& path, const file_kind&
                              const std::vector<setting>& settings, const std::vector<saved_part>& parts);
 
 /// Throws data_error, with the file and the reason, where it is missing, cut short, damaged, or of another
-/// kind.
+/// kind or version, of which both are named.
 section_file read_sections(const std::filesystem::path& path, const file_kind& kind);
 
 /// Gives the parts, which may be some of those written, what the file holds of them. Throws data_error, with

@@ -28,6 +28,7 @@ template <class Choices, class F> void for_each_inference_choice(Choices& chosen
       {{"yes", recipe::product_output::saturating}}};
   f("--rounding", rounding_choices, chosen.rounding);
   f("--exponent", exponent_choices, chosen.exponent);
+  f("--exponent-bits", exponent_bit_choices, chosen.kept);
   f("--tile", weight_sharings, chosen.weight_scales);
   f("--saturate-output", saturate, chosen.output);
 }
@@ -41,9 +42,23 @@ narrow::loss_scaler make_scaler(const std::string& loss_scale) {
   if (loss_scale == "none") return narrow::static_scale(1);
   std::istringstream text(loss_scale);
   float scale = 0;
-  if (!(text >> scale) || !text.eof() || !(scale > 0) || scale > std::numeric_limits<float>::max())
-    throw std::invalid_argument(loss_scale + " is not none, dynamic, auto or a positive number");
+  using limits = std::numeric_limits<float>;  // the reciprocal of a scale is finite too
+  if (!(text >> scale) || !text.eof() || !(scale >= limits::min()) || scale > limits::max()) {
+    std::ostringstream message;
+    message << loss_scale << " is not none, dynamic, auto or a number from " << limits::min() << " to "
+            << limits::max();
+    throw std::invalid_argument(message.str());
+  }
   return narrow::static_scale(scale);
+}
+
+bool is_constant_scale(const std::string& loss_scale) {
+  return loss_scale != "none" && loss_scale != "dynamic" && loss_scale != automatic_scale;
+}
+
+std::pair<double, double> range_of_scales(float smallest, float largest, float loss_weight, int batch) {
+  const double gradient = double{loss_weight} / batch;
+  return {double{smallest} / gradient, double{largest} / gradient};
 }
 
 std::string name_of_run(const training_settings& settings, std::uint64_t seed) {

@@ -54,6 +54,7 @@ struct training_settings {
   std::filesystem::path checkpoints;  // folder; empty: none are written
   std::filesystem::path exports;      // the same, for models
   run_start start = run_start::beginning;
+  other_builds others = other_builds::refused;  // whose checkpoints a run may start from
 };
 
 /// The shortest text that is this number and no other.
@@ -78,9 +79,16 @@ inline constexpr option_values<initial_weights, 2> starts_of_weights{
 inline constexpr option_values<narrow::push_up_form, 2> push_up_forms{
     {{"adapt", narrow::push_up_form::adapt}, {"printed", narrow::push_up_form::printed}}};
 
-/// "none", "dynamic", "auto", as dynamic, but from 1 on, or a positive number, the constant scale. Throws
-/// std::invalid_argument for anything else.
+/// "none", "dynamic", "auto", as dynamic, but from 1 on, or a number, the constant scale, in the range of
+/// narrow::static_scale. Throws std::invalid_argument for anything else.
 narrow::loss_scaler make_scaler(const std::string& loss_scale);
+/// Whether it is a number.
+bool is_constant_scale(const std::string& loss_scale);
+
+/// The range of constant scales under which the gradient of the loss by a logit is neither zero nor beyond a
+/// format of these magnitudes. It is the largest gradient that is known beforehand: below the weight of the
+/// loss over the batch. Where gradients grow or shrink on their way back the range is narrower.
+std::pair<double, double> range_of_scales(float smallest, float largest, float loss_weight, int batch);
 
 /// MODEL-FORMAT-SEED, what its files are called.
 std::string name_of_run(const training_settings& settings, std::uint64_t seed);

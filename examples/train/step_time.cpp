@@ -34,6 +34,7 @@ int main(int argc, char** argv) try {
   } catch (const CLI::ParseError& e) {
     return answer(app, e, "step_time");
   }
+  tell_of_fewer_threads("step_time", threads);
   use_threads(threads);
 
   const model network = dense_layers(widths);

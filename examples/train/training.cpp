@@ -14,6 +14,7 @@ template <class Point, class F> void for_each_field(Point& p, F f) {
   f(p.skipped);
   f(p.nonfinite);
   f(p.seconds);
+  f(p.lost);
 }
 
 void save(std::ostream& out, const training_result& result) {
@@ -43,7 +44,7 @@ void load(std::istream& in, training_result& result, int epochs) {
 }  // namespace
 
 std::filesystem::path checkpoint_path(const training_settings& settings, std::uint64_t seed) {
-  return settings.checkpoints / (name_of_run(settings, seed) + ".checkpoint");
+  return settings.checkpoints / (name_of_run(settings, seed) + std::string(checkpoint_extension));
 }
 
 saved_part part_of(training_result& result, const training_settings& settings) {
@@ -61,8 +62,8 @@ std::optional<training_result> resumable(const training_settings& settings, cons
                                          std::uint64_t seed) {
   if (!continues(settings, seed)) return std::nullopt;
   training_result result;
-  read_checkpoint(checkpoint_path(settings, seed), description(settings, data, seed),
-                  {part_of(result, settings)});
+  result.other_build = read_checkpoint(checkpoint_path(settings, seed), description(settings, data, seed),
+                                       {part_of(result, settings)}, settings.others);
   return result;
 }
 

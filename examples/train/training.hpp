@@ -33,7 +33,11 @@ struct curve_point {
   std::uint64_t skipped;  // steps without update so far
   std::uint64_t nonfinite;  // batches so far whose loss was infinite or NaN
   double seconds;           // of training so far, without the tests
+  std::uint64_t lost = 0;   // steps so far in which the gradients of all weights were zero
 };
+
+/// Of the steps so far, those that changed the weights by a gradient.
+inline std::uint64_t updates(const curve_point& p) { return p.step - p.skipped - p.lost; }
 
 using overflow_counts = std::map<std::string, std::uint64_t, std::less<>>;
 
@@ -52,6 +56,7 @@ struct training_result {
   // (classes x test images), after the last epoch; empty if that was not trained now.
   fp32_matrix logits = {};
   std::optional<model_size> exported = {};
+  std::string other_build = {};  // that wrote the checkpoint which the run starts from; empty: this one
 };
 
 /// Where the checkpoint of a run lies.
@@ -241,7 +246,7 @@ training_result train_network(const training_settings& settings, const train_and
   std::vector<setting> told;
   if (!settings.checkpoints.empty()) told = description(settings, data, seed);
   const auto path = checkpoint_path(settings, seed);
-  if (continues(settings, seed)) read_checkpoint(path, told, parts);
+  if (continues(settings, seed)) read_checkpoint(path, told, parts, settings.others);
 
   curve_point at{};
   if (!result.curve.empty()) at = result.curve.back();
@@ -274,6 +279,7 @@ training_result train_network(const training_settings& settings, const train_and
     result.logits = std::move(tested.logits);
     at.scale = training.loss_scale();
     at.skipped = training.scaler().skipped();
+    at.lost = training.lost();
     at.nonfinite += losses.nonfinite();
     rates->epoch_done(at.loss);
     if (!trained.finite())

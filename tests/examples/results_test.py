@@ -5,6 +5,7 @@ import importlib.util
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -127,10 +128,10 @@ class Tables(InFolder):
         self.pages.mkdir()
         self.page = self.pages / "page.md"
 
-    def fill(self, text=None, *options):
+    def fill(self, text=None, *options, **environment):
         if text is not None:
             self.page.write_text(text, encoding="ascii")
-        return run("tables", "--csv", self.csv, "--pages", self.pages, *options)
+        return run("tables", "--csv", self.csv, "--pages", self.pages, *options, **environment)
 
     def lines(self, table):
         """Of a table by the names of its rows: the cells that follow."""
@@ -301,6 +302,52 @@ class Tables(InFolder):
     def test_the_pages_are_up_to_date(self):
         done = run("tables", "--check")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+
+    def git(self, *arguments):
+        return subprocess.run(["git", "-C", str(self.csv), "-c", "user.name=n", "-c", "user.email=e", *arguments],
+                              capture_output=True, text=True, check=True).stdout.strip()
+
+    def commit(self, *names):
+        self.git("add", *names)
+        self.git("commit", "-q", "-m", "results")
+        return self.git("rev-parse", "HEAD")[:7]
+
+    @unittest.skipUnless(shutil.which("git"), "needs git")
+    def test_files_have_the_commits_that_changed_them(self):
+        self.git("init", "-q", str(self.folder))
+        first = self.put("a.csv", CURVE_HEAD + curve("fp32", 2, [0.5]) + curve("fp16", 1, [0.5]))
+        begun = self.commit("a.csv")
+        self.put("b.switches.csv", SWITCH_HEAD + "marvin,1,1,weights 1,8,4,25,50,1,0.5\n")
+        other = self.commit("b.switches.csv")
+        with open(first, "a", encoding="ascii") as file:
+            file.write(curve("fp32", 1, [0.5]))
+        more = self.commit("a.csv")
+        self.put("c.statistics.csv", STATISTICS_HEAD + "int8,3,1,1,weights 1,weights,zeros,0,7\n")
+        self.assertEqual(self.lines("files"), {
+            "file": ["formats: seeds", "commits"], "---": ["---", "---"],
+            "a.csv": ["fp32: 1, 2; fp16: 1", f"{begun}, {more}"], "b.switches.csv": ["marvin: 1", other],
+            "c.statistics.csv": ["int8: 3", "none yet"]})
+
+    def test_without_a_history_the_files_stay_as_they_were(self):
+        self.put("a.csv", CURVE_HEAD + curve("fp32", 1, [0.5]))
+        text = "<!-- table: files -->\n\n| a.csv | since 1234567 |\n\n<!-- end -->\nAfter.\n"
+        done = self.fill(text, GIT_CEILING_DIRECTORIES=str(self.folder.parent))
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        self.assertEqual(self.page.read_text(), text)
+        no_git = self.folder / "git"
+        no_git.write_text("#!/bin/sh\nexit 1\n")
+        no_git.chmod(0o755)
+        done = self.fill(text, PATH=f"{self.folder}:{os.environ['PATH']}")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        self.assertEqual(self.page.read_text(), text)
+
+    def test_every_file_of_the_pages_has_a_commit(self):
+        page = (RESULTS / "README.md").read_text()
+        (table,) = re.findall("<!-- table: files -->(.*?)<!-- end -->", page, re.DOTALL)
+        lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.strip().splitlines()[2:]]
+        self.assertEqual([line[0] for line in lines], sorted(path.name for path in (RESULTS / "csv").glob("*.csv")))
+        for name, _runs, commits in lines:
+            self.assertRegex(commits, "^[0-9a-f]{7}(, [0-9a-f]{7})*$", name)
 
     def test_the_pages_show_everything(self):
         text = "".join(page.read_text() for page in RESULTS.glob("*.md"))

@@ -1,5 +1,6 @@
 // Quantised operands in the example trainer: products of every recipe against their definition, who shares a
 // scale, weights that stay in the format.
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <string>
@@ -126,6 +127,45 @@ TEST_CASE("the more bits, the closer to fp32", "[train][blocks]") {
     CHECK(error < last / 8);
     last = error;
   }
+}
+
+TEST_CASE("what min and avg keep of the magnitude that they look at", "[train][blocks]") {
+  // Magnitudes from 2^-6 to 2^5; the mean of each column is the same power of two and a fraction.
+  fp32_matrix x(4, 3);
+  x << 0.015625f, 0.75f, 3, 1, -0.5f, 40, -2, 0.03125f, 5, 0.25f, -1.5f, 0;
+  int compared = 0;
+  for (int mantissa = 2; mantissa <= 16; ++mantissa)
+    for (const auto choice : {exponent_choice::min, exponent_choice::avg})
+      for (const auto bits : {exponent_bits::half, exponent_bits::one})
+        for (const auto shared : {sharing::tensor, sharing::column}) {
+          CAPTURE(mantissa);
+          operand_format format = recipe::hbfp(mantissa).activations;
+          format.exponent = choice;
+          format.kept = bits;
+          const fp32_matrix got = quantized(format, shared, x);
+          for (Eigen::Index j = 0; j < x.cols(); ++j) {
+            const fp32_matrix block = (shared == sharing::tensor ? x : fp32_matrix(x.col(j))).cwiseAbs();
+            double statistic = choice == exponent_choice::min ? 1e9 : 0, count = 0;
+            for (const float magnitude : block.reshaped()) {
+              if (choice == exponent_choice::avg)
+                statistic += double{magnitude};
+              else if (magnitude > 0)
+                statistic = std::min(statistic, double{magnitude});
+              ++count;
+            }
+            if (choice == exponent_choice::avg) statistic /= count;
+            const int kept = bits == exponent_bits::one ? 1 : (mantissa + 1) / 2;
+            // The leading bit of the statistic is the kept-th of the mantissa.
+            const double step = std::exp2(std::floor(std::log2(statistic)) - (kept - 1)),
+                         most = std::exp2(mantissa - 1) - 1;
+            for (Eigen::Index i = 0; i < x.rows(); ++i) {
+              const double expected = std::clamp(std::nearbyint(double{x(i, j)} / step), -most, most) * step;
+              CHECK(double{got(i, j)} == expected);
+              ++compared;
+            }
+          }
+        }
+  CHECK(compared == 15 * 2 * 2 * 2 * 12);
 }
 
 TEST_CASE("one scale for each training input forward, one for the batch in the weight gradient",

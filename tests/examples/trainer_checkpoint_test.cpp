@@ -1,6 +1,10 @@
 // Checkpoints of the example trainer: runs in two parts equal runs in one, and no damaged file is believed.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <bit>
+#include <csignal>
 #include <cstring>
 #include <sstream>
 #include <string>
@@ -121,7 +125,7 @@ void check_in_two_parts(const format& f, const train_and_test& data,
   const auto name = file_of(settings, f);
   CHECK(name == std::string(settings.network->name) + '-' + std::string(f.name) + "-1.checkpoint");
   CHECK(state_of(parts.read(name)) == state_of(whole.read(name)));
-  CHECK_FALSE(std::filesystem::exists(parts.path() / (name + ".partial")));
+  CHECK(parts.partial_files() == 0);
 
   // Once more: nothing is left to train, and all is known.
   watcher none;
@@ -364,6 +368,117 @@ TEMPLATE_TEST_CASE("no damage to a checkpoint goes unnoticed, and none changes t
   CHECK(other.bytes() != before);
 }
 
+TEST_CASE("checkpoints of another version, or another build, are refused, and both are named",
+          "[train][checkpoint]") {
+  const folder place;
+  const auto path = place.path() / "a.checkpoint";
+  state<float> saved(1, 3), other(2, 1);
+  const auto before = other.bytes();
+  const auto parts = other.trained.parts();
+  const auto complaint = [&](const program_build& reader, other_builds others = other_builds::refused) {
+    return refusal([&] { read_checkpoint(path, told, parts, others, reader); }, "a.checkpoint");
+  };
+  write_checkpoint(path, told, saved.trained.parts(), {"7.8.9", "a machine far away"});
+
+  for (const auto others : {other_builds::refused, other_builds::accepted})
+    CHECK_THAT(complaint({"7.8.10", "a machine far away"}, others),
+               Contains("was written by narrow 7.8.9, this is narrow 7.8.10"));
+  CHECK_THAT(complaint({"7.8.9", "this one"}), Contains("another build (a machine far away)") &&
+                                                   Contains("(this one)") && Contains("--other-build"));
+  CHECK_THAT(complaint(this_program()), Contains("7.8.9") && Contains(this_program().version));
+  CHECK(other.bytes() == before);
+
+  CHECK(read_checkpoint(path, told, parts, other_builds::accepted, {"7.8.9", "this one"}) ==
+        "a machine far away");
+  CHECK(other.bytes() == saved.bytes());
+  CHECK(read_checkpoint(path, told, parts, other_builds::refused, {"7.8.9", "a machine far away"}).empty());
+
+  // Versions of the file: this program's, and all others, damaged or from the past.
+  write_checkpoint(path, told, saved.trained.parts());
+  const auto whole = place.read("a.checkpoint");
+  const auto line = whole.substr(0, whole.find('\n'));
+  REQUIRE(line == "narrow checkpoint 2");
+  for (const char* version : {"1", "3", "02", "123456789"}) {
+    INFO(version);
+    place.write("a.checkpoint", line.substr(0, line.size() - 1) + version + whole.substr(line.size()));
+    CHECK_THAT(complaint(this_program()),
+               Contains("is no checkpoint of version 2, which this program reads, but "
+                        "one of version " +
+                        std::string(version)));
+  }
+  for (const char* version : {"", "x", "-2", "1234567890"}) {
+    INFO(version);
+    place.write("a.checkpoint", line.substr(0, line.size() - 1) + version + whole.substr(line.size()));
+    CHECK_THAT(complaint(this_program()), Contains("is no checkpoint of this program"));
+  }
+}
+
+TEST_CASE("what this program says of itself", "[train][checkpoint]") {
+  const program_build here = this_program();
+  CHECK(std::ranges::count(here.version, '.') == 2);
+  for (const std::string& part : {std::string("sources "), std::string("compiler "), std::string("Eigen "),
+                                  "kernels " + std::string(narrow::isa_name())}) {
+    INFO(part);
+    CHECK(here.build.find(part) != std::string::npos);
+  }
+  CHECK(here.build.find('\n') == std::string::npos);
+  const std::string before(narrow::isa_name());
+  narrow::use_isa("portable");
+  CHECK_THAT(this_program().build, Contains("kernels portable"));
+  narrow::use_isa(before);
+}
+
+TEST_CASE("a folder of checkpoints is one run's at a time", "[train][checkpoint]") {
+  const folder place;
+  const auto locked = [&] {
+    return refusal([&] { const checkpoint_folder second(place.path()); }, place.path().string());
+  };
+  CHECK(locked() == "nothing was thrown");
+  {
+    const checkpoint_folder first(place.path());
+    CHECK_THAT(locked(), Contains("another run uses"));
+  }
+  CHECK(locked() == "nothing was thrown");
+
+  // Another process has it until that is killed.
+  int ready[2];
+  REQUIRE(pipe(ready) == 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const checkpoint_folder first(place.path());
+    const char byte = write(ready[1], "x", 1) == 1 ? 'x' : '-';
+    for (;;) pause();
+    static_cast<void>(byte);
+  }
+  REQUIRE(child > 0);
+  char byte = 0;
+  REQUIRE(read(ready[0], &byte, 1) == 1);
+  CHECK_THAT(locked(), Contains("another run uses"));
+  REQUIRE(kill(child, SIGKILL) == 0);
+  REQUIRE(waitpid(child, nullptr, 0) == child);
+  CHECK(locked() == "nothing was thrown");
+
+  CHECK_THAT(refusal([&] { const checkpoint_folder none(place.path() / "none"); }, "none"),
+             Contains("cannot lock"));
+  for (const int end : ready) close(end);
+}
+
+TEST_CASE("what killed writers have left is removed, and nothing else", "[train][checkpoint]") {
+  const folder place;
+  const std::vector<std::string> left{"lenet-fp32-1.checkpoint.123-0.partial",
+                                      "lenet-fp16-12.checkpoint.9-77.partial",
+                                      "lenet-fp32-1.checkpoint.partial"},
+      kept{"lenet-fp32-1.checkpoint", "curves.csv.1-2.partial", "notes.partial",
+           "lenet-fp32-1.checkpoint.old"};
+  for (const auto& names : {left, kept})
+    for (const auto& name : names) place.write(name, name);
+  std::filesystem::create_directory(place.path() / "a.checkpoint.partial");
+  const checkpoint_folder held(place.path());
+  for (const auto& name : left) CHECK_FALSE(std::filesystem::exists(place.path() / name));
+  for (const auto& name : kept) CHECK(place.read(name) == name);
+  CHECK(std::filesystem::is_directory(place.path() / "a.checkpoint.partial"));
+}
+
 TEST_CASE("a checkpoint that cannot be written leaves the last one", "[train][checkpoint]") {
   const folder place;
   state<float> s(1, 1);
@@ -373,7 +488,7 @@ TEST_CASE("a checkpoint that cannot be written leaves the last one", "[train][ch
   std::filesystem::create_directory(taken);
   CHECK_THAT(refusal([&] { write_checkpoint(taken, told, s.trained.parts()); }, "taken"),
              Contains("cannot write"));
-  CHECK_FALSE(std::filesystem::exists(place.path() / "taken.partial"));
+  CHECK(place.partial_files() == 0);
 
   write_checkpoint(place.path() / "a", told, s.trained.parts());
   const auto before = place.read("a");
@@ -381,7 +496,14 @@ TEST_CASE("a checkpoint that cannot be written leaves the last one", "[train][ch
   failing.back().save = [](std::ostream&) { throw std::runtime_error("no"); };
   CHECK_THROWS(write_checkpoint(place.path() / "a", told, failing));
   CHECK(place.read("a") == before);
-  CHECK_FALSE(std::filesystem::exists(place.path() / "a.partial"));
+  CHECK(place.partial_files() == 0);
+  {
+    const limited_files full(before.size() / 2);
+    CHECK_THAT(refusal([&] { write_checkpoint(place.path() / "a", told, s.trained.parts()); }, "a"),
+               Contains("cannot write"));
+  }
+  CHECK(place.read("a") == before);
+  CHECK(place.partial_files() == 0);
 }
 
 TEST_CASE("matrices in block formats are saved to the bit", "[train][checkpoint]") {
@@ -391,11 +513,16 @@ TEST_CASE("matrices in block formats are saved to the bit", "[train][checkpoint]
   values.col(4) *= 1e30f;
   values.col(5) *= 1e-41f;  // subnormal
   for (const int mantissa : {4, 8, 12, 16, 0})
-    for (const auto exponent : {exponent_choice::max, exponent_choice::min, exponent_choice::avg})
+    for (const auto& [exponent, kept] : {std::pair{exponent_choice::max, exponent_bits::half},
+                                         {exponent_choice::min, exponent_bits::half},
+                                         {exponent_choice::min, exponent_bits::one},
+                                         {exponent_choice::avg, exponent_bits::half},
+                                         {exponent_choice::avg, exponent_bits::one}})
       for (const auto rounding : {rounding_choice::nearest, rounding_choice::stochastic})
         for (const auto scales : {sharing::tensor, sharing::column, sharing::tile}) {
           operand_format format = (mantissa == 0 ? recipe::int8() : recipe::hbfp(mantissa)).weights;
           format.exponent = exponent;
+          format.kept = kept;
           format.rounding = rounding;
           const auto a = make_operand(format, scales, nullptr), b = make_operand(format, scales, nullptr);
           for (const fp32_matrix& m : {values, fp32_matrix(fp32_matrix::Zero(50, 30))}) {

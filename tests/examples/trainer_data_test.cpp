@@ -206,6 +206,31 @@ TEST_CASE("CIFAR-10 files", "[train][data]") {
   }
 }
 
+TEST_CASE("images that are held out: the last ones, which the others then lack", "[train][data]") {
+  const dataset all = draw_digits(20, 1);
+  int images = 0;
+  for (const std::size_t n : {0, 1, 7, 19}) {
+    dataset kept = all;
+    const dataset held = kept.hold_out(n);
+    CHECK(held.shape == all.shape);
+    CHECK(held.classes == all.classes);
+    REQUIRE(held.count() == n);
+    REQUIRE(kept.count() == 20 - n);
+    REQUIRE(kept.pixels.size() == kept.count() * 784);
+    for (std::size_t i = 0; i < 20; ++i, ++images) {
+      const bool is_held = i >= 20 - n;
+      const dataset& place = is_held ? held : kept;
+      const std::size_t at = is_held ? i - (20 - n) : i;
+      CHECK(place.labels[at] == all.labels[i]);
+      CHECK(std::ranges::equal(place.image(at), all.image(i)));
+    }
+  }
+  CHECK(images == 80);
+  dataset kept = all;
+  for (const std::size_t n : {20, 21}) CHECK_THROWS_AS(kept.hold_out(n), std::invalid_argument);
+  CHECK(kept.labels == all.labels);
+}
+
 TEST_CASE("drawn digits: the same every time, each from its own index", "[train][data]") {
   const auto a = draw_digits(300, 1), b = draw_digits(100, 1), c = draw_digits(100, 2);
   CHECK(a.shape == image_shape{28, 28, 1});

@@ -1,10 +1,12 @@
 // What the tests of the example trainer share.
 #pragma once
 
+#include <sys/resource.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -58,9 +60,37 @@ class folder {
     std::ifstream file(path_ / name, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
   }
+  /// How many files there are in it that are written or were left so.
+  [[nodiscard]] int partial_files() const {
+    int count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(path_))
+      count += entry.path().extension() == ".partial";
+    return count;
+  }
 
  private:
   std::filesystem::path path_;
+};
+
+/// While it lives, no file grows beyond so many bytes: as on a full disk.
+class limited_files {
+ public:
+  explicit limited_files(rlim_t bytes) {
+    REQUIRE(getrlimit(RLIMIT_FSIZE, &before_) == 0);
+    const rlimit limit{bytes, before_.rlim_max};
+    REQUIRE(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    handler_ = std::signal(SIGXFSZ, SIG_IGN);
+  }
+  ~limited_files() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  limited_files(const limited_files&) = delete;
+  limited_files& operator=(const limited_files&) = delete;
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int) = SIG_DFL;
 };
 
 }  // namespace narrow_train

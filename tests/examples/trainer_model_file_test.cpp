@@ -56,7 +56,7 @@ exported there_and_back(const format& f, training_settings settings, const train
   CHECK(file.kind == &f);
   static_cast<void>(f.evaluate(file, data.train));
   all.read = f.evaluate(file, data.test);
-  CHECK_FALSE(std::filesystem::exists(path.string() + ".partial"));
+  CHECK(place.partial_files() == 0);
   return all;
 }
 
@@ -350,7 +350,7 @@ TEST_CASE("no damage to a model goes unnoticed", "[train][model]") {
 
 TEST_CASE("whole files that are of no use are refused, with the reason", "[train][model]") {
   const written model("fp8");
-  const file_kind kind{"narrow model 1\n", "model"};
+  const file_kind kind{"model", 1};
   const section_file whole = read_sections(model.path, kind);
   std::vector<setting> settings = whole.settings;
   std::vector<section> sections = whole.sections;
@@ -444,9 +444,12 @@ TEST_CASE("a model that cannot be written leaves the last one", "[train][model]"
   const std::string name = "linear-hbfp8-5.model";
   CHECK(complaint().empty());
   const auto before = place.read(name);
-  if (std::filesystem::exists("/dev/full")) {
-    std::filesystem::create_symlink("/dev/full", place.path() / (name + ".partial"));
-    CHECK_THAT(complaint(), Contains("cannot write") && Contains("No space left"));
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, before.size() - 1}) {
+    const std::string message = [&] {
+      const limited_files full(bytes);
+      return complaint();
+    }();
+    CHECK_THAT(message, Contains("cannot write") && Contains("File too large"));
     CHECK((place.read(name) == before));
     CHECK(std::distance(std::filesystem::directory_iterator(place.path()), {}) == 1);
   }
@@ -460,5 +463,5 @@ TEST_CASE("a model that cannot be written leaves the last one", "[train][model]"
   settings.step.rate = 0.01f;
   settings.epochs = 1;
   CHECK_THAT(complaint(), Contains("cannot write"));
-  CHECK_FALSE(std::filesystem::exists(place.path() / (name + ".partial")));
+  CHECK(place.partial_files() == 0);
 }

@@ -268,6 +268,27 @@ TEST_CASE("MARViN: formats switch, gradients are normalised, empty ones skipped"
   CHECK(policy->unswitched_factor(fp32_matrix::Zero(4, 1)) == 1);
 }
 
+TEST_CASE("MuPPET: no word grows before the ninth epoch, whatever the gradients", "[train][recipes]") {
+  random_stream random(1, purpose::weights);
+  int earliest = 100, grown = 0;
+  for (int sequence = 0; sequence < 500; ++sequence) {
+    narrow::muppet_switch lengths;
+    for (int epoch = 1; epoch <= 12; ++epoch) {
+      // Gradients that cancel in the first epochs, and agree after a number of them.
+      fp32_matrix gradient = fp32_matrix::Ones(2, 2);
+      if (epoch % 2 == 0 && static_cast<int>(random.below(12)) >= epoch) gradient *= -0.9f;
+      gradient(0, 0) += static_cast<float>(random.normal()) * 0.1f;
+      lengths.observe("layer", gradient);
+      if (lengths.update() == 8) continue;
+      earliest = std::min(earliest, epoch);
+      ++grown;
+      break;
+    }
+  }
+  CHECK(earliest == 9);
+  CHECK(grown > 50);
+}
+
 TEST_CASE("MuPPET: one word length for all, from the last gradients of each epoch", "[train][recipes]") {
   const auto policy = make_policy(recipe::precision::muppet, {}, 8);
   narrow::muppet_switch reference;

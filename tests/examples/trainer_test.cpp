@@ -1,8 +1,12 @@
 // The example trainer as a whole: every format trains and repeats itself; options, curves and the final
 // table.
+#ifdef __linux__
+#include <sched.h>
+#endif
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <iostream>
 #include <limits>
@@ -15,6 +19,7 @@
 #include "catch.hpp"
 #include "formats.hpp"
 #include "options.hpp"
+#include "parallel.hpp"
 #include "report.hpp"
 #include "trainer_fixtures.hpp"
 #include "whole_file.hpp"
@@ -151,6 +156,30 @@ TEST_CASE("options of block formats are read", "[train][options]") {
   }
   CHECK(r.weight_scales == sharing::tile);
   CHECK(r.sample_scales == sharing::column);
+}
+
+TEST_CASE("what exponents keep is an option of those that keep something", "[train][options]") {
+  int exit_code = 0;
+  std::string complaint;
+  using words = std::vector<const char*>;
+  for (const char* exponent : {"min", "avg"})
+    for (const auto& [bits, kept] : exponent_bit_choices) {
+      const std::string text(bits);
+      const auto o =
+          parse_line({"--formats", "hbfp8", "--exponent", exponent, "--exponent-bits", text.c_str()},
+                     exit_code, complaint);
+      REQUIRE(o.has_value());
+      CHECK(o->training.recipes.applied_to(*o->formats[0]->quantised).gradients.kept == kept);
+    }
+  for (const words& line : {words{"--exponent-bits", "1", "--formats", "hbfp8"},
+                            {"--exponent-bits", "1", "--formats", "hbfp8", "--exponent", "max"},
+                            {"--exponent-bits", "1", "--formats", "int8"},
+                            {"--exponent-bits", "2", "--formats", "hbfp8", "--exponent", "min"}}) {
+    CHECK_FALSE(parse_line(line, exit_code, complaint).has_value());
+    CHECK(exit_code == 2);
+    CHECK(complaint.find("--exponent-bits") != std::string::npos);
+    CHECK(std::ranges::count(complaint, '\n') == 1);
+  }
 }
 
 TEST_CASE("options of recipes are read", "[train][options]") {
@@ -304,6 +333,7 @@ TEST_CASE("options without what they need are refused", "[train][options]") {
                                                     {"--seed", "1,x"},
                                                     {"--seed", "1,1", "--checkpoint", "there"},
                                                     {"--formats", "fp32,fp32", "--checkpoint", "x"},
+                                                    {"--other-build", "--checkpoint", "there"},
                                                     {"--warmup", "3", "--epochs", "2"}};
   for (const auto& line : wrong) {
     int exit_code = 0;
@@ -439,6 +469,117 @@ TEST_CASE("a run that diverges ends there, and says so", "[train][run]") {
   }
 }
 
+TEST_CASE("steps without a gradient are counted, in every format", "[train][run]") {
+  const train_and_test data{draw_digits(160, 1), draw_digits(20, 2)};
+  training_settings settings;
+  settings.network = &models().back();
+  settings.epochs = 2;
+  settings.step.rate = 0.01f;
+  settings.step.weight_decay = 0.1f;  // it moves weights, and is no training
+  silent watcher;
+  int lost = 0, kept = 0;
+  for (const format& f : formats()) {
+    INFO(std::string(f.name));
+    if (f.name == "float_e2m16") continue;  // no batch of it has a finite loss
+    settings.flush_below = 1e30f;
+    run none{&f, 1, f.train(settings, data, 1, watcher), true};
+    const curve_point last = none.result.curve.back();
+    CHECK(last.step == 10);
+    CHECK(last.lost == 10);
+    CHECK(none.result.curve.front().lost == 5);
+    CHECK(trained_nothing(none));
+    CHECK_THAT(untrained(none),
+               Catch::Contains(std::string(f.name) + " seed 1 trained nothing: of 10 steps 0 ") &&
+                   Catch::Contains("in 10 the gradients of all weights were zero"));
+    ++lost;
+    settings.flush_below = 0;
+    run some{&f, 1, f.train(settings, data, 1, watcher), true};
+    CHECK(some.result.curve.back().lost == 0);
+    CHECK_FALSE(trained_nothing(some));
+    CHECK(untrained(some).empty());
+    ++kept;
+  }
+  CHECK(lost == static_cast<int>(formats().size()) - 1);
+  CHECK(kept == lost);
+}
+
+TEST_CASE("a loss scale that loses every gradient, or lets every one overflow, is told", "[train][run]") {
+  const train_and_test data{draw_digits(160, 1), draw_digits(20, 2)};
+  training_settings settings;
+  settings.network = &models().back();
+  settings.epochs = 1;
+  settings.step.rate = 0.01f;
+  silent watcher;
+  const auto& fp16 = *std::ranges::find(formats(), std::string_view("fp16"), &format::name);
+  for (const auto& [scale, skipped, lost] :
+       {std::tuple{"1e38", 5u, 0u}, {"1e-30", 0u, 5u}, {"128", 0u, 0u}}) {
+    INFO(scale);
+    settings.loss_scale = scale;
+    run r{&fp16, 1, fp16.train(settings, data, 1, watcher), true};
+    CHECK(r.result.curve.back().skipped == skipped);
+    CHECK(r.result.curve.back().lost == lost);
+    CHECK(trained_nothing(r) == (skipped + lost > 0));
+    CHECK(untrained(r).empty() == (skipped + lost == 0));
+    std::ostringstream table;
+    print_table(table, {r});
+    CHECK((table.str().find("trained nothing") != std::string::npos) == (skipped + lost > 0));
+  }
+
+  // Most of the steps, half of them.
+  run r{&fp16, 1, {}, true};
+  r.result.curve = {{1, 10, 0.5f, 0.5, 0.1f, 1024, 4, 0, 1, 2}};
+  CHECK_THAT(untrained(r), Catch::Contains("trained little: of 10 steps 4 were skipped"));
+  CHECK_FALSE(trained_nothing(r));
+  r.result.curve.back().skipped = 3;
+  CHECK(untrained(r).empty());
+}
+
+TEST_CASE("constant loss scales are refused where a format has no room for them", "[train][options]") {
+  int exit_code = 0, refused = 0, taken = 0;
+  std::string complaint;
+  const auto taken_by = [&](const char* name, double scale) {
+    std::ostringstream text;
+    text << scale;
+    const bool result = parse_line({"--formats", name, "--batch", "16", "--loss-weight", "0.5",
+                                    "--loss-scale", text.str().c_str()},
+                                   exit_code, complaint)
+                            .has_value();
+    if (!result) {
+      CHECK(exit_code == 2);
+      CHECK_THAT(complaint, Catch::Contains("--loss-scale: " + text.str()));
+      CHECK(std::ranges::count(complaint, '\n') == 1);
+    }
+    return result;
+  };
+  // The largest gradient of a logit, 0.5 / 16, becomes fp16's largest number and its smallest one.
+  const std::tuple<const char*, double, double> ranges[] = {{"fp16", 0x1p-24 * 32, 65504.0 * 32},
+                                                            {"fixed16_12", 0x1p-12 * 32, (8 - 0x1p-12) * 32},
+                                                            {"float_e4m16", 0x1p-22 * 32, 0x1.ffffp7 * 32}};
+  for (const auto& [name, low, high] : ranges) {
+    INFO(name);
+    for (const double scale : {low * 1.01, 1.0, high * 0.99}) {
+      CHECK(taken_by(name, scale));
+      ++taken;
+    }
+    for (const double scale : {low * 0.99, high * 1.01, 1e38, 1e-30}) {
+      CHECK_FALSE(taken_by(name, scale));
+      CHECK_THAT(complaint, Catch::Contains(std::string(" in the range of ") + name));
+      ++refused;
+    }
+  }
+  for (const char* name : {"fp32", "hbfp8", "int8", "bf16"}) {
+    INFO(name);
+    CHECK(taken_by(name, 1e-30));
+    CHECK(taken_by(name, 1e30));
+    taken += 2;
+    CHECK_FALSE(taken_by(name, 1e-45));
+    CHECK_THAT(complaint, Catch::Contains("a number from 1.17549e-38 to 3.40282e+38"));
+    ++refused;
+  }
+  CHECK(taken == 9 + 8);
+  CHECK(refused == 12 + 4);
+}
+
 TEST_CASE("the loss of an epoch: of the batches that have one", "[train][run]") {
   mean_loss some, none;
   some.add(1, 10);
@@ -454,19 +595,45 @@ TEST_CASE("the loss of an epoch: of the batches that have one", "[train][run]") 
 TEST_CASE("the curves as a file", "[train][report]") {
   const folder f;
   const std::string header =
-      "format,seed,epoch,step,loss,accuracy,learning_rate,scale,skipped,nonfinite,seconds,diverged\n";
+      "format,seed,epoch,step,loss,accuracy,learning_rate,scale,skipped,nonfinite,seconds,diverged,lost\n";
   std::vector<run> runs{{&formats().front(), 7, {}, false}, {&formats().front(), 8, {}, true}};
   runs[1].result.curve = {{1, 10, 0.5f, 0.75, 0.25f, 1024, 2, 1, 1.5},
-                          {2, 20, 0.25f, 0.5, 0.125f, 512, 3, 4, 2}};
+                          {2, 20, 0.25f, 0.5, 0.125f, 512, 3, 4, 2, 5}};
   write_csv(f.path() / "curves.csv", runs);
   const std::string lines =
-      header + "fp32,8,1,10,0.5,0.75,0.25,1024,2,1,1.5,0\nfp32,8,2,20,0.25,0.5,0.125,512,3,4,2,";
-  CHECK(f.read("curves.csv") == lines + "0\n");
+      header + "fp32,8,1,10,0.5,0.75,0.25,1024,2,1,1.5,0,0\nfp32,8,2,20,0.25,0.5,0.125,512,3,4,2,";
+  CHECK(f.read("curves.csv") == lines + "0,5\n");
   runs[1].result.diverged = "of a reason";
   write_csv(f.path() / "curves.csv", runs);
-  CHECK(f.read("curves.csv") == lines + "1\n");
+  CHECK(f.read("curves.csv") == lines + "1,5\n");
 
   CHECK_THROWS_AS(write_csv(f.path() / "no such folder" / "curves.csv", runs), data_error);
+}
+
+TEST_CASE("of several writers of a file the last one's stays, whole", "[train][report]") {
+  const folder f;
+  const auto path = f.path() / "a.csv";
+  constexpr int writers = 4, files = 100;
+  const auto contents = [](int writer) {
+    return std::string(100'000 + static_cast<std::size_t>(writer), static_cast<char>('a' + writer));
+  };
+  std::atomic<int> written = 0, torn = 0;
+  std::vector<std::thread> threads;
+  for (int writer = 0; writer < writers; ++writer)
+    threads.emplace_back([&, writer] {
+      for (int i = 0; i < files; ++i) try {
+          write_file(path, contents(writer));
+          ++written;
+          const std::string now = f.read("a.csv");
+          const int whose = now.empty() ? 0 : now.front() - 'a';
+          torn += whose < 0 || whose >= writers || now != contents(whose);
+        } catch (const data_error&) {
+        }
+    });
+  for (std::thread& t : threads) t.join();
+  CHECK(written == writers * files);
+  CHECK(torn == 0);
+  CHECK(std::distance(std::filesystem::directory_iterator(f.path()), {}) == 1);
 }
 
 TEST_CASE("files are written whole or not at all", "[train][report]") {
@@ -541,6 +708,40 @@ TEST_CASE("formats that layers switched to, as a file and in the table", "[train
         std::string::npos);
 }
 
+#ifdef __linux__
+TEST_CASE("threads are no more than the processors of the process", "[train][run]") {
+  cpu_set_t before, one;
+  REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
+  CHECK(available_processors() == CPU_COUNT(&before));
+  use_threads(200);
+  CHECK(narrow::num_threads() == CPU_COUNT(&before));
+  int tried = 0;
+  for (int processor = 0; processor < CPU_SETSIZE; ++processor) {
+    if (!CPU_ISSET(processor, &before)) continue;
+    CPU_ZERO(&one);
+    CPU_SET(processor, &one);
+    REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
+    CHECK(available_processors() == 1);
+    use_threads(200);
+    CHECK(narrow::num_threads() == 1);
+    CHECK(Eigen::nbThreads() == 1);
+    ++tried;
+  }
+  CHECK(tried == CPU_COUNT(&before));
+  REQUIRE(sched_setaffinity(0, sizeof before, &before) == 0);
+  use_threads(1);
+
+  std::ostringstream said;
+  auto* const cerr_before = std::cerr.rdbuf(said.rdbuf());
+  tell_of_fewer_threads("train", CPU_COUNT(&before));
+  CHECK(said.str().empty());
+  tell_of_fewer_threads("train", 255);
+  std::cerr.rdbuf(cerr_before);
+  CHECK_THAT(said.str(), Catch::Contains("--threads 255 ") &&
+                             Catch::Contains(": " + std::to_string(CPU_COUNT(&before)) + " thread"));
+}
+#endif
+
 TEST_CASE("the final table averages over seeds", "[train][report]") {
   std::vector<run> runs{{&formats().front(), 1, {}, true}, {&formats().front(), 2, {}, true}};
   runs[0].result = {{{1, 10, 0.5f, 0.97, 0.1f, 1024, 0, 0, 2.0}}, 2000, 4000, 1500000, {}};
@@ -554,6 +755,19 @@ TEST_CASE("the final table averages over seeds", "[train][report]") {
     INFO(part);
     CHECK(table.find(part) != std::string::npos);
   }
+}
+
+TEST_CASE("the final table says which images accuracies are of", "[train][report]") {
+  std::vector<run> runs{{&formats().front(), 1, {}, true}};
+  runs[0].result.curve = {{1, 10, 0.5f, 0.97, 0.1f, 1024, 0, 0, 2.0}};
+  std::ostringstream out;
+  print_table(out, runs, "validation");
+  const std::string table = out.str(), head = "validation accuracy";
+  REQUIRE(table.find(head) != std::string::npos);
+  CHECK(table.find("test") == std::string::npos);
+  // The figures end where their names do.
+  const auto line = table.find('\n') + 1;
+  CHECK(table.find(" %") + 1 - line == table.find(head) + head.size() - 1);
 }
 
 TEST_CASE("the final table marks what diverged", "[train][report]") {

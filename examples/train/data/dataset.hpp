@@ -39,6 +39,9 @@ struct dataset {
 
   /// Keeps the first n images; all of them if there are fewer.
   void truncate(std::size_t n);
+
+  /// Takes the last n images, of more than n, out of this data set, and returns them.
+  dataset hold_out(std::size_t n);
 };
 
 /// What a training run needs of the world.

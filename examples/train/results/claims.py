@@ -61,6 +61,9 @@ class Claim(NamedTuple):
     runs: dict
 
 
+# The first version, End-to-End DNN Training with Block Floating Point Arithmetic; later ones have other figures.
+_DRUMOND = "Drumond et al. (2018, arXiv:1804.01526v1)"
+
 # What the papers print of several networks. Where one of them stands beside a run the figure is taken from here.
 PAPER_TABLES = {
     "mixed": PaperTable("Micikevicius et al. (2018), Table 1: ImageNet, top-1 in %", ("network", "fp32", "mixed"), (
@@ -69,7 +72,7 @@ PAPER_TABLES = {
     "mixed detection": PaperTable("Micikevicius et al. (2018), Table 2: detection, mean average precision in %",
                                   ("network", "fp32", "mixed, no loss scale", "mixed, loss scale"), (
         ("Faster R-CNN", "69.1", "68.6", "69.7"), ("SSD", "76.9", "diverges", "77.1"))),
-    "hbfp": PaperTable("Drumond et al. (2018): test error in %", ("network", "fp32", "M = 8", "M = 12"), (
+    "hbfp": PaperTable(f"{_DRUMOND}: test error in %", ("network", "fp32", "M = 8", "M = 12"), (
         ("ResNet-20, CIFAR-10", "8.41", "8.25", "8.41"), ("ResNet-50, CIFAR-100", "33.02", "29.60", "32.40"),
         ("SVHN", "4.56", "4.34", "4.50"), ("WideResNet-28-10", "27.69", "27.69", "27.93"))),
     "int8": PaperTable("Zhao et al. (2021): accuracy in %", ("network", "fp32", "int8"), (
@@ -102,10 +105,10 @@ _MARVIN_FP32, _MARVIN, _MUPPET_FP32, _MUPPET = _printed("marvin", RESNET_20, "fp
                                                         "MuPPET")
 
 PAPERS = {
-    "hbfp": Paper("Drumond et al. (2018), Table 2", RESNET_20, "250 epochs, test error in %", "lower", _HBFP, {
+    "hbfp": Paper(f"{_DRUMOND}, Table 2", RESNET_20, "250 epochs, test error in %", "lower", _HBFP, {
         "hbfp4": 13.39, "hbfp8": _HBFP8, "hbfp12": _HBFP12, "hbfp16": 8.43, "hbfp8 nearest": 9.50,
         "hbfp4 nearest": "diverges", "hbfp8 avg": "does not train", "hbfp8 min": "does not train"}),
-    "floats": Paper("Drumond et al. (2018), Table 1", RESNET_20, "test error in %", "lower", _HBFP, {
+    "floats": Paper(f"{_DRUMOND}, Table 1", RESNET_20, "test error in %", "lower", _HBFP, {
         "m1": "fails", "m2": 9.77, "m4": 8.22, "m8": 8.05, "m16": 7.97, "e2": "diverges", "e6": 14.67}),
     "int8": Paper("Zhao et al. (2021)", RESNET_20, "test accuracy in %", "higher", _INT8, {"both": _INT8_BOTH}),
     "int8 ablation": Paper("Zhao et al. (2021), ablation", RESNET_18, "top-1 in %", "higher", _IMAGENET, {
@@ -156,6 +159,8 @@ ACCURACY = {
         ("hbfp8, nearest", "mnist-hbfp-nearest", "hbfp8", "hbfp8 nearest"),
         ("hbfp4, nearest", "mnist-hbfp-nearest", "hbfp4", "hbfp4 nearest"),
         ("hbfp8, avg", "mnist-hbfp-avg", "hbfp8", "hbfp8 avg"), ("hbfp8, min", "mnist-hbfp-min", "hbfp8", "hbfp8 min"),
+        ("hbfp8, avg, 1 bit kept", "mnist-hbfp-avg-1", "hbfp8", "hbfp8 avg"),
+        ("hbfp8, min, 1 bit kept", "mnist-hbfp-min-1", "hbfp8", "hbfp8 min"),
         *((f"hbfp{m}, weights of 16 bits", "mnist-hbfp-wide", f"hbfp{m}") for m in (2, 3, 4, 8))), "hbfp"),
     "mnist-hbfp4-mlp": Table(Run("mnist-mlp", "fp32"), _rows(
         ("hbfp4, stochastic", "mnist-hbfp4-mlp", "hbfp4", "hbfp4"),

@@ -4,6 +4,7 @@ All that is wrong with a file is a DataError that names the file and the line.
 """
 import csv
 import math
+import os
 from pathlib import Path
 from typing import NamedTuple
 
@@ -146,15 +147,36 @@ class Results:
             self._cache[name] = _read(self._folder / name, *how)
         return self._cache[name]
 
+    @property
+    def folder(self):
+        return self._folder
+
+    def runs(self, file):
+        """What is in one of the files: {format: its seeds}, in order."""
+        experiment, _, kind = file.removesuffix(".csv").partition(".")
+        rows = {"": self._curves, "switches": self._switches, "statistics": self._statistics}[kind](experiment)
+        formats = {}
+        for row in rows:
+            formats.setdefault(row.format, set()).add(row.seed)
+        return {name: sorted(seeds) for name, seeds in formats.items()}
+
+    def _curves(self, experiment):
+        return self._lines(f"{experiment}.csv", Point, _CURVE, ("format", "seed", "epoch"))
+
+    def _switches(self, experiment):
+        return self._lines(f"{experiment}.switches.csv", Switch, _SWITCHES, ("format", "seed", "step", "layer"))
+
+    def _statistics(self, experiment):
+        return self._lines(f"{experiment}.statistics.csv", Statistic, _STATISTICS,
+                           ("format", "seed", "step", "layer", "tensor", "statistic"))
+
     def curves(self, experiment, kind):
         """The curves of a format: {seed: its points, in order}."""
-        points = self._lines(f"{experiment}.csv", Point, _CURVE, ("format", "seed", "epoch"))
-        return _by_seed(points, kind, key=lambda p: p.epoch)
+        return _by_seed(self._curves(experiment), kind, key=lambda p: p.epoch)
 
     def switches(self, experiment, kind):
         """The formats of a format's layers: {seed: changes, in order}."""
-        changes = self._lines(f"{experiment}.switches.csv", Switch, _SWITCHES, ("format", "seed", "step", "layer"))
-        return _by_seed(changes, kind, key=lambda c: c.step)
+        return _by_seed(self._switches(experiment), kind, key=lambda c: c.step)
 
     def last_step(self, experiment, kind, seed):
         """Of a run."""
@@ -165,9 +187,7 @@ class Results:
 
     def statistics(self, experiment, kind):
         """What was measured in the first run of a format, in order."""
-        rows = self._lines(f"{experiment}.statistics.csv", Statistic, _STATISTICS,
-                           ("format", "seed", "step", "layer", "tensor", "statistic"))
-        runs = _by_seed(rows, kind, key=lambda r: r.step)
+        runs = _by_seed(self._statistics(experiment), kind, key=lambda r: r.step)
         return runs[min(runs)] if runs else []
 
 
@@ -236,6 +256,6 @@ def signed(points):
 
 def replace(path, text):
     """A file that is the old one or the new one at any time."""
-    partial = path.with_name(path.name + ".partial")
+    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")  # no other process's
     partial.write_text(text, encoding="ascii", newline="\n")
     partial.replace(path)

@@ -56,7 +56,8 @@ template <int MagnitudeBits> struct integer_mantissa {
 /// Scale     2^e from Exponent: `exponent::max` (nothing saturates), `min<Bits>`, `avg<Bits>`; e is -149 (the
 ///           unit of float's subnormals: then the block is exact) to 129 - M.
 /// Special   the scale ignores NaN and infinity; infinity saturates, NaN becomes 0.
-/// Source    Drumond et al., "Training DNNs with Hybrid Block Floating Point" (2018), section 4.
+/// Source    Drumond et al., "End-to-End DNN Training with Block Floating Point Arithmetic" (2018,
+///           arXiv:1804.01526v1); later versions are called "Training DNNs with Hybrid Block Floating Point".
 ///
 /// An object of this type is one float, not rounded; arrays are `block_tensor<bfp<M>>` and, with Eigen,
 /// `Eigen::Matrix<bfp<M>, ...>`.

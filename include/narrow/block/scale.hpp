@@ -172,8 +172,8 @@ template <class Statistic, int Bits> struct keep_bits {
 
 }  // namespace detail
 
-/// Where a power-of-two scale is taken from (Drumond et al., "Training DNNs with Hybrid Block Floating
-/// Point", 2018). To add a policy, add a struct with these two members.
+/// Where a power-of-two scale is taken from (Drumond et al., "End-to-End DNN Training with Block Floating
+/// Point Arithmetic", 2018, arXiv:1804.01526v1). To add a policy, add a struct with these two members.
 namespace exponent {
 
 /// The smallest exponent at which the largest magnitude fits, rounded; rounded up where rounding is
