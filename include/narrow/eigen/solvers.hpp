@@ -31,10 +31,31 @@ struct carrier_matrix<Eigen::Matrix<T, R, C, O, MR, MC>> {
 };
 template <class M> using carrier_matrix_t = typename carrier_matrix<M>::type;
 
-/// A decomposition in a built-in type that solves for narrow right-hand sides in that type, too.
-template <class Base> struct carrier_decomposition : Base {
-  using Base::Base;
+/// x as a decomposition takes it: narrow matrices as the carrier matrices of the same values, since Eigen
+/// computes with what it is given before it makes a copy; anything else as it is.
+template <class X> decltype(auto) carrier_argument(const X& x) {
+  if constexpr (requires { requires narrow_expression<X> && dense_expression<X>; })
+    return plain_like<typename solved_in<scalar_of<X>>::type, X>(x);
+  else
+    return (x);
+}
 
+/// A decomposition in a built-in type that takes narrow matrices, and solves for narrow right-hand sides in
+/// that type, too.
+template <class Base> struct carrier_decomposition : Base {
+  carrier_decomposition() = default;
+  /// What the constructors of Base take. They are not inherited: those that are templates would be the better
+  /// match.
+  template <class First, class... More>
+  requires(!std::derived_from<First, carrier_decomposition>) explicit carrier_decomposition(
+      const First& first, const More&... more)
+      : Base(carrier_argument(first), carrier_argument(more)...) {}
+
+  template <class First, class... More>
+  carrier_decomposition& compute(const First& first, const More&... more) {
+    Base::compute(carrier_argument(first), carrier_argument(more)...);
+    return *this;
+  }
   template <class B> auto solve(const Eigen::MatrixBase<B>& b) const {
     using scalar = typename Base::MatrixType::Scalar;
     const plain_like<scalar, B> rhs = b;
@@ -68,6 +89,7 @@ template <class> class Tridiagonalization;
 namespace internal {
 template <class Matrix, int Size> struct determinant_impl;
 template <class Matrix, class Result, int Size> struct compute_inverse_and_det_with_check;
+template <class X, bool IsComplex> struct eigenvalues_selector;
 }  // namespace internal
 
 #define NARROW_SOLVER(Solver)                                                                       \
@@ -128,6 +150,19 @@ requires(narrow::narrow_scalar<typename Dst::Scalar> &&
   static void run(Dst& dst, const HouseholderSequence<Vectors, Coeffs, Side>& src, const Functor& functor) {
     const Matrix<typename Vectors::Scalar, Dynamic, Dynamic> values = src;
     call_assignment_no_alias(dst, values, functor);
+  }
+};
+
+/// `x.eigenvalues()`: computed as by an EigenSolver, both parts rounded once.
+template <narrow::detail::narrow_expression X> struct eigenvalues_selector<X, false> {
+  using result = typename MatrixBase<X>::EigenvaluesReturnType;
+  static result run(const MatrixBase<X>& x) {
+    using scalar = typename X::Scalar;
+    const auto values = EigenSolver<typename X::PlainObject>(x.derived(), false).eigenvalues();
+    result rounded(values.size());
+    for (Index i = 0; i < values.size(); ++i)
+      rounded(i) = {static_cast<scalar>(values(i).real()), static_cast<scalar>(values(i).imag())};
+    return rounded;
   }
 };
 
