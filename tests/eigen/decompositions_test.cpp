@@ -153,25 +153,39 @@ template <class M> Eigen::VectorXd all_factors(const M& A, const M& B) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("decompositions of fixed are those of float, beyond 24 bits of double", "[eigen][solvers]",
-                   (narrow::fixed<24, 12>), (narrow::fixed<25, 12>)) {
-  using S = TestType;
-  using wide = Eigen::Matrix<narrow::carrier_t<S>, Eigen::Dynamic, Eigen::Dynamic>;
+namespace {
+
+/// Numbers next to the smallest, whose squares fixed point does not hold, beside larger ones.
+template <class S> matrix<S> with_small_numbers(Eigen::Index n) {
+  matrix<S> m(n, n);
+  for (Eigen::Index j = 0; j < n; ++j)
+    for (Eigen::Index i = 0; i < n; ++i)
+      m(i, j) = i > j ? (i + j) * std::numeric_limits<S>::epsilon() : S(i == j ? 2 : 0.3);
+  return m;
+}
+
+}  // namespace
+
+TEST_CASE("decompositions of fixed are those of float", "[eigen][solvers]") {
+  using S = narrow::fixed<24, 12>;
   for (const Eigen::Index n : {2, 3, 7}) {
-    // Numbers next to the smallest, whose squares fixed point does not hold, beside larger ones.
-    matrix<S> A(n, n);
-    for (Eigen::Index j = 0; j < n; ++j)
-      for (Eigen::Index i = 0; i < n; ++i)
-        A(i, j) = i > j ? (i + j) * std::numeric_limits<S>::epsilon() : S(i == j ? 2 : 0.3);
-    const matrix<S> B = A.transpose() + A;
+    const matrix<S> A = with_small_numbers<S>(n), B = A.transpose() + A;
     const Eigen::VectorXd got = all_factors(A, B),
-                          expected = all_factors<wide>(A.template cast<typename wide::Scalar>(),
-                                                       B.template cast<typename wide::Scalar>());
+                          expected = all_factors<Eigen::MatrixXf>(A.cast<float>(), B.cast<float>());
     REQUIRE(expected.allFinite());
     REQUIRE(expected.size() >= 50 * n);
     REQUIRE(got.size() == expected.size());
     CHECK((got.array() == expected.array()).all());
   }
+}
+
+TEMPLATE_TEST_CASE("decompositions of fixed beyond 24 bits are those of double", "[eigen][solvers]",
+                   (narrow::fixed<25, 12>), (narrow::fixed<32, 16>)) {
+  using S = TestType;
+  const matrix<S> A = with_small_numbers<S>(7);
+  const Eigen::MatrixXd same = A.template cast<double>();
+  CHECK(A.householderQr().matrixQR() == same.householderQr().matrixQR());
+  CHECK(A.partialPivLu().matrixLU() == same.partialPivLu().matrixLU());
 }
 
 TEST_CASE("reflections keep small numbers of fixed", "[eigen][solvers]") {

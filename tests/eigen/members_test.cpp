@@ -39,8 +39,8 @@ TEMPLATE_TEST_CASE("hypotNorm does not leave the range of the format on the way"
     for (const Eigen::Index n : {1, 2, 9, 4096}) {
       const column<S> v = column<S>::Constant(n, S(x));
       const double norm = std::sqrt(static_cast<double>(n)) * std::abs(static_cast<double>(S(x)));
-      REQUIRE(v.hypotNorm() == S(norm));
-      REQUIRE((-v).hypotNorm() == S(norm));
+      REQUIRE(v.hypotNorm().bits() == S(norm).bits());  // a NaN where the format has no infinity
+      REQUIRE((-v).hypotNorm().bits() == S(norm).bits());
       ++cases;
     }
   REQUIRE(cases == 16);
