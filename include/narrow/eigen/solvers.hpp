@@ -36,6 +36,14 @@ template <class Base> struct float_decomposition : Base {
     const plain_like<scalar, B> rhs = b;
     return plain_matrix<scalar, Base::MatrixType::ColsAtCompileTime, B::ColsAtCompileTime>(Base::solve(rhs));
   }
+
+  /// `b` becomes the solution, rounded once; true, as Eigen has it.
+  template <class B> auto solveInPlace(const Eigen::MatrixBase<B>& b) const {
+    if constexpr (narrow_expression<B>)
+      return b.const_cast_derived() = solve(b), true;
+    else
+      return Base::solveInPlace(b.const_cast_derived());
+  }
 };
 
 template <class X> auto wide_inverse(const X& x) {
@@ -140,7 +148,7 @@ NARROW_REFUSE_FIXED(BDCSVD)
 namespace internal {
 /// `Q = qr.householderQ()`: the sequence of reflections is multiplied out in its own type, then rounded.
 template <class Dst, class Vectors, class Coeffs, int Side, class Functor>
-requires(narrow::narrow_float<typename Dst::Scalar> &&
+requires(narrow::narrow_scalar<typename Dst::Scalar> &&
          !narrow::narrow_scalar<
              typename Vectors::Scalar>) struct Assignment<Dst, HouseholderSequence<Vectors, Coeffs, Side>,
                                                           Functor, EigenBase2EigenBase> {
