@@ -165,7 +165,8 @@ TEST_CASE("shapes of more elements than can be counted are refused") {
   std::vector<float> four(4);
   std::vector<narrow::fp16> halves(4);
   test::tally tally;
-  for (const auto& [rows, cols] : shapes) {
+  for (const auto& shape : shapes) {
+    const std::ptrdiff_t r = shape.first, c = shape.second;
     const auto check = [&](const char* what, auto use) {
       bool thrown = false;
       try {
@@ -173,23 +174,18 @@ TEST_CASE("shapes of more elements than can be counted are refused") {
       } catch (const std::logic_error&) {  // std::invalid_argument and std::length_error
         thrown = true;
       }
-      tally.expect(thrown, [&] { return test::text(what, rows, cols); });
+      tally.expect(thrown, [&] { return test::text(what, r, c); });
     };
-    check("row_major", [&, r = rows, c = cols] { static_cast<void>(narrow::row_major(four, r, c)); });
-    check("column_major", [&, r = rows, c = cols] { static_cast<void>(narrow::column_major(four, r, c)); });
-    check("quantize",
-          [&, r = rows, c = cols] { static_cast<void>(narrow::quantize<narrow::bfp<8>>(four, r, c)); });
-    check("quantize of fp16",
-          [&, r = rows, c = cols] { static_cast<void>(narrow::quantize<narrow::int8>(halves, r, c)); });
-    check("quantize of a view", [&, r = rows, c = cols] {
+    check("row_major", [&] { static_cast<void>(narrow::row_major(four, r, c)); });
+    check("column_major", [&] { static_cast<void>(narrow::column_major(four, r, c)); });
+    check("quantize", [&] { static_cast<void>(narrow::quantize<narrow::bfp<8>>(four, r, c)); });
+    check("quantize of fp16", [&] { static_cast<void>(narrow::quantize<narrow::int8>(halves, r, c)); });
+    check("quantize of a view", [&] {
       static_cast<void>(narrow::quantize<narrow::int8>(narrow::matrix_view<float>{four.data(), r, c, 0, 0}));
     });
-    check("block_tensor", [&, r = rows, c = cols] { narrow::block_tensor<narrow::bfp<8>> t(r, c); });
-    check("block_tensor in tiles",
-          [&, r = rows, c = cols] { narrow::block_tensor<narrow::bfp<8, narrow::tile<8, 8>>> t(r, c); });
-    check("fixed_tensor", [&, r = rows, c = cols] {
-      narrow::fixed_tensor t(r, c, narrow::fixed_format{8, 4});
-    });
+    check("block_tensor", [&] { narrow::block_tensor<narrow::bfp<8>> t(r, c); });
+    check("block_tensor in tiles", [&] { narrow::block_tensor<narrow::bfp<8, narrow::tile<8, 8>>> t(r, c); });
+    check("fixed_tensor", [&] { narrow::fixed_tensor t(r, c, narrow::fixed_format{8, 4}); });
   }
   tally.require(std::size(shapes) * 8);
 }
