@@ -1,10 +1,15 @@
 # Defines narrow::kernels: with it a program's kernels are compiled once, and not in each of its source files that uses
 # some. For this project's build and for those that use the installed package.
+#
+# It is imported, so that a library which links it can be exported: what it stands for is compiled anew in each build that
+# links it, and is in no package. A shared library may contain it.
 if(NOT TARGET narrow::kernels)
   set(narrow_kernels_source ${CMAKE_CURRENT_BINARY_DIR}/narrow_kernels.cpp)
   file(CONFIGURE OUTPUT ${narrow_kernels_source} CONTENT "#include <narrow/compiled_kernels.hpp>\n")
   add_library(narrow_kernels STATIC EXCLUDE_FROM_ALL ${narrow_kernels_source})
+  set_target_properties(narrow_kernels PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_compile_definitions(narrow_kernels PUBLIC NARROW_COMPILED_KERNELS)
   target_link_libraries(narrow_kernels PUBLIC narrow::narrow)
-  add_library(narrow::kernels ALIAS narrow_kernels)
+  add_library(narrow::kernels INTERFACE IMPORTED GLOBAL)
+  target_link_libraries(narrow::kernels INTERFACE narrow_kernels)
 endif()

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "config.hpp"
+
 namespace narrow {
 
 /// How a floating format spends its top encodings.
@@ -57,6 +59,27 @@ template <class T>
 concept builtin_arithmetic =
     (std::integral<T> && sizeof(T) <= sizeof(std::uint64_t)) || std::is_same_v<std::remove_cv_t<T>, float> ||
     std::is_same_v<std::remove_cv_t<T>, double> || std::is_same_v<std::remove_cv_t<T>, long double>;
+
+namespace detail {
+/// An unscoped enumeration: its enumerators are the integers that they stand for, as they are beside a float.
+template <class T>
+concept unscoped_enumeration =
+    std::is_enum_v<T> && std::convertible_to<T, float> && builtin_arithmetic<std::underlying_type_t<T>>;
+
+/// What the operators and functions of narrow scalars take beside one.
+template <class T>
+concept arithmetic_operand = builtin_arithmetic<T> || unscoped_enumeration<T>;
+
+/// What converts to a narrow scalar implicitly. The exact product of a number with 128 bits is beyond what
+/// the operators compute in, so that these convert alone.
+template <class T>
+concept arithmetic_value = arithmetic_operand<T> || std::same_as<T, int128> || std::same_as<T, uint128>;
+
+template <class T> struct number_type { using type = T; };
+template <unscoped_enumeration T> struct number_type<T> { using type = std::underlying_type_t<T>; };
+/// The arithmetic type in which a value enters: of an enumerator that of its integer.
+template <class T> using number_t = typename number_type<T>::type;
+}  // namespace detail
 
 /// The built-in type that holds every value of T, to which T converts: float, or double for `fixed` with WL
 /// > 24.

@@ -8,3 +8,4 @@
 #include "eigen/solvers.hpp"
 #include "eigen/structured.hpp"
 #include "eigen/sum.hpp"
+#include "eigen/transformations.hpp"

@@ -22,7 +22,7 @@ template <class T> constexpr bool is_number(T x) { return unpack(x).what != kind
 template <std::floating_point Wide, narrow_scalar T> constexpr Wide widened(T x) {
   return nearest<double>(unpack(x));
 }
-template <std::floating_point Wide, builtin_arithmetic T> constexpr Wide widened(T x) {
+template <std::floating_point Wide, arithmetic_operand T> constexpr Wide widened(T x) {
   return static_cast<Wide>(x);
 }
 template <std::floating_point Wide> constexpr Wide widened(literal x) { return x.value; }
@@ -32,43 +32,43 @@ template <narrow_scalar T, class Word> constexpr T rounded(const unpacked<Word>&
 }
 }  // namespace detail
 
-template <narrow_scalar T> constexpr bool isnan(T x) {
+template <narrow_scalar T> constexpr bool isnan(T x) noexcept {
   if constexpr (narrow_float<T>) return T::layout::is_nan(x.bits());
   return false;
 }
-template <narrow_scalar T> constexpr bool isinf(T x) {
+template <narrow_scalar T> constexpr bool isinf(T x) noexcept {
   if constexpr (narrow_float<T>) return T::layout::is_infinity(x.bits());
   return false;
 }
-template <narrow_scalar T> constexpr bool isfinite(T x) { return !isnan(x) && !isinf(x); }
+template <narrow_scalar T> constexpr bool isfinite(T x) noexcept { return !isnan(x) && !isinf(x); }
 /// Finite, and not zero or subnormal.
-template <narrow_scalar T> constexpr bool isnormal(T x) {
+template <narrow_scalar T> constexpr bool isnormal(T x) noexcept {
   if constexpr (narrow_float<T>)
     return isfinite(x) && (x.bits() & T::layout::magnitude_mask) >= T::layout::min_normal;
   return x.bits() != 0;
 }
-template <narrow_scalar T> constexpr bool signbit(T x) { return unpack(x).of == sign::negative; }
+template <narrow_scalar T> constexpr bool signbit(T x) noexcept { return unpack(x).of == sign::negative; }
 
 /// Exact; the most negative number of a fixed format saturates or wraps.
-template <narrow_scalar T> constexpr T abs(T x) {
+template <narrow_scalar T> constexpr T abs(T x) noexcept(noexcept(-x)) {
   if constexpr (narrow_float<T>) {
     if (!T::layout::has_negative_zero && isnan(x)) return x;  // fnuz: the sign bit is part of the NaN
   }
   return signbit(x) ? -x : x;
 }
-template <narrow_scalar T> constexpr T fabs(T x) { return abs(x); }
+template <narrow_scalar T> constexpr T fabs(T x) noexcept(noexcept(-x)) { return abs(x); }
 
 /// The square root, rounded once. Negative numbers give NaN (`fixed`: 0), -0 gives -0.
-template <narrow_scalar T> constexpr T sqrt(T x) {
+template <narrow_scalar T> constexpr T sqrt(T x) noexcept(T::cannot_throw) {
   return detail::rounded<T>(detail::square_root(unpack(x)));
 }
 
 /// a * b + c, rounded once.
-template <narrow_fixed T> constexpr T fma(T a, T b, T c) {
+template <narrow_fixed T> constexpr T fma(T a, T b, T c) noexcept(T::cannot_throw) {
   const std::int64_t unit = std::int64_t{1} << T::fraction_length;
   return detail::rounded_fixed<T>(std::int64_t{a.bits()} * b.bits() + unit * c.bits(), T::fraction_length);
 }
-template <narrow_float T> constexpr T fma(T a, T b, T c) {
+template <narrow_float T> constexpr T fma(T a, T b, T c) noexcept(T::cannot_throw) {
   const typename T::round_policy round{};
   const auto exact =
       detail::add(detail::multiply(unpack(a), unpack(b)), unpack(c), detail::sign_of_zero_sum(round));
@@ -76,14 +76,14 @@ template <narrow_float T> constexpr T fma(T a, T b, T c) {
 }
 
 // By reference and constrained, so that these win over std::min and std::max wherever both are visible.
-template <narrow_scalar T> constexpr const T& min(const T& a, const T& b) { return b < a ? b : a; }
-template <narrow_scalar T> constexpr const T& max(const T& a, const T& b) { return a < b ? b : a; }
+template <narrow_scalar T> constexpr const T& min(const T& a, const T& b) noexcept { return b < a ? b : a; }
+template <narrow_scalar T> constexpr const T& max(const T& a, const T& b) noexcept { return a < b ? b : a; }
 
 /// The functions of <cmath>: that of double, rounded once more; wrong only where the double is within its own
 /// error of a point at which the rounding changes.
-#define NARROW_UNARY(function)                                        \
-  template <narrow_scalar T> T function(T x) {                        \
-    return static_cast<T>(std::function(detail::widened<double>(x))); \
+#define NARROW_UNARY(function)                                           \
+  template <narrow_scalar T> T function(T x) noexcept(T::cannot_throw) { \
+    return static_cast<T>(std::function(detail::widened<double>(x)));    \
   }
 NARROW_UNARY(exp)
 NARROW_UNARY(exp2)
@@ -120,7 +120,8 @@ NARROW_UNARY(nearbyint)
 /// With one narrow and one built-in argument the result has the type of their sum.
 #define NARROW_BINARY(function)                                                                    \
   template <class A, class B>                                                                      \
-  requires detail::mixable<A, B> detail::mixed_t<A, B> function(A a, B b) {                        \
+  requires detail::mixable<A, B> detail::mixed_t<A, B> function(A a, B b)                          \
+  noexcept(detail::cannot_throw<detail::mixed_t<A, B>>) {                                          \
     using result = detail::mixed_t<A, B>;                                                          \
     using wide = std::conditional_t<std::same_as<result, long double>, long double, double>;       \
     return static_cast<result>(std::function(detail::widened<wide>(a), detail::widened<wide>(b))); \
@@ -137,7 +138,7 @@ NARROW_BINARY(copysign)
 /// forgets).
 template <class A, class B>
 requires detail::mixable<A, B>
-constexpr detail::mixed_t<A, B> fmin(A a, B b) {
+constexpr detail::mixed_t<A, B> fmin(A a, B b) noexcept(detail::cannot_throw<detail::mixed_t<A, B>>) {
   using result = detail::mixed_t<A, B>;
   return detail::is_number(a) && !(b < a) ? static_cast<result>(a)
          : detail::is_number(b)           ? static_cast<result>(b)
@@ -146,7 +147,7 @@ constexpr detail::mixed_t<A, B> fmin(A a, B b) {
 /// The larger number; where one argument is NaN, the other one.
 template <class A, class B>
 requires detail::mixable<A, B>
-constexpr detail::mixed_t<A, B> fmax(A a, B b) {
+constexpr detail::mixed_t<A, B> fmax(A a, B b) noexcept(detail::cannot_throw<detail::mixed_t<A, B>>) {
   using result = detail::mixed_t<A, B>;
   return detail::is_number(a) && !(a < b) ? static_cast<result>(a)
          : detail::is_number(b)           ? static_cast<result>(b)

@@ -2,14 +2,7 @@
 # installation, which is moved once more to show that it holds no path, or `add_subdirectory` from the source tree.
 # EIGEN: `with`, or `without` any to be found.
 cmake_minimum_required(VERSION 3.22)
-function(run)
-  execute_process(COMMAND ${ARGN} RESULT_VARIABLE failed OUTPUT_VARIABLE output ERROR_VARIABLE output)
-  if(failed)
-    list(JOIN ARGN " " command)
-    message(FATAL_ERROR "failed: ${command}\n${output}")
-  endif()
-  set(output "${output}" PARENT_SCOPE)
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 
 file(REMOVE_RECURSE ${WORK_DIR})
 set(arguments -DWAY=${WAY} -DEIGEN=${EIGEN})

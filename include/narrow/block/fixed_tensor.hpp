@@ -4,6 +4,7 @@
 #include <atomic>
 #include <variant>
 
+#include "../errors.hpp"
 #include "../kernel/convert.hpp"
 #include "format.hpp"
 #include "source.hpp"
@@ -24,11 +25,12 @@ struct fixed_format {
 
   constexpr void check() const {
     if (wl < 2 || wl > 32)
-      throw std::invalid_argument("narrow::fixed_format: the word length " + std::to_string(wl) +
-                                  " must be 2 to 32");
+      detail::fail<std::invalid_argument>("narrow::fixed_format: the word length " + std::to_string(wl) +
+                                          " must be 2 to 32");
     if (fl < 0 || fl >= wl)
-      throw std::invalid_argument("narrow::fixed_format: the fraction length " + std::to_string(fl) +
-                                  " must be 0 to " + std::to_string(wl - 1) + ", less than the word length");
+      detail::fail<std::invalid_argument>("narrow::fixed_format: the fraction length " + std::to_string(fl) +
+                                          " must be 0 to " + std::to_string(wl - 1) +
+                                          ", less than the word length");
   }
 
   friend constexpr bool operator==(const fixed_format&, const fixed_format&) = default;

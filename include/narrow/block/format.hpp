@@ -17,9 +17,9 @@ template <std::floating_point Value> class lone_number {
  public:
   constexpr lone_number() = default;
   template <class T>
-  requires builtin_arithmetic<T> || narrow_scalar<T>
-  constexpr lone_number(T x) : value_(static_cast<Value>(x)) {}
-  constexpr operator Value() const { return value_; }
+  requires arithmetic_value<T> || narrow_scalar<T>
+  constexpr lone_number(T x) noexcept : value_(static_cast<Value>(x)) {}
+  constexpr operator Value() const noexcept { return value_; }
 
   constexpr lone_number& operator+=(Value x) { return value_ += x, *this; }
   constexpr lone_number& operator-=(Value x) { return value_ -= x, *this; }

@@ -16,22 +16,22 @@ class e8m0 {
 
   constexpr e8m0() = default;
   /// Of a power of two in the range; anything not finite gives NaN.
-  explicit constexpr e8m0(float x)
+  explicit constexpr e8m0(float x) noexcept
       : bits_(detail::magnitude_bits(x) >= detail::nonfinite_bits
                   ? nan_bits
                   : static_cast<std::uint8_t>(detail::leading_exponent(detail::magnitude_bits(x)) + bias)) {}
-  static constexpr e8m0 from_bits(std::uint8_t bits) {
+  static constexpr e8m0 from_bits(std::uint8_t bits) noexcept {
     e8m0 result;
     result.bits_ = bits;
     return result;
   }
 
-  constexpr std::uint8_t bits() const { return bits_; }
-  constexpr operator float() const {
+  constexpr std::uint8_t bits() const noexcept { return bits_; }
+  constexpr operator float() const noexcept {
     return bits_ == nan_bits ? std::numeric_limits<float>::quiet_NaN()
                              : detail::power_of_two(int{bits_} - bias);
   }
-  friend constexpr bool operator==(e8m0 a, e8m0 b) { return a.bits_ == b.bits_; }
+  friend constexpr bool operator==(e8m0 a, e8m0 b) noexcept { return a.bits_ == b.bits_; }
 
  private:
   static constexpr std::uint8_t nan_bits = 0xff;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "../errors.hpp"
 #include "../format/limits.hpp"
 #include "../kernel/interface.hpp"
 #include "../kernel/threads.hpp"
@@ -210,19 +211,19 @@ inline kernel::element_order order_within(const region& part, std::ptrdiff_t col
 
 inline void check_shape(std::string_view type, std::ptrdiff_t rows, std::ptrdiff_t cols) {
   if (rows < 0 || cols < 0)
-    throw std::invalid_argument(std::string(type) + ": the shape " + shape(rows, cols) +
-                                " must not be negative");
+    detail::fail<std::invalid_argument>(std::string(type) + ": the shape " + shape(rows, cols) +
+                                        " must not be negative");
   constexpr std::ptrdiff_t most = std::numeric_limits<std::ptrdiff_t>::max();
   if (cols > 0 && rows > most / cols)
-    throw std::length_error(std::string(type) + ": the shape " + shape(rows, cols) + " must have at most " +
-                            std::to_string(most) + " elements");
+    detail::fail<std::length_error>(std::string(type) + ": the shape " + shape(rows, cols) +
+                                    " must have at most " + std::to_string(most) + " elements");
 }
 inline void check_part(std::string_view type, const region& part, std::ptrdiff_t rows, std::ptrdiff_t cols) {
   if (part.row < 0 || part.col < 0 || part.rows < 0 || part.cols < 0 || part.row > rows - part.rows ||
       part.col > cols - part.cols)
-    throw std::invalid_argument(std::string(type) + ": " + shape(part.rows, part.cols) + " values at (" +
-                                std::to_string(part.row) + ", " + std::to_string(part.col) +
-                                ") are not within a tensor of " + shape(rows, cols));
+    detail::fail<std::invalid_argument>(
+        std::string(type) + ": " + shape(part.rows, part.cols) + " values at (" + std::to_string(part.row) +
+        ", " + std::to_string(part.col) + ") are not within a tensor of " + shape(rows, cols));
 }
 
 }  // namespace detail

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "../errors.hpp"
 #include "scale.hpp"
 #include "source.hpp"
 
@@ -148,13 +149,13 @@ std::size_t survey_blocks(const block_layout& layout, const region& part, const 
 /// Throws unless there are no clipping values, one, or one for each block, finite and not negative.
 inline void check_clips(std::span<const float> clips, std::size_t blocks) {
   if (!clips.empty() && clips.size() != 1 && clips.size() != blocks)
-    throw std::invalid_argument("narrow::block_tensor: " + std::to_string(clips.size()) +
-                                " clipping values for " + std::to_string(blocks) +
-                                " blocks; there must be one, or one for each block");
+    detail::fail<std::invalid_argument>("narrow::block_tensor: " + std::to_string(clips.size()) +
+                                        " clipping values for " + std::to_string(blocks) +
+                                        " blocks; there must be one, or one for each block");
   for (const float clip : clips)
     if (!(clip >= 0 && clip <= std::numeric_limits<float>::max()))
-      throw std::invalid_argument("narrow::block_tensor: the clipping value " + to_text(clip) +
-                                  " must be finite and not negative");
+      detail::fail<std::invalid_argument>("narrow::block_tensor: the clipping value " + to_text(clip) +
+                                          " must be finite and not negative");
 }
 
 /// The scale of a block that is to hold what asks for a larger one, `needed`: the present one doubled until

@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <optional>
 
+#include "../errors.hpp"
 #include "tensor.hpp"
 
 namespace narrow {
@@ -71,7 +72,7 @@ inline void assign_together(std::initializer_list<assignment_in_parts*> assignme
   for (auto a = assignments.begin(); a != assignments.end(); ++a)
     for (auto b = assignments.begin(); b != a; ++b)
       if ((*a)->tensor() == (*b)->tensor())
-        throw std::invalid_argument(
+        detail::fail<std::invalid_argument>(
             "narrow::assign_together: assignments " + std::to_string(b - assignments.begin()) + " and " +
             std::to_string(a - assignments.begin()) + " must not be to the same tensor");
   std::size_t bytes = 0;

@@ -58,11 +58,11 @@ template <narrow::narrow_scalar T> struct is_arithmetic<T> {
 
 /// A factor written beside a narrow matrix (`0.1 * A`, `A / 3`) stays what it is, not rounded to the narrow
 /// type, and leaves the expression one of that type.
-template <narrow::narrow_scalar T, narrow::builtin_arithmetic Factor>
+template <narrow::narrow_scalar T, narrow::detail::arithmetic_operand Factor>
 struct promote_scalar_arg<T, Factor, true> {
   using type = narrow::detail::literal;
 };
-template <narrow::narrow_scalar T, narrow::builtin_arithmetic Factor>
+template <narrow::narrow_scalar T, narrow::detail::arithmetic_operand Factor>
 struct promote_scalar_arg<T, Factor, false> {
   using type = narrow::detail::literal;
 };

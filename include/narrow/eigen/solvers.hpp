@@ -61,6 +61,14 @@ template <class Base> struct carrier_decomposition : Base {
     const plain_like<scalar, B> rhs = b;
     return plain_matrix<scalar, Base::MatrixType::ColsAtCompileTime, B::ColsAtCompileTime>(Base::solve(rhs));
   }
+
+  /// `b` becomes the solution, rounded once; true, as Eigen has it.
+  template <class B> auto solveInPlace(const Eigen::MatrixBase<B>& b) const {
+    if constexpr (narrow_expression<B>)
+      return b.const_cast_derived() = solve(b), true;
+    else
+      return Base::solveInPlace(b.const_cast_derived());
+  }
 };
 
 template <class X> auto wide_inverse(const X& x) {

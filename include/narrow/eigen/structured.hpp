@@ -14,20 +14,28 @@ template <narrow_fixed T> struct shadow_scalar<T> { using type = double; };
 template <class... X>
 using shadow_scalar_t = std::common_type_t<typename shadow_scalar<scalar_of<X>>::type...>;
 
+/// The values of a dense expression in another type.
+template <class Wide, class X> plain_like<Wide, X> copied(const X& x) {
+  if constexpr (narrow_expression<X>)
+    return x;
+  else
+    return x.template cast<Wide>();
+}
+
 /// A wide copy of a dense expression, or of what a triangular or self-adjoint view looks at, and the same
 /// view of it.
 template <class Wide, class X> struct shadow_of {
-  explicit shadow_of(const X& x) : values(x) {}
+  explicit shadow_of(const X& x) : values(copied<Wide>(x)) {}
   const auto& view() const { return values; }
   const plain_like<Wide, X> values;
 };
 template <class Wide, class X, unsigned Mode> struct shadow_of<Wide, Eigen::TriangularView<X, Mode>> {
-  explicit shadow_of(const Eigen::TriangularView<X, Mode>& x) : values(x.nestedExpression()) {}
+  explicit shadow_of(const Eigen::TriangularView<X, Mode>& x) : values(copied<Wide>(x.nestedExpression())) {}
   auto view() const { return values.template triangularView<Mode>(); }
   const plain_like<Wide, X> values;
 };
 template <class Wide, class X, unsigned Mode> struct shadow_of<Wide, Eigen::SelfAdjointView<X, Mode>> {
-  explicit shadow_of(const Eigen::SelfAdjointView<X, Mode>& x) : values(x.nestedExpression()) {}
+  explicit shadow_of(const Eigen::SelfAdjointView<X, Mode>& x) : values(copied<Wide>(x.nestedExpression())) {}
   auto view() const { return values.template selfadjointView<Mode>(); }
   const plain_like<Wide, X> values;
 };
@@ -56,8 +64,8 @@ concept some_narrow_expression = narrow_expression<L> || narrow_expression<R>;
 /// Solves in place: `rhs` becomes inverse(triangle) rhs, or rhs inverse(triangle).
 template <int Side, unsigned Mode, class L, class R> void solve_triangular(const L& triangle, R& rhs) {
   using wide = shadow_scalar_t<L, R>;
-  const plain_like<wide, L> a = triangle;
-  plain_like<wide, R> x = rhs;
+  const auto a = copied<wide>(triangle);
+  auto x = copied<wide>(rhs);
   a.template triangularView<Mode>().template solveInPlace<Side>(x);
   rhs = x;
 }

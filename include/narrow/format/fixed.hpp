@@ -9,8 +9,9 @@ namespace narrow {
 /// A two's complement number of WL bits, FL of them after the binary point: k 2^-FL with -2^(WL-1) <= k <
 /// 2^(WL-1).
 ///
-/// Implicit from every arithmetic type; implicit to `carrier`, which holds every value of it: `float`, or
-/// `double` where WL > 24. Operators and functions are free templates, in format/operators.hpp and math.hpp.
+/// Implicit from every arithmetic type and unscoped enumeration; implicit to `carrier`, which holds every
+/// value of it: `float`, or `double` where WL > 24. Operators and functions are free templates, in
+/// format/operators.hpp and math.hpp.
 ///
 /// Rounding  conversions, + - * /, sqrt and fma give the exact result rounded once by `Round`; what does not
 ///           fit saturates or wraps, as `Overflow` says.
@@ -32,38 +33,44 @@ template <int WL, int FL, class Round, class Overflow> class fixed {
   static constexpr int word_length = WL;
   static constexpr int fraction_length = FL;
 
+  /// Nothing here throws but a rounding policy of the user's.
+  static constexpr bool cannot_throw = detail::rounds_without_throwing<Round>;
+
   fixed() = default;
 
-  template <builtin_arithmetic T> constexpr fixed(T x) : fixed(detail::unpack(x), Round{}, Overflow{}) {}
+  template <detail::arithmetic_value T>
+  constexpr fixed(T x) noexcept(cannot_throw) : fixed(detail::unpack(x), Round{}, Overflow{}) {}
 
   /// Between two narrow formats: explicit, one rounding.
   template <narrow_scalar T>
-  requires(!std::same_as<T, fixed>) constexpr explicit fixed(T x) : fixed(unpack(x), Round{}, Overflow{}) {}
+  requires(!std::same_as<T, fixed>) constexpr explicit fixed(T x) noexcept(cannot_throw)
+      : fixed(unpack(x), Round{}, Overflow{}) {}
 
   /// The number with mantissa `bits`, of which the low WL bits count.
-  static constexpr fixed from_bits(bits_type bits) {
+  static constexpr fixed from_bits(bits_type bits) noexcept {
     constexpr std::uint32_t above = std::uint32_t{1} << (WL - 1);
     const std::uint32_t low = static_cast<std::uint32_t>(bits) & ((above - 1) | above);
     fixed result{};
     result.mantissa_ = static_cast<bits_type>(std::int64_t{low ^ above} - std::int64_t{above});
     return result;
   }
-  constexpr bits_type bits() const { return mantissa_; }
+  constexpr bits_type bits() const noexcept { return mantissa_; }
 
-  constexpr operator carrier() const {
+  constexpr operator carrier() const noexcept {
     constexpr auto step = carrier{1} / static_cast<carrier>(std::uint64_t{1} << FL);
     return static_cast<carrier>(mantissa_) * step;
   }
 
   /// The number taken apart, and back with one rounding: what the operators are made of.
-  friend constexpr detail::unpacked<std::uint64_t> unpack(fixed x) {
+  friend constexpr detail::unpacked<std::uint64_t> unpack(fixed x) noexcept {
     auto result = detail::unpack(x.mantissa_);
     result.exponent = -FL;
     return result;
   }
 
   template <class Word, rounding_policy R = Round, narrow::overflow_policy O = Overflow>
-  constexpr explicit fixed(const detail::unpacked<Word>& x, const R& round, O overflow)
+  constexpr explicit fixed(const detail::unpacked<Word>& x, const R& round,
+                           O overflow) noexcept(detail::rounds_without_throwing<R>)
       : mantissa_(static_cast<bits_type>(detail::mantissa_of(x, WL, FL, round, overflow))) {}
 
  private:

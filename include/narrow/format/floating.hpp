@@ -8,8 +8,9 @@ namespace narrow {
 
 /// A floating-point number with E exponent bits and M mantissa bits (the leading one not counted).
 ///
-/// Behaves as the built-in types do: implicit from every arithmetic type, implicit to `float`, which holds
-/// every value of it. Operators and functions are free templates, in format/operators.hpp and math.hpp.
+/// Behaves as the built-in types do: implicit from every arithmetic type and unscoped enumeration, implicit
+/// to `float`, which holds every value of it. Operators and functions are free templates, in
+/// format/operators.hpp and math.hpp.
 ///
 /// Rounding  conversions, + - * /, sqrt and fma give the exact result rounded once by `Round`, overflow by
 ///           `Overflow`.
@@ -35,37 +36,41 @@ template <int E, int M, specials Specials, class Round, class Overflow> class fl
           layout::min_exponent >= detail::binary32::min_exponent,
       "narrow::floating<E, M, Specials>: float must hold every value; fn, fnuz and none need E of at most 7");
 
+  /// Nothing here throws but a rounding policy of the user's.
+  static constexpr bool cannot_throw = detail::rounds_without_throwing<Round>;
+
   floating() = default;
 
-  template <builtin_arithmetic T>
-  constexpr floating(T x) : floating(detail::unpack(x), Round{}, Overflow{}) {}
+  template <detail::arithmetic_value T>
+  constexpr floating(T x) noexcept(cannot_throw) : floating(detail::unpack(x), Round{}, Overflow{}) {}
 
   /// Between two narrow formats: explicit, one rounding.
   template <narrow_scalar T>
-  requires(!std::same_as<T, floating>) constexpr explicit floating(T x)
+  requires(!std::same_as<T, floating>) constexpr explicit floating(T x) noexcept(cannot_throw)
       : floating(unpack(x), Round{}, Overflow{}) {}
 
   /// `bits` beyond the format's width are dropped.
-  static constexpr floating from_bits(bits_type bits) {
+  static constexpr floating from_bits(bits_type bits) noexcept {
     floating result{};
     result.bits_ = static_cast<bits_type>(bits & (layout::sign_mask | layout::magnitude_mask));
     return result;
   }
-  constexpr bits_type bits() const { return bits_; }
+  constexpr bits_type bits() const noexcept { return bits_; }
 
-  constexpr operator float() const { return std::bit_cast<float>(widened_bits()); }
+  constexpr operator float() const noexcept { return std::bit_cast<float>(widened_bits()); }
 
   /// The number taken apart, and back with one rounding: what the operators are made of.
-  friend constexpr detail::unpacked<std::uint64_t> unpack(floating x) {
+  friend constexpr detail::unpacked<std::uint64_t> unpack(floating x) noexcept {
     return detail::unpack_code<layout>(x.bits_);
   }
 
   template <class Word, rounding_policy R = Round, narrow::overflow_policy O = Overflow>
-  constexpr explicit floating(const detail::unpacked<Word>& x, const R& round, O overflow)
+  constexpr explicit floating(const detail::unpacked<Word>& x, const R& round,
+                              O overflow) noexcept(detail::rounds_without_throwing<R>)
       : bits_(detail::pack_code<layout>(x, round, overflow)) {}
 
  private:
-  constexpr std::uint32_t widened_bits() const {
+  constexpr std::uint32_t widened_bits() const noexcept {
     using float_layout = detail::binary32;
     constexpr int shift = float_layout::mantissa_bits - M;
     const std::uint32_t code = bits_;

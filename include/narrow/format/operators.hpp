@@ -15,18 +15,18 @@ struct literal {
   double value = 0;
 
   constexpr literal() = default;
-  template <builtin_arithmetic T> constexpr literal(T x) : value(static_cast<double>(x)) {}
+  template <arithmetic_operand T> constexpr literal(T x) noexcept : value(static_cast<double>(x)) {}
 
-  template <narrow_scalar T> constexpr operator T() const { return T(value); }
+  template <narrow_scalar T> constexpr operator T() const noexcept(T::cannot_throw) { return T(value); }
   friend constexpr unpacked<uint128> unpack(literal x) { return widened<uint128>(detail::unpack(x.value)); }
   friend constexpr bool operator==(literal a, literal b) { return a.value == b.value; }
 };
 
 template <class A, class B>
-concept narrow_with_other = narrow_scalar<A> &&(builtin_arithmetic<B> || std::same_as<B, literal>);
+concept narrow_with_other = narrow_scalar<A> &&(arithmetic_operand<B> || std::same_as<B, literal>);
 
-/// The operand pairs that the operators take: a narrow type with itself, with any built-in type or with a
-/// literal.
+/// The operand pairs that the operators take: a narrow type with itself, with any built-in type, with an
+/// enumerator or with a literal.
 template <class A, class B>
 concept mixable =
     (narrow_scalar<A> && std::same_as<A, B>) || narrow_with_other<A, B> || narrow_with_other<B, A>;
@@ -43,7 +43,11 @@ struct mixed_result<A, B> {
 /// What `A op B` gives: narrow with itself or with an integer, that narrow type; with float, double or long
 /// double, that.
 template <class A, class B>
-using mixed_t = typename std::conditional_t<narrow_scalar<A>, mixed_result<A, B>, mixed_result<B, A>>::type;
+using mixed_t = typename std::conditional_t<narrow_scalar<A>, mixed_result<A, number_t<B>>,
+                                            mixed_result<B, number_t<A>>>::type;
+
+template <class T> inline constexpr bool cannot_throw = true;
+template <narrow_scalar T> inline constexpr bool cannot_throw<T> = T::cannot_throw;
 
 /// Unpacks both numbers into the widest of the two words that they need and Least.
 template <class Least = std::uint64_t, class A, class B, class F>
@@ -96,7 +100,8 @@ template <narrow_fixed T, class Int> constexpr T rounded_fixed(Int k, int down) 
 
 /// A narrow result is the exact one, rounded once. A built-in result is that type's own arithmetic on the
 /// value of the narrow operand, in double where the narrow operand needs double.
-template <class Op, class A, class B> constexpr mixed_t<A, B> apply(A a, B b) {
+template <class Op, class A, class B>
+constexpr mixed_t<A, B> apply(A a, B b) noexcept(cannot_throw<mixed_t<A, B>>) {
   using result = mixed_t<A, B>;
   if constexpr (narrow_fixed<A> && std::same_as<A, B> && requires { Op::fraction_lengths; }) {
     return rounded_fixed<A>(Op::of_mantissas(a.bits(), b.bits()),
@@ -148,51 +153,59 @@ template <class Op, class A, class B> constexpr mixed_t<A, B> apply(A a, B b) {
 
 template <class A, class B>
 requires detail::mixable<A, B>
-constexpr auto operator+(A a, B b) { return detail::apply<detail::plus>(a, b); }
+constexpr detail::mixed_t<A, B> operator+(A a, B b) noexcept(detail::cannot_throw<detail::mixed_t<A, B>>) {
+  return detail::apply<detail::plus>(a, b);
+}
 template <class A, class B>
 requires detail::mixable<A, B>
-constexpr auto operator-(A a, B b) { return detail::apply<detail::minus>(a, b); }
+constexpr detail::mixed_t<A, B> operator-(A a, B b) noexcept(detail::cannot_throw<detail::mixed_t<A, B>>) {
+  return detail::apply<detail::minus>(a, b);
+}
 template <class A, class B>
 requires detail::mixable<A, B>
-constexpr auto operator*(A a, B b) { return detail::apply<detail::times>(a, b); }
+constexpr detail::mixed_t<A, B> operator*(A a, B b) noexcept(detail::cannot_throw<detail::mixed_t<A, B>>) {
+  return detail::apply<detail::times>(a, b);
+}
 template <class A, class B>
 requires detail::mixable<A, B>
-constexpr auto operator/(A a, B b) { return detail::apply<detail::over>(a, b); }
+constexpr detail::mixed_t<A, B> operator/(A a, B b) noexcept(detail::cannot_throw<detail::mixed_t<A, B>>) {
+  return detail::apply<detail::over>(a, b);
+}
 
 /// As for the built-in types, `a op= b` is `a = a op b`.
 template <narrow_scalar A, class B>
 requires detail::mixable<A, B>
-constexpr A& operator+=(A& a, B b) { return a = static_cast<A>(a + b); }
+constexpr A& operator+=(A& a, B b) noexcept(A::cannot_throw) { return a = static_cast<A>(a + b); }
 template <narrow_scalar A, class B>
 requires detail::mixable<A, B>
-constexpr A& operator-=(A& a, B b) { return a = static_cast<A>(a - b); }
+constexpr A& operator-=(A& a, B b) noexcept(A::cannot_throw) { return a = static_cast<A>(a - b); }
 template <narrow_scalar A, class B>
 requires detail::mixable<A, B>
-constexpr A& operator*=(A& a, B b) { return a = static_cast<A>(a * b); }
+constexpr A& operator*=(A& a, B b) noexcept(A::cannot_throw) { return a = static_cast<A>(a * b); }
 template <narrow_scalar A, class B>
 requires detail::mixable<A, B>
-constexpr A& operator/=(A& a, B b) { return a = static_cast<A>(a / b); }
+constexpr A& operator/=(A& a, B b) noexcept(A::cannot_throw) { return a = static_cast<A>(a / b); }
 
-template <narrow_scalar T> constexpr T operator+(T x) { return x; }
+template <narrow_scalar T> constexpr T operator+(T x) noexcept { return x; }
 
 /// Exact, NaN included; the most negative number of a fixed format saturates or wraps.
-template <narrow_float T> constexpr T operator-(T x) {
+template <narrow_float T> constexpr T operator-(T x) noexcept {
   using layout = typename T::layout;
   if (!layout::has_negative_zero && (x.bits() & layout::magnitude_mask) == 0) return x;
   return T::from_bits(static_cast<typename T::bits_type>(x.bits() ^ layout::sign_mask));
 }
-template <narrow_fixed T> constexpr T operator-(T x) {
+template <narrow_fixed T> constexpr T operator-(T x) noexcept(T::cannot_throw) {
   return detail::rounded_fixed<T>(-std::int64_t{x.bits()}, 0);
 }
 
-template <narrow_scalar T> constexpr T& operator++(T& x) { return x += 1; }
-template <narrow_scalar T> constexpr T& operator--(T& x) { return x -= 1; }
-template <narrow_scalar T> constexpr T operator++(T& x, int) {
+template <narrow_scalar T> constexpr T& operator++(T& x) noexcept(T::cannot_throw) { return x += 1; }
+template <narrow_scalar T> constexpr T& operator--(T& x) noexcept(T::cannot_throw) { return x -= 1; }
+template <narrow_scalar T> constexpr T operator++(T& x, int) noexcept(T::cannot_throw) {
   const T before = x;
   ++x;
   return before;
 }
-template <narrow_scalar T> constexpr T operator--(T& x, int) {
+template <narrow_scalar T> constexpr T operator--(T& x, int) noexcept(T::cannot_throw) {
   const T before = x;
   --x;
   return before;
@@ -201,7 +214,7 @@ template <narrow_scalar T> constexpr T operator--(T& x, int) {
 /// By exact value, from the bits: right under -ffast-math and flush-to-zero too. NaN is unordered.
 template <class A, class B>
 requires detail::mixable<A, B>
-constexpr std::partial_ordering operator<=>(A a, B b) {
+constexpr std::partial_ordering operator<=>(A a, B b) noexcept {
   if constexpr (narrow_fixed<A> && std::same_as<A, B>)
     return a.bits() <=> b.bits();
   else if constexpr (narrow_float<A> && std::same_as<A, B>)
@@ -211,7 +224,7 @@ constexpr std::partial_ordering operator<=>(A a, B b) {
 }
 template <class A, class B>
 requires detail::mixable<A, B>
-constexpr bool operator==(A a, B b) { return (a <=> b) == 0; }
+constexpr bool operator==(A a, B b) noexcept { return (a <=> b) == 0; }
 
 // Two different narrow types do not meet by accident, in the float that both convert to: convert one of them.
 template <narrow_scalar A, narrow_scalar B>
@@ -229,11 +242,14 @@ requires(!std::same_as<A, B>) std::partial_ordering operator<=>(A, B) = delete;
 
 /// `x` in the format To, rounded once; policies other than To's own can be given for this one conversion.
 ///
-/// `x` is any narrow scalar or built-in number. Signalling NaNs become quiet.
+/// `x` is any narrow scalar, built-in number or enumerator of an unscoped enumeration. Signalling NaNs become
+/// quiet.
 template <narrow_scalar To, class From, rounding_policy Round = typename To::round_policy,
           overflow_policy Overflow = typename To::overflow_policy>
-requires narrow_scalar<From> || builtin_arithmetic<From>
-[[nodiscard]] constexpr To narrow_cast(From x, const Round& round = Round{}, Overflow overflow = Overflow{}) {
+requires narrow_scalar<From> || detail::arithmetic_value<From>
+[[nodiscard]] constexpr To narrow_cast(
+    From x, const Round& round = Round{},
+    Overflow overflow = Overflow{}) noexcept(detail::rounds_without_throwing<Round>) {
   using detail::unpack;
   return To(unpack(x), round, overflow);
 }
@@ -241,8 +257,8 @@ requires narrow_scalar<From> || builtin_arithmetic<From>
 }  // namespace narrow
 
 /// That of their sum. What `std::ranges::find(numbers, 0.5f)` asks for.
-template <narrow::narrow_scalar A, narrow::builtin_arithmetic B> struct std::common_type<A, B> {
+template <narrow::narrow_scalar A, narrow::detail::arithmetic_operand B> struct std::common_type<A, B> {
   using type = narrow::detail::mixed_t<A, B>;
 };
-template <narrow::builtin_arithmetic A, narrow::narrow_scalar B>
+template <narrow::detail::arithmetic_operand A, narrow::narrow_scalar B>
 struct std::common_type<A, B> : std::common_type<B, A> {};

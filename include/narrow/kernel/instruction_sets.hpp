@@ -4,9 +4,9 @@
 
 #include <array>
 #include <cstddef>
-#include <stdexcept>
 
 #if defined(__x86_64__)
+#include "../errors.hpp"
 #include "x86/amx.hpp"
 #include "x86/avx512_bf16.hpp"
 #include "x86/avx512_vnni.hpp"
@@ -48,7 +48,8 @@ template <class... Kernels> consteval set_list<Kernels...> linked(const listed_s
   for (std::size_t i = 1; i < list.sets.size(); ++i) {
     std::size_t& base = list.sets[i].base;
     while (list.sets[base].name != list.sets[i].extends)
-      if (++base == i) throw std::logic_error("an instruction set extends one that is listed before it");
+      if (++base == i)
+        detail::fail<std::logic_error>("an instruction set extends one that is listed before it");
   }
   return list;
 }

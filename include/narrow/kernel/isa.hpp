@@ -6,11 +6,11 @@
 #include <bitset>
 #include <cstdlib>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <type_traits>
 
 #if defined(NARROW_COMPILED_KERNELS)
+#include "../errors.hpp"
 #include "table.hpp"
 #else
 #include "instruction_sets.hpp"
@@ -75,6 +75,10 @@ class dispatch {
  public:
   static dispatch& instance() {
     static dispatch the_one;
+    // Not in its constructor: a static object that was not constructed would wait for itself where the
+    // exception passes code compiled without exceptions.
+    if (!the_one.refused_.empty()) [[unlikely]]
+      the_one.choose(the_one.refused_, "the environment variable NARROW_ISA");
     return the_one;
   }
 
@@ -85,14 +89,12 @@ class dispatch {
   bool supports(std::size_t i) const { return supported_[i]; }
 
   void choose(std::string_view name, const char* who) {
+    if (take(name)) return;
     std::string known;
-    for (std::size_t i = 0; i < instruction_set_count(); ++i) {
-      if (!supports(i)) continue;
-      if (name_of(i) == name) return chosen_.store(i, std::memory_order_relaxed);
-      known += (i == 0 ? "" : ", ") + std::string(name_of(i));
-    }
-    throw std::invalid_argument(std::string(who) + ": \"" + std::string(name) + "\" must be one of " + known +
-                                ", which this processor supports");
+    for (std::size_t i = 0; i < instruction_set_count(); ++i)
+      if (supports(i)) known += (known.empty() ? "" : ", ") + std::string(name_of(i));
+    detail::fail<std::invalid_argument>(std::string(who) + ": \"" + std::string(name) + "\" must be one of " +
+                                        known + ", which this processor supports");
   }
 
  private:
@@ -102,9 +104,17 @@ class dispatch {
       if (supported_[i]) chosen_ = i;
     }
     const char* const name = std::getenv("NARROW_ISA");
-    if (name != nullptr && *name != '\0') choose(name, "the environment variable NARROW_ISA");
+    if (name != nullptr && *name != '\0' && !take(name)) refused_ = name;
   }
 
+  /// Whether there is one of this name.
+  bool take(std::string_view name) {
+    for (std::size_t i = 0; i < instruction_set_count(); ++i)
+      if (supports(i) && name_of(i) == name) return chosen_.store(i, std::memory_order_relaxed), true;
+    return false;
+  }
+
+  std::string refused_;  // a name in the environment
   std::bitset<64> supported_;
   std::atomic<std::size_t> chosen_ = 0;
 };

@@ -4,11 +4,11 @@
 #include <charconv>
 #include <cstddef>
 #include <ranges>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 
 #include "../concepts.hpp"
+#include "../errors.hpp"
 
 namespace narrow {
 
@@ -82,8 +82,8 @@ struct extents {
 [[noreturn, gnu::cold, gnu::noinline]] inline void refuse_shapes(std::string_view function,
                                                                  std::string_view a, extents of_a,
                                                                  std::string_view b, extents of_b) {
-  throw std::invalid_argument(std::string(function) + ": shapes do not match: " + std::string(a) + " is " +
-                              of_a.text() + ", " + std::string(b) + " is " + of_b.text());
+  detail::fail<std::invalid_argument>(std::string(function) + ": shapes do not match: " + std::string(a) +
+                                      " is " + of_a.text() + ", " + std::string(b) + " is " + of_b.text());
 }
 inline void check_shapes(bool match, std::string_view function, std::string_view a, extents of_a,
                          std::string_view b, extents of_b) {
@@ -95,7 +95,7 @@ inline void check_shapes(bool match, std::string_view function, std::string_view
                                           std::ptrdiff_t length, std::ptrdiff_t leading_dimension,
                                           std::string_view function) {
   const auto refuse = [&](const std::string& what) {
-    throw std::invalid_argument("narrow::" + std::string(function) + ": " + what);
+    detail::fail<std::invalid_argument>("narrow::" + std::string(function) + ": " + what);
   };
   if (lines < 0 || length < 0) refuse("the shape " + shape(of.rows, of.cols) + " must not be negative");
   if (leading_dimension < length)

@@ -9,7 +9,6 @@
 #include <exception>
 #include <mutex>
 #include <new>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -18,6 +17,7 @@
 #include <unistd.h>
 #endif
 
+#include "../errors.hpp"
 #include "environment.hpp"
 #include "table.hpp"
 
@@ -79,6 +79,12 @@ class thread_pool {
       for (index i = 0; i < count; ++i) part(context, i);
       return;
     }
+    if (const std::exception_ptr thrown = share_out(count, part, context)) std::rethrow_exception(thrown);
+  }
+
+  /// What a part threw; then all is as before, so that nothing has to be put right while that goes on its
+  /// way.
+  std::exception_ptr share_out(index count, call part, const void* context) {
     const released_at_end release{busy_};
     {
       const std::lock_guard lock(mutex_);
@@ -86,7 +92,6 @@ class thread_pool {
       context_ = context;
       count_ = count;
       next_ = 0;
-      thrown_ = nullptr;
       ++job_;
       open_ = true;
     }
@@ -96,16 +101,15 @@ class thread_pool {
     std::unique_lock lock(mutex_);
     open_ = false;
     done_.wait(lock, [this] { return working_ == 0; });
-    if (thrown_) std::rethrow_exception(thrown_);
+    return std::exchange(thrown_, nullptr);
   }
 
   void take_parts() {
-    for (index i; (i = next_.fetch_add(1, std::memory_order_relaxed)) < count_;) try {
-        call_(context_, i);
-      } catch (...) {
+    for (index i; (i = next_.fetch_add(1, std::memory_order_relaxed)) < count_;)
+      if (const std::exception_ptr thrown = detail::attempt([&] { call_(context_, i); })) {
         next_ = count_;
         const std::lock_guard lock(mutex_);
-        if (!thrown_) thrown_ = std::current_exception();
+        if (!thrown_) thrown_ = thrown;
       }
   }
 
@@ -271,11 +275,11 @@ template <class Use> void in_shares(index lines, index together, index elements,
 inline void set_num_threads(int n) {
   constexpr int most = 1024;
   if (kernel::part_of_loop::is_running())
-    throw std::logic_error("narrow::set_num_threads: n = " + std::to_string(n) +
-                           " must not be set by a part of narrow::parallel_for");
+    detail::fail<std::logic_error>("narrow::set_num_threads: n = " + std::to_string(n) +
+                                   " must not be set by a part of narrow::parallel_for");
   if (n < 1 || n > most)
-    throw std::invalid_argument("narrow::set_num_threads: n = " + std::to_string(n) + " must be from 1 to " +
-                                std::to_string(most));
+    detail::fail<std::invalid_argument>("narrow::set_num_threads: n = " + std::to_string(n) +
+                                        " must be from 1 to " + std::to_string(most));
   kernel::thread_pool::resize(n);
 }
 inline int num_threads() { return kernel::thread_pool::instance().size(); }

@@ -45,7 +45,7 @@ struct random_stream {
   std::uint64_t ticket = 0;
 
   /// A seed of its own for one operation.
-  constexpr std::uint64_t next() {
+  constexpr std::uint64_t next() noexcept {
     return detail::mix64(detail::mix64(seed) + detail::golden_ratio * ++ticket);
   }
 
@@ -54,12 +54,12 @@ struct random_stream {
 
 /// The calling thread's stream. Every thread starts with seed 0: threads that must differ call
 /// `narrow::seed`.
-inline random_stream& thread_stream() {
+inline random_stream& thread_stream() noexcept {
   thread_local random_stream stream;
   return stream;
 }
 
 /// Restarts the calling thread's stream from `value`.
-inline void seed(std::uint64_t value) { thread_stream() = random_stream{value, 0}; }
+inline void seed(std::uint64_t value) noexcept { thread_stream() = random_stream{value, 0}; }
 
 }  // namespace narrow

@@ -12,8 +12,8 @@ namespace narrow {
 
 enum class sign : std::uint8_t { positive, negative };
 
-constexpr sign operator-(sign s) { return s == sign::positive ? sign::negative : sign::positive; }
-constexpr sign operator*(sign a, sign b) { return a == b ? sign::positive : sign::negative; }
+constexpr sign operator-(sign s) noexcept { return s == sign::positive ? sign::negative : sign::positive; }
+constexpr sign operator*(sign a, sign b) noexcept { return a == b ? sign::positive : sign::negative; }
 
 namespace rounding {
 
@@ -26,9 +26,9 @@ struct tail {
 
   static constexpr std::uint64_t half = std::uint64_t{1} << 63;
 
-  constexpr bool inexact() const { return fraction != 0 || sticky; }
-  constexpr bool above_half() const { return fraction > half - (sticky ? 1u : 0u); }
-  constexpr bool at_least_half() const { return fraction >= half; }
+  constexpr bool inexact() const noexcept { return fraction != 0 || sticky; }
+  constexpr bool above_half() const noexcept { return fraction > half - (sticky ? 1u : 0u); }
+  constexpr bool at_least_half() const noexcept { return fraction >= half; }
 };
 
 // A policy has two members. `away(tail)`: does the magnitude grow by one unit in the last place? It is asked
@@ -38,43 +38,43 @@ struct tail {
 
 /// To the nearer neighbour, ties to the even mantissa (IEEE 754-2019 roundTiesToEven).
 struct nearest_even {
-  static constexpr bool away(const tail& t) {
+  static constexpr bool away(const tail& t) noexcept {
     const bool ties_away = t.odd | t.sticky;  // not ||, a branch on a bit that no processor can foresee
     return t.fraction > tail::half - (ties_away ? 1u : 0u);
   }
-  static constexpr bool overflows_to_infinity(sign) { return true; }
+  static constexpr bool overflows_to_infinity(sign) noexcept { return true; }
 };
 
 /// To the nearer neighbour, ties to the larger magnitude (IEEE 754-2019 roundTiesToAway).
 struct nearest_away {
-  static constexpr bool away(const tail& t) { return t.at_least_half(); }
-  static constexpr bool overflows_to_infinity(sign) { return true; }
+  static constexpr bool away(const tail& t) noexcept { return t.at_least_half(); }
+  static constexpr bool overflows_to_infinity(sign) noexcept { return true; }
 };
 
 /// To the smaller magnitude (IEEE 754-2019 roundTowardZero).
 struct toward_zero {
-  static constexpr bool away(const tail&) { return false; }
-  static constexpr bool overflows_to_infinity(sign) { return false; }
+  static constexpr bool away(const tail&) noexcept { return false; }
+  static constexpr bool overflows_to_infinity(sign) noexcept { return false; }
 };
 
 /// Toward plus infinity (IEEE 754-2019 roundTowardPositive).
 struct upward {
-  static constexpr bool away(const tail& t) { return t.of == sign::positive && t.inexact(); }
-  static constexpr bool overflows_to_infinity(sign s) { return s == sign::positive; }
+  static constexpr bool away(const tail& t) noexcept { return t.of == sign::positive && t.inexact(); }
+  static constexpr bool overflows_to_infinity(sign s) noexcept { return s == sign::positive; }
 };
 
 /// Toward minus infinity (IEEE 754-2019 roundTowardNegative).
 struct downward {
-  static constexpr bool away(const tail& t) { return t.of == sign::negative && t.inexact(); }
-  static constexpr bool overflows_to_infinity(sign s) { return s == sign::negative; }
+  static constexpr bool away(const tail& t) noexcept { return t.of == sign::negative && t.inexact(); }
+  static constexpr bool overflows_to_infinity(sign s) noexcept { return s == sign::negative; }
 };
 
 /// An inexact number goes to the neighbour with the odd mantissa, so that rounding once more, to a format at
 /// least two bits narrower, gives what one rounding would have given (Boldo and Melquiond, "When double
 /// rounding is odd", 2005).
 struct to_odd {
-  static constexpr bool away(const tail& t) { return !t.odd && t.inexact(); }
-  static constexpr bool overflows_to_infinity(sign) { return false; }
+  static constexpr bool away(const tail& t) noexcept { return !t.odd && t.inexact(); }
+  static constexpr bool overflows_to_infinity(sign) noexcept { return false; }
 };
 
 /// Away from zero with probability equal to the discarded fraction, so that the expected value is the number
@@ -85,20 +85,20 @@ struct to_odd {
 /// (`narrow::seed`).
 class stochastic {
  public:
-  stochastic() : stochastic(thread_stream().next()) {}
-  constexpr explicit stochastic(std::uint64_t seed, std::uint64_t offset = 0)
+  stochastic() noexcept : stochastic(thread_stream().next()) {}
+  constexpr explicit stochastic(std::uint64_t seed, std::uint64_t offset = 0) noexcept
       : seed_(seed), offset_(offset) {}
 
-  constexpr std::uint64_t seed() const { return seed_; }
-  constexpr std::uint64_t offset() const { return offset_; }
-  constexpr stochastic at(std::uint64_t index) const { return stochastic(seed_, offset_ + index); }
+  constexpr std::uint64_t seed() const noexcept { return seed_; }
+  constexpr std::uint64_t offset() const noexcept { return offset_; }
+  constexpr stochastic at(std::uint64_t index) const noexcept { return stochastic(seed_, offset_ + index); }
 
-  constexpr bool away(const tail& t) const {
+  constexpr bool away(const tail& t) const noexcept {
     const std::uint32_t draw =
         detail::random_bits(detail::random_key(seed_, offset_), static_cast<std::uint32_t>(offset_));
     return ((t.fraction >> 32) + draw) >> 32 != 0;
   }
-  static constexpr bool overflows_to_infinity(sign) { return true; }
+  static constexpr bool overflows_to_infinity(sign) noexcept { return true; }
 
  private:
   std::uint64_t seed_, offset_;
@@ -112,6 +112,19 @@ concept rounding_policy = std::copyable<T> && requires(const T& policy, const ro
   { policy.away(t) } -> std::same_as<bool>;
   { policy.overflows_to_infinity(s) } -> std::same_as<bool>;
 };
+
+namespace detail {
+/// Whether an operation that rounds by a policy of its own making cannot throw: a user's policy may.
+template <class Round>
+inline constexpr bool rounds_without_throwing = std::is_nothrow_default_constructible_v<Round>&&
+    std::is_nothrow_copy_constructible_v<Round>&& requires(const Round& policy, const rounding::tail& t,
+                                                           sign s) {
+  { policy.away(t) }
+  noexcept;
+  { policy.overflows_to_infinity(s) }
+  noexcept;
+};
+}  // namespace detail
 
 /// The policy for element `index` of an array: only a policy that draws random numbers tells elements apart.
 template <rounding_policy Round> constexpr Round at_element(const Round& round, std::uint64_t index) {

@@ -80,6 +80,20 @@ template <std::integral T> constexpr unpacked<word_for<T>> unpack(T x) {
           magnitude};
 }
 
+/// Without a word to spare: for conversion alone. (std::integral does not count them in strict mode.)
+constexpr unpacked<uint128> unpack(uint128 x) {
+  return {x != 0 ? kind::finite : kind::zero, sign::positive, false, 0, x};
+}
+constexpr unpacked<uint128> unpack(int128 x) {
+  const auto magnitude = static_cast<uint128>(x);
+  auto result = unpack(x < 0 ? uint128{0} - magnitude : magnitude);
+  if (x < 0) result.of = sign::negative;
+  return result;
+}
+
+/// The integer that an enumerator stands for.
+template <unscoped_enumeration T> constexpr auto unpack(T x) { return unpack(static_cast<number_t<T>>(x)); }
+
 /// Whatever format the platform gives `long double`; in constant expressions by exact scaling, since its
 /// padding cannot be read there.
 constexpr unpacked<uint128> unpack(long double x) {

@@ -5,12 +5,13 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "../block/tensor.hpp"
+#include "../errors.hpp"
 #include "array_access.hpp"
+#include "counts.hpp"
 #include "parameter.hpp"
 #include "row_moments.hpp"
 #include "state_io.hpp"
@@ -99,7 +100,7 @@ class adaptive_clip : detail::streamable<adaptive_clip> {
   std::span<const std::uint64_t> clipped_by_channel() const { return clipped_; }
   std::uint64_t clipped() const {
     std::uint64_t total = 0;
-    for (const auto n : clipped_) total += n;
+    for (const auto n : clipped_) total = detail::saturating_sum(total, n);
     return total;
   }
 
@@ -208,7 +209,8 @@ class adaptive_clip : detail::streamable<adaptive_clip> {
     const auto channels = states_.size();
     if (clips_.size() != channels || distributions_.size() != channels || clipped_.size() != channels ||
         (per_layer() && channels > 1) || (steps_ == 0 && channels > 0))
-      throw std::invalid_argument("its sizes contradict one another");
+      detail::fail<std::invalid_argument>("its sizes contradict one another");
+    detail::check_count(owner, "steps", steps_, 0);
     detail::check_parameter(owner, "max_abs", max_abs_, 0, largest);
     for (const double state : states_)
       detail::check_parameter(owner, "a state", state, 0, std::numeric_limits<double>::max());
@@ -216,7 +218,7 @@ class adaptive_clip : detail::streamable<adaptive_clip> {
       detail::check_parameter(owner, "a clip", clip, std::numeric_limits<float>::denorm_min(), largest);
     for (const auto d : distributions_)
       if (d != gradient_distribution::inverted_t && d != gradient_distribution::gaussian)
-        throw std::invalid_argument("a distribution is neither");
+        detail::fail<std::invalid_argument>("a distribution is neither");
   }
 
   adaptive_clip_options options_;

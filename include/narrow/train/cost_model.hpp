@@ -10,6 +10,7 @@
 #include <string>
 
 #include "../kernel/environment.hpp"
+#include "counts.hpp"
 #include "parameter.hpp"
 #include "state_io.hpp"
 
@@ -137,6 +138,7 @@ class cost_model : detail::streamable<cost_model> {
 
   void check_state() const {
     check_options();
+    detail::check_count(owner, "steps", steps_, 0);
     const double sums[] = {operations_, overhead_, size_, memory_},
                  largest = std::numeric_limits<double>::max();
     for (const double sum : sums) detail::check_parameter(owner, "a sum", sum, 0, steps_ == 0 ? 0 : largest);

@@ -10,9 +10,11 @@
 #include <ostream>
 #include <string>
 
+#include "../errors.hpp"
 #include "../format/catalog.hpp"
 #include "../format/limits.hpp"
 #include "array_access.hpp"
+#include "counts.hpp"
 #include "parameter.hpp"
 #include "state_io.hpp"
 
@@ -31,7 +33,8 @@ template <binned_scalar T> constexpr int exponent_of(T x) { return unpack(x).lea
 /// Counts of floor(log2 |x|): one bin per power of two, with zeros, infinities and NaNs apart.
 ///
 /// Everything is read from the bits, so that subnormals count whatever the floating-point unit would make of
-/// them.
+/// them. A count ends at 2^64 - 1, and so does the sum of several; shares are of what the counts say, exact
+/// sums divided in double.
 ///
 /// Source  Micikevicius et al., Mixed Precision Training (2018), Figures 2b and 3.
 class exponent_histogram : detail::streamable<exponent_histogram> {
@@ -46,6 +49,7 @@ class exponent_histogram : detail::streamable<exponent_histogram> {
     constexpr int low = detail::exponent_of(limits::denorm_min()),
                   high = detail::exponent_of(limits::lowest());
     std::array<std::uint64_t, static_cast<std::size_t>(high - low + 1)> counts{};
+    std::uint64_t zeros = 0, infinities = 0, nans = 0;
     int top = low;
 
     const auto array = detail::read_array(x);
@@ -53,13 +57,13 @@ class exponent_histogram : detail::streamable<exponent_histogram> {
       auto number = unpack(element);
       switch (number.what) {
         case detail::kind::zero:
-          ++zeros_;
+          ++zeros;
           break;
         case detail::kind::infinite:
-          ++infinities_;
+          ++infinities;
           break;
         case detail::kind::nan:
-          ++nans_;
+          ++nans;
           break;
         case detail::kind::finite:
           const int exponent = number.leading();
@@ -72,15 +76,19 @@ class exponent_histogram : detail::streamable<exponent_histogram> {
       }
     }
     for (int exponent = low; exponent <= high; ++exponent)
-      if (const auto n = counts[static_cast<std::size_t>(exponent - low)]; n != 0) bins_[exponent] += n;
+      if (const auto n = counts[static_cast<std::size_t>(exponent - low)]; n != 0)
+        count_more(bins_[exponent], n);
+    count_more(zeros_, zeros);
+    count_more(infinities_, infinities);
+    count_more(nans_, nans);
   }
 
   /// Counts what `other` has counted.
   exponent_histogram& operator+=(const exponent_histogram& other) {
-    for (const auto& [exponent, n] : other.bins_) bins_[exponent] += n;
-    zeros_ += other.zeros_;
-    infinities_ += other.infinities_;
-    nans_ += other.nans_;
+    for (const auto& [exponent, n] : other.bins_) count_more(bins_[exponent], n);
+    count_more(zeros_, other.zeros_);
+    count_more(infinities_, other.infinities_);
+    count_more(nans_, other.nans_);
     max_abs_ = std::max(max_abs_, other.max_abs_);
     return *this;
   }
@@ -93,8 +101,11 @@ class exponent_histogram : detail::streamable<exponent_histogram> {
   std::uint64_t zeros() const { return zeros_; }
   std::uint64_t infinities() const { return infinities_; }
   std::uint64_t nans() const { return nans_; }
-  std::uint64_t nonfinite() const { return infinities_ + nans_; }
-  std::uint64_t total() const { return in_bins() + zeros_ + nonfinite(); }
+  std::uint64_t nonfinite() const { return detail::saturating_sum(infinities_, nans_); }
+  std::uint64_t total() const {
+    constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+    return all() > most ? most : static_cast<std::uint64_t>(all());
+  }
 
   /// The largest finite |x|, exact; 0 where there is none.
   double max_abs() const { return std::bit_cast<double>(max_abs_); }
@@ -153,14 +164,18 @@ class exponent_histogram : detail::streamable<exponent_histogram> {
     return detail::exponent_of(std::numeric_limits<F>::max());
   }
 
-  static std::uint64_t sum(bin_map::const_iterator first, bin_map::const_iterator last) {
-    std::uint64_t result = 0;
+  static void count_more(std::uint64_t& count, std::uint64_t n) { count = detail::saturating_sum(count, n); }
+
+  // Sums of counts, for which two words have room.
+  static detail::uint128 sum(bin_map::const_iterator first, bin_map::const_iterator last) {
+    detail::uint128 result = 0;
     for (; first != last; ++first) result += first->second;
     return result;
   }
-  std::uint64_t in_bins() const { return sum(bins_.begin(), bins_.end()); }
+  detail::uint128 in_bins() const { return sum(bins_.begin(), bins_.end()); }
+  detail::uint128 all() const { return in_bins() + zeros_ + infinities_ + nans_; }
 
-  static double ratio(std::uint64_t part, std::uint64_t whole) {
+  static double ratio(detail::uint128 part, detail::uint128 whole) {
     return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
   }
   double share(bin_map::const_iterator first, bin_map::const_iterator last) const {
@@ -171,12 +186,12 @@ class exponent_histogram : detail::streamable<exponent_histogram> {
     constexpr double bar_length = 40;
     std::uint64_t longest = std::max({zeros_, infinities_, nans_});
     for (const auto& bin : bins_) longest = std::max(longest, bin.second);
-    const std::uint64_t all = total();
+    const detail::uint128 whole = all();
     std::string text = "    |x|         count    share\n";
     const auto line = [&](const std::string& label, std::uint64_t n, const char* what) {
       char columns[80];
       std::snprintf(columns, sizeof columns, "%7s %13s %6.2f %%  %-9s |", label.c_str(),
-                    std::to_string(n).c_str(), 100 * ratio(n, all), what);
+                    std::to_string(n).c_str(), 100 * ratio(n, whole), what);
       // At least one mark for what is there at all.
       const auto marks = static_cast<std::size_t>(bar_length * ratio(n, longest) + (n != 0 ? 0.999 : 0.0));
       text += columns + std::string(marks, '#') + "\n";
@@ -213,16 +228,17 @@ class exponent_histogram : detail::streamable<exponent_histogram> {
     using layout = detail::binary64;
     for (const auto& [exponent, count] : bins_)
       if (exponent < layout::min_quantum || exponent > layout::max_exponent || count == 0)
-        throw std::invalid_argument("bins: " + std::to_string(count) + " in that of 2^" +
-                                    std::to_string(exponent) + " must be at least 1, in one from 2^" +
-                                    std::to_string(layout::min_quantum) + " to 2^" +
-                                    std::to_string(layout::max_exponent));
+        detail::fail<std::invalid_argument>("bins: " + std::to_string(count) + " in that of 2^" +
+                                            std::to_string(exponent) + " must be at least 1, in one from 2^" +
+                                            std::to_string(layout::min_quantum) + " to 2^" +
+                                            std::to_string(layout::max_exponent));
     const auto number = detail::unpack(max_abs());
     const bool fits = bins_.empty() ? number.what == detail::kind::zero
                                     : number.what == detail::kind::finite && number.of == sign::positive &&
                                           number.leading() == bins_.rbegin()->first;
     if (!fits)
-      throw std::invalid_argument("max_abs " + detail::to_text(max_abs()) + " is not in the highest bin");
+      detail::fail<std::invalid_argument>("max_abs " + detail::to_text(max_abs()) +
+                                          " is not in the highest bin");
   }
 
   bin_map bins_;  // those that are not empty

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "../errors.hpp"
 #include "../kernel/environment.hpp"
 #include "../kernel/moments.hpp"
 #include "../kernel/threads.hpp"
@@ -99,7 +99,7 @@ class gradient_window {
     check_parameter("narrow::gradient_window", "squares", squares_, 0, most);
     check_parameter("narrow::gradient_window", "squares_of_sum", squares_of_sum_, 0, most);
     if (!is_layout_of(layout, std::ssize(sum_)))
-      throw std::invalid_argument("a window of gradients contradicts their layout");
+      detail::fail<std::invalid_argument>("a window of gradients contradicts their layout");
   }
 
   friend bool operator==(const gradient_window&, const gradient_window&) = default;
@@ -117,8 +117,8 @@ inline void check_layouts(const array_layout& a, const array_layout& b, std::str
                           std::string_view role_a, std::string_view role_b) {
   check_shapes(a.same_shape(b), function, role_a, a.shape(), role_b, b.shape());
   if (!a.same_places(b))
-    throw std::invalid_argument(std::string(function) + ": " + std::string(role_a) + " and " +
-                                std::string(role_b) + " have different storage orders");
+    detail::fail<std::invalid_argument>(std::string(function) + ": " + std::string(role_a) + " and " +
+                                        std::string(role_b) + " have different storage orders");
 }
 
 }  // namespace narrow::detail

@@ -8,15 +8,16 @@
 #include <limits>
 #include <map>
 #include <set>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 
+#include "../errors.hpp"
 #include "../kernel/convert.hpp"
 #include "../kernel/environment.hpp"
 #include "../kernel/interface.hpp"
 #include "../kernel/threads.hpp"
 #include "array_access.hpp"
+#include "counts.hpp"
 #include "parameter.hpp"
 #include "state_io.hpp"
 
@@ -113,7 +114,7 @@ class loss_scaler : detail::streamable<loss_scaler> {
   /// within a step: between `unscale` and `update`.
   void set_scale(float scale) {
     if (unscaled_ != 0)
-      throw std::logic_error(
+      detail::fail<std::logic_error>(
           "narrow::loss_scaler::set_scale: gradients of this step were unscaled by another");
     detail::check_parameter("narrow::loss_scaler::set_scale", "scale", double{scale},
                             double{options_.min_scale}, double{options_.max_scale});
@@ -150,7 +151,8 @@ class loss_scaler : detail::streamable<loss_scaler> {
   /// Throws std::logic_error if no gradients were unscaled in it.
   void update() {
     if (unscaled_ == 0)
-      throw std::logic_error("narrow::loss_scaler::update: no gradients were unscaled since the last update");
+      detail::fail<std::logic_error>(
+          "narrow::loss_scaler::update: no gradients were unscaled since the last update");
     ++steps_;
     if (overflowed())
       back_off();
@@ -248,9 +250,15 @@ class loss_scaler : detail::streamable<loss_scaler> {
     check("scale", scale_, options_.min_scale, options_.max_scale);
     check("growth_tracker", growth_tracker_, 0, options_.growth_interval - 1);
     check("hysteresis_left", hysteresis_left_, 1, options_.hysteresis);
-    check("skipped", skipped_, 0, steps_);
-    check("overflowing_layers", overflowing_layers_.size(), 0, unscaled_);
-    check("last_overflow_step", last_overflow_.step, 0, steps_);
+    const auto check_count = [](std::string_view name, std::uint64_t count, std::uint64_t most) {
+      detail::check_count("narrow::loss_scaler", name, count, 0, most);
+    };
+    check_count("steps", steps_, detail::most_counted);
+    check_count("unscaled", unscaled_, detail::most_counted);
+    check_count("skipped", skipped_, steps_);
+    check_count("overflowing_layers", overflowing_layers_.size(), unscaled_);
+    check_count("last_overflow_step", last_overflow_.step, steps_);
+    for (const auto& layer : overflows_by_layer_) check_count("overflows_by_layer", layer.second, skipped_);
   }
 
   loss_scaler_options options_;

@@ -4,12 +4,12 @@
 #include <concepts>
 #include <cstdint>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "../errors.hpp"
 #include "../kernel/convert.hpp"
 #include "array_access.hpp"
 #include "state_io.hpp"
@@ -108,7 +108,7 @@ template <narrow_scalar F> class master_weights : detail::streamable<master_weig
 
   void check_state() const {
     if (!is_layout_of(layout_, std::ssize(master_)) || weights_.size() != master_.size())
-      throw std::invalid_argument("its sizes contradict one another");
+      detail::fail<std::invalid_argument>("its sizes contradict one another");
   }
 
   array_layout layout_;

@@ -9,12 +9,13 @@
 #include <map>
 #include <mutex>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "../block/tensor.hpp"
+#include "../errors.hpp"
+#include "counts.hpp"
 #include "gradient_window.hpp"
 #include "state_io.hpp"
 
@@ -89,8 +90,8 @@ class muppet_switch : detail::streamable<muppet_switch> {
       detail::check_layouts(g.layout(), known->second.layout, "narrow::muppet_switch::observe", "gradient",
                             "that of \"" + std::string(layer) + "\" before");
     if (known != layers_.end() && known->second.last_epoch == epochs_ + 1)
-      throw std::logic_error("narrow::muppet_switch::observe: \"" + std::string(layer) +
-                             "\" was observed in this epoch already");
+      detail::fail<std::logic_error>("narrow::muppet_switch::observe: \"" + std::string(layer) +
+                                     "\" was observed in this epoch already");
     detail::muppet_layer& state =
         known != layers_.end()
             ? known->second
@@ -112,7 +113,8 @@ class muppet_switch : detail::streamable<muppet_switch> {
   /// observed in it.
   int update() {
     if (observed_ == 0)
-      throw std::logic_error("narrow::muppet_switch::update: no gradient was observed since the last update");
+      detail::fail<std::logic_error>(
+          "narrow::muppet_switch::update: no gradient was observed since the last update");
     observed_ = 0;
     ++epochs_;
     if (!full_precision() && epochs_ % static_cast<std::uint64_t>(options_.window) == 0) end_window();
@@ -204,9 +206,11 @@ class muppet_switch : detail::streamable<muppet_switch> {
     detail::check_parameter(owner, "violations", violations_, 0, options_.patience - 1);
     detail::check_parameter(owner, "diversity", diversity_, 0, most);
     detail::check_parameter(owner, "largest_diversity", largest_diversity_, 0, most);
+    detail::check_count(owner, "epochs", epochs_, 0);
+    detail::check_count(owner, "observed", observed_, 0);
+    detail::check_count(owner, "skipped", skipped_, 0);
     for (const auto& layer : layers_) {
-      detail::check_parameter(owner, "last_epoch", static_cast<double>(layer.second.last_epoch), 1,
-                              static_cast<double>(epochs_ + 1));
+      detail::check_count(owner, "last_epoch", layer.second.last_epoch, 1, epochs_ + 1);
       layer.second.window.check(layer.second.layout);
     }
   }

@@ -1,10 +1,10 @@
 // Parameters that must lie in a range.
 #pragma once
 
-#include <stdexcept>
 #include <string>
 #include <string_view>
 
+#include "../errors.hpp"
 #include "../kernel/matrix_view.hpp"
 #include "../math.hpp"
 
@@ -12,8 +12,8 @@ namespace narrow::detail {
 
 [[noreturn]] inline void refuse_parameter(std::string_view owner, std::string_view name, double value,
                                           const std::string& range) {
-  throw std::invalid_argument(std::string(owner) + ": " + std::string(name) + " is " + to_text(value) +
-                              ", must be in " + range);
+  detail::fail<std::invalid_argument>(std::string(owner) + ": " + std::string(name) + " is " +
+                                      to_text(value) + ", must be in " + range);
 }
 
 /// Throws std::invalid_argument naming the parameter, its value and the range, unless low <= value <= high.

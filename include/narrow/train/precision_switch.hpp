@@ -7,11 +7,12 @@
 #include <limits>
 #include <map>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "../errors.hpp"
+#include "counts.hpp"
 #include "gradient_window.hpp"
 #include "lossless_format.hpp"
 #include "state_io.hpp"
@@ -206,7 +207,7 @@ class precision_switch : detail::streamable<precision_switch> {
   /// How many gradients of layers were skipped.
   std::uint64_t skipped() const {
     std::uint64_t total = 0;
-    for (const auto& layer : layers_) total += layer.second.report.skipped;
+    for (const auto& layer : layers_) total = detail::saturating_sum(total, layer.second.report.skipped);
     return total;
   }
 
@@ -214,8 +215,8 @@ class precision_switch : detail::streamable<precision_switch> {
   const layer_precision& layer(std::string_view name) const {
     const auto found = layers_.find(name);
     if (found == layers_.end())
-      throw std::out_of_range("narrow::precision_switch::layer: \"" + std::string(name) +
-                              "\" was never observed");
+      detail::fail<std::out_of_range>("narrow::precision_switch::layer: \"" + std::string(name) +
+                                      "\" was never observed");
     return found->second.report;
   }
 
@@ -355,7 +356,8 @@ class precision_switch : detail::streamable<precision_switch> {
     constexpr double most = std::numeric_limits<double>::max();
     check("strategy", strategy_, precision_strategy::min, precision_strategy::max);
     check("losses", losses_.size(), 0, options_.max_lookback);
-    check("skipped_losses", skipped_losses_, 0, steps_);
+    detail::check_count(owner, "steps", steps_, 0);
+    detail::check_count(owner, "skipped_losses", skipped_losses_, 0, steps_);
     for (const double loss : losses_) check("a loss", loss, -most, most);
     for (const auto& [name, layer] : layers_) {
       const auto& report = layer.report;
@@ -364,9 +366,10 @@ class precision_switch : detail::streamable<precision_switch> {
       check("a lookback", report.lookback, options_.min_lookback, options_.max_lookback);
       check("a resolution", report.resolution, options_.min_resolution, options_.max_resolution);
       check("a gradient_norm", report.gradient_norm, 0, most);
-      check("observed", report.observed, 1, steps_);
-      check("skipped", report.skipped, 0, report.observed);
-      check("last_step", layer.last_step, 1, steps_);
+      detail::check_count(owner, "observed", report.observed, 1, steps_);
+      detail::check_count(owner, "skipped", report.skipped, 0, report.observed);
+      detail::check_count(owner, "switches", report.switches, 0, report.observed);
+      detail::check_count(owner, "last_step", layer.last_step, 1, steps_);
       layer.window.check(layer.layout);
     }
   }

@@ -4,12 +4,12 @@
 #include <charconv>
 #include <istream>
 #include <ostream>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
+#include "../errors.hpp"
 #include "../format/operators.hpp"
 
 namespace narrow::detail {
@@ -118,10 +118,12 @@ class state_reader {
     read(value);
   }
 
+  /// How a message begins that says why the text is refused.
+  std::string refusal() const { return "narrow: no saved state of " + std::string(type_) + ": "; }
   [[noreturn]] void refuse(std::string_view why) const {
-    const std::string message = "narrow: no saved state of " + std::string(type_) + ": " + std::string(why);
+    const std::string message = refusal() + std::string(why);
     in_.setstate(std::ios_base::failbit);
-    throw std::runtime_error(message);
+    detail::fail<std::runtime_error>(message);
   }
 
  private:
@@ -233,11 +235,7 @@ struct saved_state {
     reader.begin();
     T::state(reader, loaded);
     reader.end();
-    try {
-      loaded.check_state();
-    } catch (const std::invalid_argument& error) {
-      reader.refuse(error.what());
-    }
+    if (const auto why = refusal_of(reader.refusal(), [&] { loaded.check_state(); })) reader.refuse(*why);
     x = std::move(loaded);
     return in;
   }

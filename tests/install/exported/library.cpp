@@ -1,0 +1,3 @@
+#include "../uses.hpp"
+
+int LIBRARY() { return used(); }
