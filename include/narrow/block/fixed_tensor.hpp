@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <utility>
 #include <variant>
 
 #include "../kernel/convert.hpp"
@@ -53,7 +54,8 @@ class dynamic_fixed : public detail::lone_number<double> {
 /// Memory    int8 for word lengths to 8, int16 to 16, int32 beyond.
 /// Products  see `multiply`: exact sums, one rounding to this tensor's format. Of more than 16 bits they cost
 ///           about as much as products of doubles; twice that where both word lengths are above about 26.
-/// Assigning another tensor converts its values to the format of this one.
+/// Assigning another tensor converts its values to the format of this one. What was moved from keeps its
+/// format and its order: it is empty, or holds what was there where it was moved to.
 class fixed_tensor {
  public:
   fixed_tensor() = default;
@@ -63,12 +65,18 @@ class fixed_tensor {
   }
   fixed_tensor(std::ptrdiff_t rows, std::ptrdiff_t cols, const fixed_format& f,
                storage_order order = storage_order::row_major)
-      : order_(order) {
-    format(f);
+      : format_(f), order_(order) {
+    f.check();
     resize(rows, cols);
   }
   fixed_tensor(const fixed_tensor&) = default;
-  fixed_tensor(fixed_tensor&& other) noexcept { swap(other); }
+  fixed_tensor(fixed_tensor&& other) noexcept
+      : format_(other.format_),
+        rows_(std::exchange(other.rows_, 0)),
+        cols_(std::exchange(other.cols_, 0)),
+        order_(other.order_),
+        mantissas_(std::move(other.mantissas_)),
+        nonfinite_(std::exchange(other.nonfinite_, 0)) {}
   fixed_tensor& operator=(const fixed_tensor& other) {
     if (format_ == other.format_ && order_ == other.order_) {
       fixed_tensor copy(other);

@@ -204,7 +204,8 @@ template <class Element, class Scale> class block_storage {
   block_storage() = default;
   explicit block_storage(storage_order order) { layout_.order = order; }
   block_storage(const block_storage&) = default;
-  block_storage(block_storage&& other) noexcept { swap(other); }
+  /// What was moved from is empty, and keeps its order.
+  block_storage(block_storage&& other) noexcept : block_storage(other.order()) { swap(other); }
   /// If memory is short, what is there stays.
   block_storage& operator=(const block_storage& other) {
     reserve(other.scales_.size(), other.mantissas_.size());
