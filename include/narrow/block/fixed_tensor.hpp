@@ -154,7 +154,7 @@ class fixed_tensor {
     result.order_ = order_;
     result.format_ = format_;
     result.resize(rows, cols);
-    result.round_into(result.whole(), detail::source_of<double>(values), round);
+    result.round_into(result.whole(), detail::source_of<value_for<Values>>(values), round);
     swap(result);
   }
 
@@ -167,7 +167,7 @@ class fixed_tensor {
   template <class Values, rounding_policy Round = rounding::nearest_even>
   void write(const detail::region& part, const Values& values, const Round& round = Round{}) {
     detail::check_part("narrow::fixed_tensor", part, rows_, cols_);
-    auto source = detail::source_of<double>(values, part.row, part.col);
+    auto source = detail::source_of<value_for<Values>>(values, part.row, part.col);
     std::vector<typename decltype(source)::value_type> copy;
     detail::make_independent(source, part, copy);
     round_into(part, source, round);
@@ -330,6 +330,9 @@ class fixed_tensor {
     matrix_view<const T> view_;
     std::vector<T> copy_;
   };
+
+  /// What is computed is computed as doubles at least.
+  template <class Values> using value_for = std::common_type_t<double, detail::values_of<Values>>;
 
   detail::region whole() const { return {0, 0, rows_, cols_}; }
 

@@ -82,7 +82,7 @@ class bfp : public detail::lone_number<float> {
   using write_statistic = detail::largest_magnitude;
   static constexpr int limit = detail::integer_mantissa<M - 1>::limit;
 
-  template <class R> static constexpr float scale_of(const statistic& s) {
+  template <class R, class Gathered> static constexpr float scale_of(const Gathered& s) {
     return Exponent::template step<step, R, M - 1>(s);
   }
 };
@@ -117,7 +117,7 @@ class basic_int8 : public detail::lone_number<float> {
   using statistic = detail::largest_magnitude;
   using write_statistic = statistic;
 
-  template <class R> static constexpr float scale_of(const statistic& s) {
+  template <class R, class Gathered> static constexpr float scale_of(const Gathered& s) {
     return step::template reaching<R>(s.bits);
   }
 };

@@ -1,0 +1,409 @@
+// Doubles, long doubles and wide integers in block formats: each is the exact quotient rounded once, and the
+// scale is that of the exact magnitudes. Against GMP's rationals, on every instruction set.
+#include <map>
+
+#include "block_oracle.hpp"
+#include "every_isa.hpp"
+
+using namespace test;
+namespace rounding = narrow::rounding;
+
+namespace {
+
+// ---- numbers
+
+mpq_class exact(double x) { return mpq_class(x); }
+mpq_class exact(long double x) {
+  int exponent = 0;
+  const auto significand = static_cast<long double>(std::frexp(x, &exponent));
+  const auto upper = static_cast<double>(significand);  // the rest has fewer bits than a double
+  const auto lower = static_cast<double>(significand - upper);
+  return (mpq_class(upper) + mpq_class(lower)) * power(exponent);
+}
+mpq_class exact(std::int64_t x) { return mpq_class(mpz_class(static_cast<long>(x))); }
+mpq_class exact(std::uint64_t x) { return mpq_class(mpz_class(static_cast<unsigned long>(x))); }
+mpq_class exact(narrow::fixed<32, 20> x) { return mpq_class(static_cast<double>(x)); }
+
+template <class T> bool is_number(T x) {
+  if constexpr (std::floating_point<T>)
+    return std::isfinite(x);
+  else
+    return true;
+}
+template <class T> bool is_not_a_number(T x) {
+  if constexpr (std::floating_point<T>)
+    return std::isnan(x);
+  else
+    return false;
+}
+template <class T> bool is_negative(T x) {
+  if constexpr (std::floating_point<T>)
+    return std::signbit(x);
+  else
+    return x < T(0);
+}
+
+const mpq_class& largest_float() {
+  static const mpq_class result(double{std::numeric_limits<float>::max()});
+  return result;
+}
+
+/// The exponent of the leading bit, or one more.
+int about_log2(const mpq_class& x) {
+  return static_cast<int>(mpz_sizeinbase(x.get_num_mpz_t(), 2)) -
+         static_cast<int>(mpz_sizeinbase(x.get_den_mpz_t(), 2)) + 1;
+}
+
+// ---- formats
+
+enum class kept { largest, smallest, mean };  // of what a scale is to keep bits
+
+/// What the expected results follow from.
+struct facts {
+  int width;  // of a mantissa, sign included
+  bool power_of_two = true;
+  kept of = kept::largest;
+  int bits = 0;
+};
+template <class F> struct facts_of;
+template <int M, class Block, class Round>
+struct facts_of<narrow::bfp<M, Block, Round, narrow::exponent::max>> {
+  static constexpr facts value{M};
+};
+template <int M, class Block, class Round, int Bits>
+struct facts_of<narrow::bfp<M, Block, Round, narrow::exponent::min<Bits>>> {
+  static constexpr facts value{M, true, kept::smallest, Bits == 0 ? (M + 1) / 2 : Bits};
+};
+template <int M, class Block, class Round, int Bits>
+struct facts_of<narrow::bfp<M, Block, Round, narrow::exponent::avg<Bits>>> {
+  static constexpr facts value{M, true, kept::mean, Bits == 0 ? (M + 1) / 2 : Bits};
+};
+template <class Block, class Round> struct facts_of<narrow::basic_int8<Block, Round>> {
+  static constexpr facts value{8, false};
+};
+
+template <class Round> mpq_class step_that_fits(const mpq_class& largest, int width) {
+  const mpz_class limit = oracle::power_of_two(width - 1) - 1;
+  int e = std::max(-149, about_log2(largest) - width - 2);  // where it does not fit, or the smallest
+  while (e < 129 - width && farthest_integer<Round>(mpq_class(largest / power(e))) > limit) ++e;
+  return power(std::min(e, 129 - width));
+}
+
+/// The scale of a block of finite numbers, none of them beyond float's range.
+template <class Round> mpq_class expected_scale(const facts& f, const std::vector<mpq_class>& magnitudes) {
+  mpq_class largest = 0, smallest = 0, sum = 0;
+  for (const auto& x : magnitudes) {
+    largest = std::max(largest, x);
+    if (sgn(x) != 0 && (sgn(smallest) == 0 || x < smallest)) smallest = x;
+    sum += x;
+  }
+  if (sgn(largest) == 0) return power(-149);
+  const auto keeping = [&](const mpq_class& x) {
+    int e = std::min(129 - f.width, std::max(-149, about_log2(x) + 2 - f.bits));
+    while (e > -149 && x < power(e + f.bits - 1)) --e;
+    return power(e);
+  };
+  if (f.of == kept::smallest) return keeping(smallest);
+  if (f.of == kept::mean) return keeping(sum / static_cast<unsigned long>(magnitudes.size()));
+  if (f.power_of_two) return step_that_fits<Round>(largest, f.width);
+  const mpq_class step = largest / 127;
+  int unit = about_log2(step) + 1;  // of the last of 17 bits
+  while (step < power(unit + 16)) --unit;
+  if (unit < -149) return step_that_fits<Round>(largest, 8);
+  const mpq_class scaled = step / power(unit);
+  return mpz_class(scaled.get_num() / scaled.get_den()) * power(unit);
+}
+
+/// |x| between two neighbours that are `lower` and `upper`, or at the lower one; whether it becomes the upper
+/// one.
+template <class Round>
+bool goes_up(const mpq_class& magnitude, const mpq_class& lower, const mpq_class& upper, bool negative,
+             bool lower_is_even, const Round& round, std::uint64_t element) {
+  if (magnitude == lower) return false;
+  if constexpr (std::same_as<Round, rounding::stochastic>) {
+    const std::uint64_t at = round.offset() + element;
+    const std::uint32_t draw =
+        narrow::detail::random_bits({round.seed(), at}, static_cast<std::uint32_t>(at));
+    const mpq_class fraction = (magnitude - lower) / (upper - lower) * power(32);
+    return mpz_class(fraction.get_num() / fraction.get_den()) + draw >= oracle::power_of_two(32);
+  } else {
+    const int side = cmp(mpq_class(2 * magnitude), mpq_class(lower + upper));
+    const auto where = side < 0   ? oracle::position::low_half
+                       : side > 0 ? oracle::position::high_half
+                                  : oracle::position::middle;
+    return oracle::choose(Round{}, where, negative, lower_is_even) == oracle::neighbour::upper;
+  }
+}
+
+/// The integer from -limit to limit that x becomes in steps of `scale`.
+template <class T, class Round>
+long expected_mantissa(T x, const mpq_class& scale, const mpz_class& lowest, const mpz_class& highest,
+                       const Round& round, std::uint64_t element) {
+  if (is_not_a_number(x)) return 0;
+  const bool negative = is_negative(x);
+  const mpz_class limit = negative ? mpz_class(-lowest) : highest;
+  mpz_class result = limit;
+  if (is_number(x)) {
+    const mpq_class quotient = abs(exact(x)) / scale;
+    const mpz_class whole = quotient.get_num() / quotient.get_den();
+    result = whole + (goes_up(quotient, whole, mpq_class(whole + 1), negative, mpz_class(whole % 2) == 0,
+                              round, element)
+                          ? 1
+                          : 0);
+    result = std::min(result, limit);
+  }
+  return negative ? -result.get_si() : result.get_si();
+}
+
+// ---- inputs
+
+constexpr int kinds_of_doubles = 12;
+
+double finite_double(std::uint64_t bits) {
+  constexpr std::uint64_t exponent = 0x7ff0'0000'0000'0000;
+  return std::bit_cast<double>((bits & exponent) == exponent ? bits & ~(std::uint64_t{1} << 62) : bits);
+}
+double next(double x, int ulps) {
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) +
+                               static_cast<std::uint64_t>(std::int64_t{ulps}));
+}
+
+/// A matrix of one kind, around where the format of these facts decides.
+std::vector<double> doubles_of_kind(int kind, std::size_t size, const facts& f, generator& random) {
+  const auto any = [&] { return static_cast<double>(static_cast<std::int64_t>(random())) * 0x1p-63; };
+  const auto sign = [&] { return random() % 2 == 0 ? 1.0 : -1.0; };
+  const auto nearby = [&] { return static_cast<int>(below(random, 5)) - 2; };  // ulps
+  std::vector<double> x(size);
+  // Of exponents that floats have, subnormal ones among them.
+  const double top = std::ldexp(1.0 + std::abs(any()), static_cast<int>(below(random, 276)) - 149);
+  const double limit = std::ldexp(1.0, f.width - 1) - 1;
+  const auto scale = [&](double largest) {
+    return expected_scale<rounding::nearest_even>(f.of == kept::largest ? f : facts{f.width},
+                                                  {mpq_class(largest)})
+        .get_d();
+  };
+  switch (kind) {
+    case 0:
+      for (double& a : x) a = any();
+      break;
+    case 1:  // near ties and integers
+    case 2:  // the same where floats are subnormal
+    {
+      const double largest =
+          kind == 1 ? top : std::ldexp(top, -149 - std::ilogb(top) + static_cast<int>(below(random, 20)));
+      const double step = scale(largest);
+      for (double& a : x)
+        a = sign() *
+            next(step * 0.5 * static_cast<double>(below(random, static_cast<std::uint32_t>(2 * limit)) + 1),
+                 nearby());
+      x[below(random, static_cast<std::uint32_t>(size))] = largest;
+      break;
+    }
+    case 3:  // near the largest magnitude that a scale reaches
+    {
+      const double step = scale(top);
+      const double factors[] = {limit, limit + 0.5, limit + 1, limit - 0.5, limit / 2};
+      for (double& a : x) a = sign() * any() * step;
+      x[0] = sign() * next(step * factors[below(random, 5)], nearby());
+      break;
+    }
+    case 4:  // any exponent
+      for (double& a : x) a = finite_double(random());
+      break;
+    case 5:  // below 2^-144
+      for (double& a : x) a = any() * 0x1p-144;
+      break;
+    case 6:  // below them, where doubles are subnormal
+      for (double& a : x)
+        a = std::bit_cast<double>(random() & 0x800f'ffff'ffff'ffff) * (random() % 4 == 0 ? 0x1p900 : 1);
+      break;
+    case 7:  // around the end of float's range, and beyond
+      for (double& a : x)
+        a = sign() * std::ldexp(1 + std::abs(any()), 120 + static_cast<int>(below(random, 16)));
+      x[size / 2] = next(double{std::numeric_limits<float>::max()}, nearby());
+      break;
+    case 8:  // not all of them numbers
+      for (double& a : x) {
+        const std::uint64_t r = random();
+        a = r % 5 == 0   ? std::bit_cast<double>(0x7ff0'0000'0000'0000 | (r & 0x8000'0000'0000'0000))
+            : r % 5 == 1 ? std::bit_cast<double>(0x7ff0'0000'0000'0001 | r)
+                         : any();
+      }
+      break;
+    case 9:  // one far larger
+      for (double& a : x) a = any() * 0x1p-30;
+      x[size / 3] = 1e300;
+      break;
+    case 10:  // constant: the mean and the smallest are the largest
+      std::fill(x.begin(), x.end(),
+                next(std::ldexp(1.0, static_cast<int>(below(random, 40)) - 160), nearby()));
+      break;
+    default:  // zeros of both signs
+      for (double& a : x) a = sign() * 0.0;
+      break;
+  }
+  return x;
+}
+
+// ---- the check
+
+template <class F> using elements_of = typename F::element_type;
+
+template <class F, class T>
+std::vector<std::pair<place, place>> members(const extent& size, place i, place j) {
+  std::vector<std::pair<place, place>> result;
+  for (place k = i; k < size.rows; ++k)
+    for (place l = 0; l < size.cols; ++l)
+      if (sharing<typename F::block_type>::same(i, j, k, l)) result.emplace_back(k, l);
+  return result;
+}
+
+/// The magnitudes that scales follow from.
+template <class T>
+std::vector<mpq_class> magnitudes_in(const std::vector<T>& values, const extent& size,
+                                     const std::vector<std::pair<place, place>>& block) {
+  std::vector<mpq_class> result;
+  for (const auto& [k, l] : block) {
+    const T x = values[static_cast<std::size_t>(k * size.cols + l)];
+    if (is_number(x)) result.push_back(std::min(mpq_class(abs(exact(x))), largest_float()));
+  }
+  return result;
+}
+
+struct expected_tensor {
+  std::vector<mpq_class> scales;  // of the block of each element
+  std::vector<long> mantissas;
+  std::size_t nonfinite = 0;
+};
+
+template <class F, class T, class Round>
+expected_tensor expected_of(const std::vector<T>& values, const extent& size, const Round& round) {
+  constexpr facts f = facts_of<F>::value;
+  const mpz_class limit = oracle::power_of_two(f.width - 1) - 1;
+  expected_tensor result{std::vector<mpq_class>(values.size()), std::vector<long>(values.size())};
+  std::vector<bool> done(values.size());
+  for (place i = 0; i < size.rows; ++i)
+    for (place j = 0; j < size.cols; ++j) {
+      if (done[static_cast<std::size_t>(i * size.cols + j)]) continue;
+      const auto block = members<F, T>(size, i, j);
+      const mpq_class scale = expected_scale<Round>(f, magnitudes_in(values, size, block));
+      for (const auto& [k, l] : block) {
+        const auto at = static_cast<std::size_t>(k * size.cols + l);
+        done[at] = true;
+        result.scales[at] = scale;
+        result.mantissas[at] = expected_mantissa(values[at], scale, mpz_class(-limit), limit, round,
+                                                 narrow::detail::element_index(k, l, size.cols));
+        result.nonfinite += is_number(values[at]) ? 0 : 1;
+      }
+    }
+  return result;
+}
+
+template <class F, class T>
+void compare(tally& count, const narrow::block_tensor<F>& t, const expected_tensor& expected,
+             const std::vector<T>& values, const extent& size, const std::string& how) {
+  std::size_t at = 0;
+  bool right = t.rows() == size.rows && t.cols() == size.cols && t.nonfinite() == expected.nonfinite;
+  std::string where = right ? "" : "shape or count";
+  for (place i = 0; right && i < size.rows; ++i)
+    for (place j = 0; right && j < size.cols; ++j, ++at) {
+      const auto scale = static_cast<float>(t.view().scale(i, j));
+      right = is_finite(scale) && rational(scale) == expected.scales[at] &&
+              mantissa(t, i, j) == expected.mantissas[at];
+      if (!right)
+        where = text(i, j, static_cast<double>(values[at]), "scale", scale, "not",
+                     expected.scales[at].get_d(), "mantissa", static_cast<double>(mantissa(t, i, j)), "not",
+                     static_cast<double>(expected.mantissas[at]));
+    }
+  count.expect(right, [&] { return text(name_of<F>(), name_of<T>(), how, where); });
+}
+
+/// From a range, from a function of (row, column), by columns, and in parts; on every instruction set.
+template <class F, class T, class Round>
+void check_values(tally& count, const std::vector<T>& values, const extent& size, const Round& round) {
+  const auto expected = expected_of<F>(values, size, round);
+  const std::string name = name_of<Round>();
+  std::vector<T> columns(values.size());
+  for (place i = 0; i < size.rows; ++i)
+    for (place j = 0; j < size.cols; ++j)
+      columns[static_cast<std::size_t>(j * size.rows + i)] =
+          values[static_cast<std::size_t>(i * size.cols + j)];
+  for_each_isa([&](const std::string& isa) {
+    compare(count, narrow::quantize<F>(values, size.rows, size.cols, round), expected, values, size,
+            name + isa);
+    compare(count, narrow::quantize<F>(narrow::column_major(columns, size.rows, size.cols), round), expected,
+            values, size, name + isa + " by columns");
+    narrow::block_tensor<F> computed;
+    computed.assign(
+        size.rows, size.cols,
+        [&](place i, place j) { return values[static_cast<std::size_t>(i * size.cols + j)]; }, round);
+    compare(count, computed, expected, values, size, name + isa + " computed");
+  });
+}
+
+constexpr std::uint64_t ways = 3;
+
+using roundings = std::tuple<rounding::nearest_even, rounding::nearest_away, rounding::toward_zero,
+                             rounding::upward, rounding::downward, rounding::to_odd, rounding::stochastic>;
+constexpr std::size_t rounding_count = std::tuple_size_v<roundings>;
+
+/// So many matrices of each kind, every other one rounded by another policy.
+template <class F> void check_doubles(tally& count, int matrices, const extent& size, std::uint64_t seed) {
+  generator random(seed);
+  for (int number = 0; number < matrices; ++number)
+    for (int kind = 0; kind < kinds_of_doubles; ++kind) {
+      const auto values =
+          doubles_of_kind(kind, static_cast<std::size_t>(size.rows * size.cols), facts_of<F>::value, random);
+      const auto which = static_cast<std::size_t>(number + kind) % rounding_count;
+      [&]<std::size_t... I>(std::index_sequence<I...>) {
+        const std::uint64_t draws = random();
+        ((which == I ? check_values<F>(count, values, size, policy<std::tuple_element_t<I, roundings>>(draws))
+                     : void()),
+         ...);
+      }
+      (std::make_index_sequence<rounding_count>{});
+    }
+}
+
+template <class> struct bfp_of_all_widths;
+template <std::size_t... I> struct bfp_of_all_widths<std::index_sequence<I...>> {
+  using type = std::tuple<narrow::bfp<static_cast<int>(I) + 2>...>;
+};
+using whole_matrices = decltype(std::tuple_cat(bfp_of_all_widths<std::make_index_sequence<15>>::type{},
+                                               std::tuple<narrow::int8>{}));
+template <class Round, class Exponent> using bfp_by = narrow::bfp<8, narrow::per_tensor, Round, Exponent>;
+using nearest = rounding::nearest_even;
+using other_formats =
+    std::tuple<narrow::bfp<8, narrow::per_row>, narrow::bfp<8, narrow::per_column>,
+               narrow::bfp<12, narrow::tile<2, 3>>, narrow::bfp<4, narrow::tile<16, 16>>,
+               narrow::basic_int8<narrow::per_row>, narrow::basic_int8<narrow::per_column>,
+               narrow::basic_int8<narrow::tile<2, 3>>, narrow::basic_int8<narrow::tile<16, 16>>,
+               bfp_by<nearest, narrow::exponent::min<>>, bfp_by<nearest, narrow::exponent::min<7>>,
+               bfp_by<nearest, narrow::exponent::avg<>>, bfp_by<nearest, narrow::exponent::avg<1>>,
+               narrow::bfp<2, narrow::tile<2, 3>, nearest, narrow::exponent::avg<>>,
+               narrow::bfp<16, narrow::per_row, nearest, narrow::exponent::avg<>>,
+               narrow::bfp<16, narrow::per_column, nearest, narrow::exponent::min<>>>;
+
+template <class Formats> void check_formats(int matrices, const extent& size, std::uint64_t seed) {
+  tally count;
+  for_each_type<Formats>([&]<class F>() { check_doubles<F>(count, matrices, size, seed); });
+  count.require(ways * isa_count() * kinds_of_doubles * static_cast<std::uint64_t>(matrices) *
+                std::tuple_size_v<Formats>);
+}
+
+}  // namespace
+
+TEST_CASE("Doubles become block floating point and int8 by one rounding", "[block][wide]") {
+  check_formats<whole_matrices>(7, {9, 13}, 1);
+}
+TEST_CASE("Doubles in blocks of every shape, and under every exponent, are rounded once", "[block][wide]") {
+  check_formats<other_formats>(7, {9, 13}, 2);
+}
+// Two million for each format.
+TEST_CASE("Millions of doubles become block floating point and int8 by one rounding",
+          "[.exhaustive][block][wide]") {
+  check_formats<whole_matrices>(651, {16, 16}, 3);
+}
+TEST_CASE("Millions of doubles in blocks of every shape are rounded once", "[.exhaustive][block][wide]") {
+  check_formats<other_formats>(651, {16, 16}, 4);
+}
