@@ -20,6 +20,7 @@ mpq_class exact(long double x) {
   const auto lower = static_cast<double>(significand - upper);
   return (mpq_class(upper) + mpq_class(lower)) * power(exponent);
 }
+mpq_class exact(std::int32_t x) { return mpq_class(x); }
 mpq_class exact(std::int64_t x) { return mpq_class(mpz_class(static_cast<long>(x))); }
 mpq_class exact(std::uint64_t x) { return mpq_class(mpz_class(static_cast<unsigned long>(x))); }
 mpq_class exact(narrow::fixed<32, 20> x) { return mpq_class(static_cast<double>(x)); }
@@ -384,6 +385,269 @@ using other_formats =
                narrow::bfp<16, narrow::per_row, nearest, narrow::exponent::avg<>>,
                narrow::bfp<16, narrow::per_column, nearest, narrow::exponent::min<>>>;
 
+// ---- other types than double
+
+/// As long doubles, nearer still to where something is decided, and further away than doubles go.
+std::vector<long double> long_doubles_of_kind(int kind, std::size_t size, const facts& f, generator& random) {
+  std::vector<long double> result;
+  for (const double x : doubles_of_kind(kind, size, f, random)) {
+    constexpr long double ends[] = {-std::numeric_limits<long double>::infinity(),
+                                    std::numeric_limits<long double>::infinity()};
+    long double wide = x;
+    if (const auto which = below(random, 3); which < 2 && wide != 0) wide = std::nextafter(wide, ends[which]);
+    if (kind == 4 && below(random, 8) == 0) wide = std::ldexp(wide, below(random, 2) == 0 ? 9000 : -9000);
+    result.push_back(wide);
+  }
+  return result;
+}
+
+template <class T> T integer(generator& random) {
+  const auto any = static_cast<std::uint64_t>(random());
+  const std::uint64_t power = std::uint64_t{1} << below(random, 64),
+                      near = static_cast<std::uint64_t>(below(random, 5)) - 2;
+  if constexpr (narrow::narrow_scalar<T>)
+    return T::from_bits(static_cast<typename T::bits_type>(any));
+  else
+    return static_cast<T>(below(random, 2) == 0 ? any >> below(random, 64) : power + near);
+}
+
+/// Of one magnitude, so that most of them count.
+template <class T> std::vector<T> integers(std::size_t size, generator& random) {
+  std::vector<T> result;
+  const int cut = static_cast<int>(below(random, 56));
+  for (std::size_t i = 0; i < size; ++i) {
+    T x = integer<T>(random);
+    if constexpr (!narrow::narrow_scalar<T>)
+      if (below(random, 4) != 0) x = static_cast<T>(x >> cut);
+    result.push_back(x);
+  }
+  return result;
+}
+
+/// check.operator()<Round>(round).
+template <class Check> void for_each_rounding(generator& random, Check check) {
+  for_each_type<roundings>([&]<class Round>() { check.template operator()<Round>(policy<Round>(random())); });
+}
+
+template <class F> void check_other_types(tally& count, int matrices, const extent& size) {
+  generator random(7);
+  const auto n = static_cast<std::size_t>(size.rows * size.cols);
+  for (int number = 0; number < matrices; ++number)
+    for_each_rounding(random, [&]<class Round>(const Round& round) {
+      for (int kind = 0; kind < kinds_of_doubles; ++kind)
+        check_values<F>(count, long_doubles_of_kind(kind, n, facts_of<F>::value, random), size, round);
+      check_values<F>(count, integers<std::int64_t>(n, random), size, round);
+      check_values<F>(count, integers<std::uint64_t>(n, random), size, round);
+      check_values<F>(count, integers<std::int32_t>(n, random), size, round);
+      check_values<F>(count, integers<narrow::fixed<32, 20>>(n, random), size, round);
+    });
+}
+constexpr std::uint64_t matrices_of_other_types = rounding_count * (kinds_of_doubles + 4);
+
+// ---- clipping values from outside, and parts
+
+template <class F> void check_clips(tally& count, int matrices, const extent& size) {
+  generator random(8);
+  const facts f = facts_of<F>::value;
+  const mpz_class limit = oracle::power_of_two(f.width - 1) - 1;
+  for (int number = 0; number < matrices; ++number)
+    for_each_rounding(random, [&]<class Round>(const Round& round) {
+      for (int kind = 0; kind < kinds_of_doubles; ++kind) {
+        const auto values = doubles_of_kind(kind, static_cast<std::size_t>(size.rows * size.cols), f, random);
+        float clip = std::bit_cast<float>(static_cast<std::uint32_t>(random() % 0x7f80'0000));
+        if (kind == 5 || kind == 6) clip = std::bit_cast<float>(static_cast<std::uint32_t>(random() % 0x400));
+        facts clipped = f;
+        clipped.of = kept::largest;
+        expected_tensor expected;
+        expected.scales.assign(values.size(), expected_scale<Round>(clipped, {mpq_class(clip)}));
+        for (std::size_t i = 0; i < values.size(); ++i) {
+          expected.mantissas.push_back(
+              expected_mantissa(values[i], expected.scales[i], mpz_class(-limit), limit, round, i));
+          expected.nonfinite += is_number(values[i]) ? 0 : 1;
+        }
+        for_each_isa([&](const std::string& isa) {
+          narrow::block_tensor<F> t;
+          t.assign(narrow::row_major(values, size.rows, size.cols), round, std::span<const float>(&clip, 1));
+          compare(count, t, expected, values, size, name_of<Round>() + isa + " clipped");
+        });
+      }
+    });
+}
+
+/// A number written where there are zeros takes the scale that it needs; where that one is, others are
+/// rounded into it.
+template <class F> void check_writes(tally& count, int matrices) {
+  generator random(9);
+  const extent size{3, 4};
+  for (int number = 0; number < matrices; ++number)
+    for_each_rounding(random, [&]<class Round>(const Round& round) {
+      for (int kind = 0; kind < kinds_of_doubles; ++kind) {
+        const auto values = doubles_of_kind(kind, 12, facts_of<F>::value, random);
+        const auto expected = expected_of<F>(values, size, round);
+        const auto largest =
+            static_cast<place>(std::max_element(values.begin(), values.end(),
+                                                [](double a, double b) {
+                                                  return (std::isfinite(a) ? std::abs(a) : 0) <
+                                                         (std::isfinite(b) ? std::abs(b) : 0);
+                                                }) -
+                               values.begin());
+        for_each_isa([&](const std::string& isa) {
+          narrow::block_tensor<F> t(size.rows, size.cols), parts(size.rows, size.cols);
+          t.write(0, 0, narrow::row_major(values, size.rows, size.cols), round);
+          compare(count, t, expected, values, size, name_of<Round>() + isa + " written");
+          const auto write = [&](place at) {
+            parts.write(at / size.cols, at % size.cols,
+                        narrow::matrix_view<const double>{&values[static_cast<std::size_t>(at)], 1, 1, 1, 1},
+                        round);
+          };
+          write(largest);
+          for (place at = 0; at < 12; ++at)
+            if (at != largest) write(at);
+          compare(count, parts, expected, values, size, name_of<Round>() + isa + " written one by one");
+        });
+      }
+    });
+}
+
+// ---- elements of other kinds
+
+/// Every magnitude that an element of an MX format can be, and whether its last bit is 0.
+template <class Element> std::vector<std::pair<mpq_class, bool>> magnitudes_of_elements() {
+  using stored = typename narrow::mx<Element>::element_type;
+  std::vector<std::pair<mpq_class, bool>> result;
+  for (int code = 0; code < 256; ++code) {
+    const auto x = static_cast<float>(stored::from_bits(static_cast<typename stored::bits_type>(code)));
+    if (is_finite(x) && !std::signbit(x)) result.emplace_back(rational(x), code % 2 == 0);
+  }
+  std::sort(result.begin(), result.end());
+  result.erase(std::unique(result.begin(), result.end()), result.end());
+  return result;
+}
+
+template <class Element, class T, class Round>
+void check_mx(tally& count, const std::vector<T>& values, const extent& size, const Round& round) {
+  using format = narrow::mx<Element>;
+  static const auto all = magnitudes_of_elements<Element>();
+  const mpq_class largest_element = all.back().first;
+  int leading = 8;  // of the largest element
+  while (leading > -8 && largest_element < power(leading)) --leading;
+  while (largest_element >= power(leading + 1)) ++leading;
+  std::vector<mpq_class> expected;
+  std::vector<int> exponents;  // 255: the scale is NaN
+  for (place i = 0; i < size.rows; ++i)
+    for (place j = 0; j < size.cols; ++j) {
+      const place first = j / 32 * 32, last = std::min(first + 32, size.cols);
+      mpq_class largest = 0;
+      bool finite = true;
+      for (place k = first; k < last; ++k) {
+        const T x = values[static_cast<std::size_t>(i * size.cols + k)];
+        finite = finite && is_number(x);
+        if (is_number(x)) largest = std::max(largest, std::min(mpq_class(abs(exact(x))), largest_float()));
+      }
+      int exponent = -127;
+      if (sgn(largest) != 0) {
+        exponent = about_log2(largest) + 1;
+        while (largest < power(exponent)) --exponent;
+        exponent = std::clamp(exponent - leading, -127, 127);
+      }
+      exponents.push_back(finite ? exponent : 255);
+      const T x = values[static_cast<std::size_t>(i * size.cols + j)];
+      mpq_class element = 0;
+      if (finite) {
+        const mpq_class magnitude = abs(exact(x)) / power(exponent);
+        const auto above =
+            std::upper_bound(all.begin(), all.end(), magnitude,
+                             [](const mpq_class& m, const auto& entry) { return m < entry.first; });
+        element = largest_element;
+        if (above != all.end()) {
+          const auto lower = above - 1;
+          const bool up = goes_up(magnitude, lower->first, above->first, is_negative(x), lower->second, round,
+                                  narrow::detail::element_index(i, j, size.cols));
+          element = up ? above->first : lower->first;
+        }
+        if (is_negative(x)) element = -element;
+      }
+      expected.push_back(element);
+    }
+  for_each_isa([&](const std::string& isa) {
+    const auto t = narrow::quantize<format>(values, size.rows, size.cols, round);
+    bool right = true;
+    std::string where;
+    std::size_t at = 0;
+    for (place i = 0; i < size.rows; ++i)
+      for (place j = 0; j < size.cols; ++j, ++at) {
+        const auto scale = static_cast<float>(t.view().scale(i, j));
+        const auto element = static_cast<float>(t.view().elements(i, j));
+        const bool same = exponents[at] == 255
+                              ? is_nan(scale)
+                              : is_finite(scale) && rational(scale) == power(exponents[at]) &&
+                                    is_finite(element) && rational(element) == expected[at];
+        if (!same && right)
+          where = text(i, j, static_cast<double>(values[at]), "scale", scale, "element", element, "not",
+                       expected[at].get_d());
+        right = right && same;
+      }
+    count.expect(right, [&] { return text(name_of<format>(), name_of<T>(), name_of<Round>(), isa, where); });
+  });
+}
+
+template <class T, class Round>
+void check_fixed(tally& count, const std::vector<T>& values, const extent& size,
+                 const narrow::fixed_format& f, const Round& round) {
+  const mpz_class end = oracle::power_of_two(f.wl - 1);
+  std::vector<long> expected;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    expected.push_back(
+        expected_mantissa(values[i], power(-f.fl), mpz_class(-end), mpz_class(end - 1), round, i));
+  for_each_isa([&](const std::string& isa) {
+    narrow::fixed_tensor t(0, 0, f);
+    t.assign(narrow::row_major(values, size.rows, size.cols), round);
+    std::size_t at = 0, wrong = 0;
+    for (place i = 0; i < size.rows; ++i)
+      for (place j = 0; j < size.cols; ++j, ++at) wrong += t.mantissa(i, j) != expected[at] ? 1 : 0;
+    count.expect(wrong == 0,
+                 [&] { return text(f.wl, f.fl, name_of<T>(), name_of<Round>(), isa, wrong, "wrong"); });
+  });
+}
+const narrow::fixed_format formats_at_run_time[] = {{2, 0},   {8, 4},  {12, 11}, {16, 3},
+                                                    {24, 20}, {32, 0}, {32, 31}};
+
+// ---- fractions next to their draws
+
+/// Numbers whose fraction and draw together are next to 1, or 1, in steps of `step`: up to `limit` of them,
+/// and as large as T's bits allow.
+template <class T>
+std::vector<T> numbers_next_to_draws(std::size_t size, T step, std::uint64_t limit,
+                                     const rounding::stochastic& round, generator& random) {
+  std::vector<T> result;
+  for (std::size_t i = 0; i < size; ++i) {
+    const std::uint64_t at = round.offset() + i;
+    const std::uint32_t draw =
+        narrow::detail::random_bits({round.seed(), at}, static_cast<std::uint32_t>(at));
+    const auto fraction = static_cast<std::uint32_t>(0 - draw + below(random, 3) - 1);
+    const auto whole = static_cast<T>(random() % limit);
+    const T magnitude = (whole + std::ldexp(static_cast<T>(fraction), -32)) * step;
+    result.push_back(random() % 2 == 0 ? magnitude : -magnitude);
+  }
+  return result;
+}
+
+template <class F, class T> void check_fractions(tally& count, int matrices, const extent& size) {
+  generator random(13);
+  const facts f = facts_of<F>::value;
+  for (int number = 0; number < matrices; ++number) {
+    const rounding::stochastic round(random(), random());
+    const std::uint64_t limit = (std::uint64_t{1} << (f.width - 1)) - 1;
+    const double step = std::ldexp(f.power_of_two ? 1.0 : 65537.0 + 2 * below(random, 30000),
+                                   static_cast<int>(below(random, 200)) - 140);
+    auto values = numbers_next_to_draws<T>(static_cast<std::size_t>(size.rows * size.cols),
+                                           static_cast<T>(step), limit, round, random);
+    values[below(random, static_cast<std::uint32_t>(values.size()))] =
+        static_cast<T>(step * static_cast<double>(limit));
+    check_values<F>(count, values, size, round);
+  }
+}
+
 template <class Formats> void check_formats(int matrices, const extent& size, std::uint64_t seed) {
   tally count;
   for_each_type<Formats>([&]<class F>() { check_doubles<F>(count, matrices, size, seed); });
@@ -406,4 +670,107 @@ TEST_CASE("Millions of doubles become block floating point and int8 by one round
 }
 TEST_CASE("Millions of doubles in blocks of every shape are rounded once", "[.exhaustive][block][wide]") {
   check_formats<other_formats>(651, {16, 16}, 4);
+}
+
+TEST_CASE("Long doubles and wide integers in block formats are rounded once", "[block][wide]") {
+  using few_formats =
+      std::tuple<narrow::bfp<2>, narrow::bfp<8, narrow::per_row>, narrow::bfp<16>, narrow::int8,
+                 bfp_by<nearest, narrow::exponent::min<>>, bfp_by<nearest, narrow::exponent::avg<>>>;
+  tally count;
+  constexpr int matrices = 2;
+  for_each_type<few_formats>([&]<class F>() { check_other_types<F>(count, matrices, {7, 11}); });
+  count.require(ways * isa_count() * matrices * matrices_of_other_types * std::tuple_size_v<few_formats>);
+}
+
+TEST_CASE("Doubles under a clipping value from outside, and written to parts, are rounded once",
+          "[block][wide]") {
+  using few_formats = std::tuple<narrow::bfp<3>, narrow::bfp<8>, narrow::bfp<16>, narrow::int8>;
+  tally clips, writes;
+  constexpr int matrices = 3;
+  for_each_type<few_formats>([&]<class F>() {
+    check_clips<F>(clips, matrices, {7, 11});
+    check_writes<F>(writes, matrices);
+  });
+  const std::uint64_t cases =
+      isa_count() * matrices * rounding_count * kinds_of_doubles * std::tuple_size_v<few_formats>;
+  clips.require(cases);
+  writes.require(2 * cases);
+}
+
+TEST_CASE("Doubles in MX formats are rounded once", "[block][wide][mx]") {
+  using elements = std::tuple<narrow::fp8_e5m2, narrow::fp8_e4m3fn, narrow::fp6_e3m2, narrow::fp6_e2m3,
+                              narrow::fp4_e2m1, narrow::int8>;
+  tally count;
+  generator random(11);
+  const extent size{2, 40};
+  constexpr int matrices = 1;
+  for_each_type<elements>([&]<class Element>() {
+    for (int number = 0; number < matrices; ++number)
+      for_each_rounding(random, [&]<class Round>(const Round& round) {
+        for (int kind = 0; kind < kinds_of_doubles; ++kind) {
+          const facts like{kind % 2 == 0 ? 5 : 8};
+          check_mx<Element>(count, doubles_of_kind(kind, 80, like, random), size, round);
+          check_mx<Element>(count, long_doubles_of_kind(kind, 80, like, random), size, round);
+        }
+        check_mx<Element>(count, integers<std::int64_t>(80, random), size, round);
+      });
+  });
+  count.require(isa_count() * matrices * rounding_count * (2 * kinds_of_doubles + 1) *
+                std::tuple_size_v<elements>);
+}
+
+TEST_CASE("Whatever is wider than float becomes fixed point chosen at run time by one rounding",
+          "[block][wide][fixed]") {
+  tally count;
+  generator random(12);
+  const extent size{5, 20};
+  constexpr int matrices = 2;
+  for (const auto& format : formats_at_run_time)
+    for (int number = 0; number < matrices; ++number)
+      for_each_rounding(random, [&]<class Round>(const Round& round) {
+        for (int kind = 0; kind < kinds_of_doubles; ++kind) {
+          auto doubles = doubles_of_kind(kind, 100, facts{16}, random);
+          auto wide = long_doubles_of_kind(kind, 100, facts{16}, random);
+          if (kind < 4) {  // into the range of the format
+            const int end = format.wl - 1 - format.fl;
+            for (double& x : doubles) x = std::ldexp(x, end - std::ilogb(doubles[0]));
+            for (long double& x : wide)
+              x = std::ldexp(x, end - std::ilogb(wide[0])) *
+                  (1 + std::ldexp(static_cast<long double>(below(random, 9)), -63));
+          }
+          check_fixed(count, doubles, size, format, round);
+          check_fixed(count, wide, size, format, round);
+        }
+        check_fixed(count, integers<std::int64_t>(100, random), size, format, round);
+        check_fixed(count, integers<std::uint64_t>(100, random), size, format, round);
+        check_fixed(count, integers<narrow::fixed<32, 20>>(100, random), size, format, round);
+      });
+  count.require(isa_count() * matrices * rounding_count * (2 * kinds_of_doubles + 3) *
+                std::size(formats_at_run_time));
+}
+
+TEST_CASE("The first 32 bits of the exact fraction are what a draw is added to", "[block][wide]") {
+  using few_formats = std::tuple<narrow::bfp<2>, narrow::bfp<8>, narrow::bfp<16>, narrow::int8>;
+  tally blocks, fixed;
+  constexpr int matrices = 20;
+  const extent size{9, 13};
+  for_each_type<few_formats>([&]<class F>() {
+    check_fractions<F, double>(blocks, matrices, size);
+    check_fractions<F, long double>(blocks, matrices, size);
+  });
+  blocks.require(2 * ways * isa_count() * matrices * std::tuple_size_v<few_formats>);
+
+  generator random(14);
+  for (const auto& format : formats_at_run_time)
+    for (int number = 0; number < matrices; ++number) {
+      const rounding::stochastic round(random(), random());
+      const std::uint64_t limit = std::uint64_t{1} << (format.wl - 1);
+      check_fixed(fixed,
+                  numbers_next_to_draws<double>(117, std::ldexp(1.0, -format.fl), limit, round, random), size,
+                  format, round);
+      check_fixed(fixed,
+                  numbers_next_to_draws<long double>(117, std::ldexp(1.0L, -format.fl), limit, round, random),
+                  size, format, round);
+    }
+  fixed.require(2 * isa_count() * matrices * std::size(formats_at_run_time));
 }

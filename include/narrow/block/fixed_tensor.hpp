@@ -142,7 +142,8 @@ class fixed_tensor {
     nonfinite_ = 0;
   }
 
-  /// Takes the shape and the values of a matrix, rounded by `round` under their row-major index.
+  /// Takes the shape and the values of a matrix, of any narrow or built-in type, each rounded once by `round`
+  /// under its row-major index.
   template <class T, rounding_policy Round = rounding::nearest_even>
   void assign(matrix_view<T> values, const Round& round = Round{}) {
     assign(values.rows, values.cols, values, round);

@@ -82,8 +82,9 @@ template <class Element> struct mx_step {
 ///           units of 2^-6, which are stored as fixed<8, 6>.
 /// Scale     2^(floor(log2(largest magnitude)) - exponent of the largest element), held to -127..127.
 /// Rounding  x / scale once by Round, subnormals kept; what is beyond the largest element saturates.
-/// Special   a NaN or an infinity makes its block's scale NaN, and with it every value of the block. A block
-///           of zeros has the scale 2^-127.
+/// Special   a NaN or an infinity makes its block's scale NaN, and with it every value of the block. What is
+///           finite but beyond float's range counts as float's largest number. A block of zeros has the scale
+///           2^-127.
 /// Products  a factor that is not in blocks is quantised likewise, in blocks along the summed dimension; 32
 ///           products at a time are added wide, the scaled sums in float. Two tensors meet in blocks as
 ///           gemm(a, transposed(b), c).

@@ -153,7 +153,7 @@ inline void check_clips(std::span<const float> clips, std::size_t blocks) {
                                 " clipping values for " + std::to_string(blocks) +
                                 " blocks; there must be one, or one for each block");
   for (const float clip : clips)
-    if (!(clip >= 0 && clip <= std::numeric_limits<float>::max()))
+    if (magnitude_bits(clip) >= nonfinite_bits || clip < 0)
       throw std::invalid_argument("narrow::block_tensor: the clipping value " + to_text(clip) +
                                   " must be finite and not negative");
 }

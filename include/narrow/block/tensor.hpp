@@ -47,9 +47,10 @@ class block_tensor
     storage::resize(grid_of(rows, cols), Format::step::smallest);
   }
 
-  /// Takes the shape and the values of a matrix, of any narrow or built-in type; it may lie in this tensor's
-  /// own values. `clips`, if not empty, replaces the largest magnitude that the scales are chosen from: one
-  /// number for all blocks, or one for each; what is larger saturates.
+  /// Takes the shape and the values of a matrix, of any narrow or built-in type, each rounded once, from what
+  /// it is in that type; it may lie in this tensor's own values. `clips`, if not empty, replaces the largest
+  /// magnitude that the scales are chosen from: one number for all blocks, or one for each; what is larger
+  /// saturates.
   ///
   /// Throws    std::invalid_argument if there are neither 0, 1 nor scales().size() clips, or one of them is
   ///           negative or not finite.

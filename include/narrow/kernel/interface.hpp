@@ -78,20 +78,21 @@ template <class T> std::size_t count_nonfinite(matrix_view<const T> x) {
 
 /// q = x / scale, each element rounded once by `round` under the index that `order` gives it. Integers
 /// saturate at the ends of `range`, floating-point elements at their largest finite number; a NaN becomes 0.
-/// T: float, double or long double.
+/// Over a scale that is NaN numbers become zeros. T: float, double or long double.
 template <class T, class Element, class Round>
 void quantize(matrix_view<T> x, matrix_view<Element> q, float scale, scale_kind kind,
               const element_range& range, const Round& round, element_order order) {
   const detail::float_environment guard;
   const matrix_view<const T> from = x;
+  if (!detail::is_positive(scale)) return quantize_by_nan<std::remove_const_t<T>>(from, q, range);
   if constexpr (std::same_as<const T, const float>)
     quantize_block(from, q, scale, kind, range, round, order);
   else
     quantize_wide_block(from, q, scale, kind, range, round, order);
 }
 
-/// The same with scales for blocks of columns. False if there is no kernel for that; then what q holds means
-/// nothing.
+/// The same with scales for blocks of columns. False if there is no kernel for that, or one of them is NaN;
+/// then what q holds means nothing.
 template <class Element, class Round>
 bool try_quantize_blocks(matrix_view<const float> x, matrix_view<Element> q, const block_scales& scales,
                          scale_kind kind, const element_range& range, const Round& round,

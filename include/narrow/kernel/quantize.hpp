@@ -97,8 +97,8 @@ NARROW_KERNEL std::size_t survey(matrix_view<const long double> x, Statistic& st
 /// What the scales of a format are.
 enum class scale_kind { power_of_two, real };
 
-/// What numbers are multiplied by to be divided by a scale; for NaN 0.
-inline double inverse_of(double scale) { return scale > 0 ? 1 / scale : 0; }
+/// What numbers are multiplied by to be divided by a positive scale.
+inline double inverse_of(double scale) { return 1 / scale; }
 
 // The quotient of an element and its scale, as exact as rounding to an integer can tell. NaN gives 0.
 

@@ -30,7 +30,7 @@ template <> class wide_quotient<double> {
   double operator()(double x) const {
     const auto code = std::bit_cast<std::uint64_t>(x);
     std::uint64_t magnitude = code & layout::magnitude_mask;
-    if (magnitude == 0 || magnitude > layout::infinity || !(inverse_ > 0)) return 0;
+    if (magnitude == 0 || magnitude > layout::infinity) return 0;
     // Below a 2^200th of the scale nothing rounds otherwise than that does, whose quotient is no subnormal.
     magnitude = std::clamp(magnitude, tiny_, detail::largest_float_bits);
     const double quotient =
@@ -67,12 +67,11 @@ template <> class wide_quotient<double> {
 
 template <> class wide_quotient<long double> {
  public:
-  wide_quotient(float scale, scale_kind)
-      : scale_(detail::widened<detail::uint128>(detail::unpack(scale))), divides_(scale > 0) {}
+  wide_quotient(float scale, scale_kind) : scale_(detail::widened<detail::uint128>(detail::unpack(scale))) {}
 
   double operator()(long double x) const {
     auto number = detail::unpack(x);
-    if (number.what == detail::kind::nan || !divides_) return 0;
+    if (number.what == detail::kind::nan) return 0;
     // As many bits as a division takes; no quotient that something is rounded at is among what follows them.
     const int excess = detail::bit_width_of(number.significand) - 64;
     if (number.what == detail::kind::finite && excess > 0) {
@@ -87,10 +86,9 @@ template <> class wide_quotient<long double> {
 
  private:
   detail::unpacked<detail::uint128> scale_;
-  bool divides_;
 };
 
-/// q(i, j) from x(i, j) over one scale, rounded under the index order(i, j).
+/// q(i, j) from x(i, j) over one positive scale, rounded under the index order(i, j).
 template <std::floating_point T, class Element, class Round>
 NARROW_KERNEL void quantize_wide_block(matrix_view<const T> x, matrix_view<Element> q, float scale,
                                        scale_kind kind, const element_range& range, const Round& round,
