@@ -214,9 +214,10 @@ void methods(recorder& record) {
     }
   });
   record("master_weights", [](hash& h) {
-    for (const std::uint64_t rare : rarities)
-      for (const auto code : narrow::master_weights<narrow::fp16>(numbers<float>(1000, rare)).weights())
-        h.add(as_unsigned(code));
+    for (const std::uint64_t rare : rarities) {
+      const narrow::master_weights<narrow::fp16> weights(numbers<float>(1000, rare));
+      for (const auto code : weights.weights()) h.add(as_unsigned(code));
+    }
   });
   record("exponent_histogram", [](hash& h) {
     narrow::exponent_histogram histogram;
