@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <utility>
 #include <variant>
 
 #include "../errors.hpp"
@@ -55,7 +56,8 @@ class dynamic_fixed : public detail::lone_number<double> {
 /// Memory    int8 for word lengths to 8, int16 to 16, int32 beyond.
 /// Products  see `multiply`: exact sums, one rounding to this tensor's format. Of more than 16 bits they cost
 ///           about as much as products of doubles; twice that where both word lengths are above about 26.
-/// Assigning another tensor converts its values to the format of this one.
+/// Assigning another tensor converts its values to the format of this one. What was moved from keeps its
+/// format and its order: it is empty, or holds what was there where it was moved to.
 class fixed_tensor {
  public:
   fixed_tensor() = default;
@@ -65,12 +67,18 @@ class fixed_tensor {
   }
   fixed_tensor(std::ptrdiff_t rows, std::ptrdiff_t cols, const fixed_format& f,
                storage_order order = storage_order::row_major)
-      : order_(order) {
-    format(f);
+      : format_(f), order_(order) {
+    f.check();
     resize(rows, cols);
   }
   fixed_tensor(const fixed_tensor&) = default;
-  fixed_tensor(fixed_tensor&& other) noexcept { swap(other); }
+  fixed_tensor(fixed_tensor&& other) noexcept
+      : format_(other.format_),
+        rows_(std::exchange(other.rows_, 0)),
+        cols_(std::exchange(other.cols_, 0)),
+        order_(other.order_),
+        mantissas_(std::move(other.mantissas_)),
+        nonfinite_(std::exchange(other.nonfinite_, 0)) {}
   fixed_tensor& operator=(const fixed_tensor& other) {
     if (format_ == other.format_ && order_ == other.order_) {
       fixed_tensor copy(other);
@@ -136,7 +144,8 @@ class fixed_tensor {
     nonfinite_ = 0;
   }
 
-  /// Takes the shape and the values of a matrix, rounded by `round` under their row-major index.
+  /// Takes the shape and the values of a matrix, of any narrow or built-in type, each rounded once by `round`
+  /// under its row-major index.
   template <class T, rounding_policy Round = rounding::nearest_even>
   void assign(matrix_view<T> values, const Round& round = Round{}) {
     assign(values.rows, values.cols, values, round);
@@ -148,7 +157,7 @@ class fixed_tensor {
     result.order_ = order_;
     result.format_ = format_;
     result.resize(rows, cols);
-    result.round_into(result.whole(), detail::source_of<double>(values), round);
+    result.round_into(result.whole(), detail::source_of<value_for<Values>>(values), round);
     swap(result);
   }
 
@@ -161,7 +170,7 @@ class fixed_tensor {
   template <class Values, rounding_policy Round = rounding::nearest_even>
   void write(const detail::region& part, const Values& values, const Round& round = Round{}) {
     detail::check_part("narrow::fixed_tensor", part, rows_, cols_);
-    auto source = detail::source_of<double>(values, part.row, part.col);
+    auto source = detail::source_of<value_for<Values>>(values, part.row, part.col);
     std::vector<typename decltype(source)::value_type> copy;
     detail::make_independent(source, part, copy);
     round_into(part, source, round);
@@ -324,6 +333,9 @@ class fixed_tensor {
     matrix_view<const T> view_;
     std::vector<T> copy_;
   };
+
+  /// What is computed is computed as doubles at least.
+  template <class Values> using value_for = std::common_type_t<double, detail::values_of<Values>>;
 
   detail::region whole() const { return {0, 0, rows_, cols_}; }
 

@@ -55,7 +55,8 @@ template <int MagnitudeBits> struct integer_mantissa {
 ///           row-major index.
 /// Scale     2^e from Exponent: `exponent::max` (nothing saturates), `min<Bits>`, `avg<Bits>`; e is -149 (the
 ///           unit of float's subnormals: then the block is exact) to 129 - M.
-/// Special   the scale ignores NaN and infinity; infinity saturates, NaN becomes 0.
+/// Special   the scale ignores NaN and infinity; infinity saturates, NaN becomes 0. What is finite but beyond
+///           float's range counts as float's largest number.
 /// Source    Drumond et al., "End-to-End DNN Training with Block Floating Point Arithmetic" (2018,
 ///           arXiv:1804.01526v1); later versions are called "Training DNNs with Hybrid Block Floating Point".
 ///
@@ -83,7 +84,7 @@ class bfp : public detail::lone_number<float> {
   using write_statistic = detail::largest_magnitude;
   static constexpr int limit = detail::integer_mantissa<M - 1>::limit;
 
-  template <class R> static constexpr float scale_of(const statistic& s) {
+  template <class R, class Gathered> static constexpr float scale_of(const Gathered& s) {
     return Exponent::template step<step, R, M - 1>(s);
   }
 };
@@ -91,11 +92,12 @@ class bfp : public detail::lone_number<float> {
 /// Symmetric uniform quantisation: q s with -127 <= q <= 127, and one float s for each block.
 ///
 /// Rounding  q is x / s rounded once by Round; a stochastic policy draws under the element's row-major index,
-///           and sees 30 bits of the fraction.
+///           and sees 30 bits of the fraction, of types wider than float 32.
 /// Scale     s is the block's largest magnitude over 127, rounded down to 17 bits: so q s is exact, the
 ///           largest magnitude becomes +-127 and quantising again changes nothing. Below 2^-126, where
 ///           float lacks those bits, the power of two that bfp<8> takes.
-/// Special   the scale ignores NaN and infinity; infinity saturates, NaN becomes 0.
+/// Special   the scale ignores NaN and infinity; infinity saturates, NaN becomes 0. What is finite but beyond
+///           float's range counts as float's largest number.
 /// Source    Zhao et al., "Distribution Adaptive INT8 Quantization for Training CNNs" (2021), section 3.
 template <class Block = per_tensor, class Round = rounding::nearest_even>
 class basic_int8 : public detail::lone_number<float> {
@@ -118,7 +120,7 @@ class basic_int8 : public detail::lone_number<float> {
   using statistic = detail::largest_magnitude;
   using write_statistic = statistic;
 
-  template <class R> static constexpr float scale_of(const statistic& s) {
+  template <class R, class Gathered> static constexpr float scale_of(const Gathered& s) {
     return step::template reaching<R>(s.bits);
   }
 };

@@ -47,10 +47,13 @@ template <class Element>
 concept mx_scalar = narrow_scalar<Element> && sizeof(Element) == 1;
 
 /// The largest magnitude of a block, or that something in it is not finite.
-struct largest_or_nonfinite {
+template <class Layout> struct largest_or_nonfinite {
+  using bits_type = typename Layout::bits_type;
   static constexpr bool largest_suffices = true;
-  std::uint32_t bits = 0;
-  constexpr void add(std::uint32_t magnitude) { bits = bits < magnitude ? magnitude : bits; }
+  template <std::floating_point Value> using over = largest_or_nonfinite<magnitude_layout<Value>>;
+
+  bits_type bits = 0;
+  constexpr void add(bits_type magnitude) { bits = bits < magnitude ? magnitude : bits; }
 };
 
 /// The exponent of the largest magnitude less that of the largest element, from -127 to 127; NaN where
@@ -61,11 +64,13 @@ template <class Element> struct mx_step {
   static constexpr int largest_element =
       leading_exponent(magnitude_bits(static_cast<float>(std::numeric_limits<Element>::max())));
 
-  template <class Round> static constexpr float reaching(std::uint32_t magnitude) {
-    if (magnitude >= nonfinite_bits) return std::numeric_limits<float>::quiet_NaN();
+  template <class Round, std::unsigned_integral Magnitude>
+  static constexpr float reaching(Magnitude magnitude) {
+    using layout = std::conditional_t<std::same_as<Magnitude, std::uint32_t>, binary32, binary64>;
+    if (magnitude >= layout::infinity) return std::numeric_limits<float>::quiet_NaN();
     if (magnitude == 0) return smallest;
-    return detail::power_of_two(
-        std::clamp(leading_exponent(magnitude) - largest_element, -e8m0::bias, e8m0::bias));
+    const int leading = unpacked_magnitude(magnitude).leading();
+    return detail::power_of_two(std::clamp(leading - largest_element, -e8m0::bias, e8m0::bias));
   }
 };
 
@@ -77,8 +82,9 @@ template <class Element> struct mx_step {
 ///           units of 2^-6, which are stored as fixed<8, 6>.
 /// Scale     2^(floor(log2(largest magnitude)) - exponent of the largest element), held to -127..127.
 /// Rounding  x / scale once by Round, subnormals kept; what is beyond the largest element saturates.
-/// Special   a NaN or an infinity makes its block's scale NaN, and with it every value of the block. A block
-///           of zeros has the scale 2^-127.
+/// Special   a NaN or an infinity makes its block's scale NaN, and with it every value of the block. What is
+///           finite but beyond float's range counts as float's largest number. A block of zeros has the scale
+///           2^-127.
 /// Products  a factor that is not in blocks is quantised likewise, in blocks along the summed dimension; 32
 ///           products at a time are added wide, the scaled sums in float. Two tensors meet in blocks as
 ///           gemm(a, transposed(b), c).
@@ -103,11 +109,11 @@ class mx : public detail::lone_number<float> {
   static_assert(rounding_policy<Round>, "narrow::mx: Round must be a rounding policy, see narrow::rounding");
 
   using step = detail::mx_step<element_type>;
-  using statistic = detail::largest_or_nonfinite;
+  using statistic = detail::largest_or_nonfinite<detail::binary32>;
   using write_statistic = statistic;
   static constexpr float limit = static_cast<float>(std::numeric_limits<element_type>::max());
 
-  template <class R> static constexpr float scale_of(const statistic& s) {
+  template <class R, class Gathered> static constexpr float scale_of(const Gathered& s) {
     return step::template reaching<R>(s.bits);
   }
 };

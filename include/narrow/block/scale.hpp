@@ -20,38 +20,128 @@ constexpr std::uint32_t magnitude_bits(float x) {
   return std::bit_cast<std::uint32_t>(x) & binary32::magnitude_mask;
 }
 
+/// What magnitudes of Values are gathered as: the bits of a float, or of a double, which is what wider ones
+/// are rounded to, to odd. That keeps their order, and on which side they are of any number of up to 52 bits.
+template <std::floating_point Value>
+using magnitude_layout = std::conditional_t<std::same_as<Value, float>, binary32, binary64>;
+
 /// The exponent of the leading bit of a number other than 0, from the bits of its magnitude.
 constexpr int leading_exponent(std::uint32_t magnitude) {
   const int field = static_cast<int>(magnitude >> binary32::mantissa_bits);
   return field != 0 ? field - binary32::bias
                     : bit_width_of(std::uint64_t{magnitude}) - 1 + binary32::min_quantum;
 }
+constexpr int leading_exponent(std::uint64_t magnitude) {
+  return unpack(std::bit_cast<double>(magnitude)).leading();
+}
 
-// What a pass over a block gathers. `add` takes the bits of a magnitude and counts only finite ones.
+/// The bits of a double that is float's largest number: what finite ones beyond it count as.
+inline constexpr std::uint64_t largest_float_bits =
+    std::bit_cast<std::uint64_t>(double{std::numeric_limits<float>::max()});
 
-struct largest_magnitude {
+/// A finite magnitude, from its bits, as scales are chosen from it.
+constexpr unpacked<std::uint64_t> unpacked_magnitude(std::uint32_t bits) {
+  return unpack(std::bit_cast<float>(bits));
+}
+constexpr unpacked<std::uint64_t> unpacked_magnitude(std::uint64_t bits) {
+  return unpack(std::bit_cast<double>(std::min(bits, largest_float_bits)));
+}
+
+// What a pass over a block gathers. `add` takes the bits of a magnitude and counts only finite ones; `over`
+// is what gathers the same of Values of another type.
+
+template <class Layout> struct largest_magnitude_of {
+  using bits_type = typename Layout::bits_type;
   static constexpr bool largest_suffices = true;  // of the finite ones, and infinity if there are others
-  std::uint32_t bits = 0;
+  template <std::floating_point Value> using over = largest_magnitude_of<magnitude_layout<Value>>;
 
-  constexpr void add(std::uint32_t magnitude) {
-    const std::uint32_t finite = magnitude < nonfinite_bits ? magnitude : 0;
+  bits_type bits = 0;
+
+  constexpr void add(bits_type magnitude) {
+    const bits_type finite = magnitude < Layout::infinity ? magnitude : 0;
     bits = bits < finite ? finite : bits;
   }
   constexpr bool zero() const { return bits == 0; }
   constexpr int leading() const { return leading_exponent(bits); }
 };
+using largest_magnitude = largest_magnitude_of<binary32>;
 
-struct smallest_magnitude {                  // zeros apart
-  std::uint32_t below = nonfinite_bits - 1;  // bits less one: a zero becomes the largest number
+template <class Layout> struct smallest_magnitude_of {  // zeros apart
+  using bits_type = typename Layout::bits_type;
+  template <std::floating_point Value> using over = smallest_magnitude_of<magnitude_layout<Value>>;
 
-  constexpr void add(std::uint32_t magnitude) { below = magnitude - 1 < below ? magnitude - 1 : below; }
-  constexpr bool zero() const { return below == nonfinite_bits - 1; }
+  bits_type below = Layout::infinity - 1;  // bits less one: a zero becomes the largest number
+
+  constexpr void add(bits_type magnitude) { below = magnitude - 1 < below ? magnitude - 1 : below; }
+  constexpr bool zero() const { return below == Layout::infinity - 1; }
   constexpr int leading() const { return leading_exponent(below + 1); }
 };
+using smallest_magnitude = smallest_magnitude_of<binary32>;
 
-/// Exact, so that the order of the elements does not matter: one sum of significands for each exponent.
+/// The leading exponent of total / count.
+constexpr int leading_of_mean(unpacked<uint128> total, std::uint64_t count) {
+  // A division takes 64 bits: what is below them cannot bring the total up to a multiple of the count.
+  const int excess = bit_width_of(total.significand) - 64;
+  total.significand = shift_right(total.significand, excess, total.sticky);
+  total.exponent += std::max(excess, 0);
+  return divide(total, widened<uint128>(unpack(count))).leading();
+}
+
+/// The mean of numbers of a type with more bits than float, exact, so that the order of the elements does not
+/// matter: the sum as one integer, in units of the smallest number. Those beyond float's range count as its
+/// largest.
+template <std::floating_point Value> struct exact_mean_magnitude {
+  using limits = std::numeric_limits<Value>;
+  static constexpr int word_bits = bits_of<std::uint64_t>;
+  static constexpr int lowest = limits::min_exponent - limits::digits;
+  static constexpr std::size_t words = (binary32::max_exponent + 1 - lowest) / word_bits +
+                                       2;  // one more for as many numbers as a word can count
+
+  std::array<std::uint64_t, words> sum{};
+  std::uint64_t count = 0;
+
+  /// Of a double.
+  constexpr void add(std::uint64_t magnitude) {
+    if (magnitude < binary64::infinity) add(widened<uint128>(unpacked_magnitude(magnitude)));
+  }
+  constexpr void add(unpacked<uint128> x) {
+    if (x.what == kind::nan || x.what == kind::infinite) return;
+    ++count;
+    if (x.what == kind::zero) return;
+    if (x.leading() > binary32::max_exponent) x = widened<uint128>(unpacked_magnitude(largest_float_bits));
+    const int place = x.exponent - lowest;
+    add_word(static_cast<std::uint64_t>(x.significand), place);
+    if (const auto high = static_cast<std::uint64_t>(x.significand >> word_bits); high != 0)
+      add_word(high, place + word_bits);
+  }
+  constexpr bool zero() const {
+    return std::all_of(sum.begin(), sum.end(), [](std::uint64_t word) { return word == 0; });
+  }
+  constexpr int leading() const {
+    std::size_t top = words - 1;
+    while (top > 1 && sum[top] == 0) --top;
+    unpacked<uint128> total{kind::finite, sign::positive, false,
+                            lowest + word_bits * (static_cast<int>(top) - 1),
+                            (uint128{sum[top]} << word_bits) | sum[top - 1]};
+    return leading_of_mean(total, count);
+  }
+
+ private:
+  constexpr void add_word(std::uint64_t x, int place) {
+    uint128 carried = uint128{x} << (place % word_bits);
+    for (auto word = static_cast<std::size_t>(place / word_bits); carried != 0; ++word) {
+      carried += sum[word];
+      sum[word] = static_cast<std::uint64_t>(carried);
+      carried >>= word_bits;
+    }
+  }
+};
+
+/// The same of floats: one sum of significands for each exponent.
 struct mean_magnitude {
   static constexpr std::size_t fields = binary32::exponent_mask >> binary32::mantissa_bits;
+  template <std::floating_point Value>
+  using over = std::conditional_t<std::same_as<Value, float>, mean_magnitude, exact_mean_magnitude<Value>>;
 
   std::array<std::uint64_t, fields> sums{};
   std::uint64_t count = 0;
@@ -66,18 +156,33 @@ struct mean_magnitude {
     return std::all_of(sums.begin(), sums.end(), [](std::uint64_t sum) { return sum == 0; });
   }
   constexpr int leading() const {
-    unpacked<uint128> total;
+    unpacked<uint128> total;  // of up to 126 bits
     for (int field = 0; field < static_cast<int>(sums.size()); ++field) {
       auto term = widened<uint128>(unpack(sums[static_cast<std::size_t>(field)]));
       term.exponent = std::max(field, 1) - binary32::bias - binary32::mantissa_bits;
       total = detail::add(total, term, sign::positive);
     }
-    // The sum has up to 126 bits, which a division takes after what is below the first 64 has become one bit.
-    const int excess = bit_width_of(total.significand) - 64;
-    total.significand = shift_right(total.significand, excess, total.sticky);
-    total.exponent += std::max(excess, 0);
-    return divide(total, widened<uint128>(unpack(count))).leading();
+    return leading_of_mean(total, count);
   }
+};
+
+/// What a statistic that knows nothing but floats gathers of doubles: floats that they are rounded to, to
+/// odd.
+template <class Statistic> struct statistic_of_rounded : Statistic {
+  constexpr void add(std::uint64_t magnitude) {
+    const auto x = unpack(std::bit_cast<double>(magnitude));
+    Statistic::add(pack_code<binary32>(x, rounding::to_odd{}, overflow::ieee{}));
+  }
+};
+
+/// What gathers of Values what Statistic gathers of floats.
+template <class Statistic, std::floating_point Value> struct statistic_of_values {
+  using type = std::conditional_t<std::same_as<Value, float>, Statistic, statistic_of_rounded<Statistic>>;
+};
+template <class Statistic, std::floating_point Value>
+requires requires { typename Statistic::template over<Value>; }
+struct statistic_of_values<Statistic, Value> {
+  using type = typename Statistic::template over<Value>;
 };
 
 /// Rounds as far from zero as Round may: what decides whether the largest magnitude still fits.
@@ -104,12 +209,13 @@ template <rounding_policy Round> struct farthest {
 
 /// The smallest exponent from `lowest` on at which a finite magnitude other than 0, rounded by Round, is an
 /// integer of at most `bits` bits. A function of its own: formats of all widths share it.
-template <class Round>
-NARROW_KERNEL constexpr int exponent_reaching(std::uint32_t magnitude, int bits, int lowest) {
-  const int exponent = std::max(leading_exponent(magnitude) - (bits - 1), lowest);
-  const auto x = unpack(std::bit_cast<float>(magnitude));
+template <class Round, class Magnitude>
+NARROW_KERNEL constexpr int exponent_reaching(Magnitude magnitude, int bits, int lowest) {
+  const auto x = unpacked_magnitude(magnitude);
+  const int exponent = std::max(x.leading() - (bits - 1), lowest);
   // Rounding makes an integer longer only if all of its bits are ones.
-  if (((x.significand >> (exponent - x.exponent)) + 1) >> bits == 0) return exponent;
+  const int cut = std::min(exponent - x.exponent, bits_of<std::uint64_t> - 1);
+  if (((x.significand >> cut) + 1) >> bits == 0) return exponent;
   const auto mantissa = round_to_multiple(x, exponent, farthest<Round>{});
   return mantissa >> bits == 0 ? exponent : exponent + 1;
 }
@@ -126,8 +232,10 @@ template <int MagnitudeBits> struct power_of_two_step {
     return detail::power_of_two(std::clamp(exponent, lowest, highest));
   }
 
-  /// The smallest step at which a magnitude, rounded, is at most the limit.
-  template <class Round> static constexpr float reaching(std::uint32_t magnitude) {
+  /// The smallest step at which a magnitude, rounded, is at most the limit. From the bits of a float or of a
+  /// double, as in the other steps.
+  template <class Round, std::unsigned_integral Magnitude>
+  static constexpr float reaching(Magnitude magnitude) {
     if (magnitude == 0) return smallest;
     return from_exponent(exponent_reaching<Round>(magnitude, MagnitudeBits, lowest));
   }
@@ -146,9 +254,16 @@ template <int MagnitudeBits> struct real_step {
   /// magnitude / limit, rounded down to significand_bits bits: so the largest magnitude becomes the limit
   /// under any rounding, and quantising again finds the same step. Where float's subnormals lack those bits,
   /// a power of two.
-  template <class Round> static constexpr float reaching(std::uint32_t magnitude) {
+  template <class Round, std::unsigned_integral Magnitude>
+  static constexpr float reaching(Magnitude magnitude) {
     if (magnitude == 0) return smallest;
-    const auto x = unpack(std::bit_cast<float>(magnitude));
+    auto x = unpacked_magnitude(magnitude);
+    if constexpr (std::same_as<Magnitude, std::uint64_t>) {
+      // The limit times a step has no more bits than a float: what is below these cannot bring it nearer.
+      const int cut = std::max(bit_width_of(x.significand) - (binary32::mantissa_bits + 1), 0);
+      x.significand >>= cut;
+      x.exponent += cut;
+    }
     constexpr int up = 2 * significand_bits;  // enough bits for the smallest significand
     const std::uint64_t quotient = (x.significand << up) / limit;
     const int excess = bit_width_of(quotient) - significand_bits, exponent = x.exponent - up + excess;
@@ -162,7 +277,8 @@ template <int MagnitudeBits> struct real_step {
 /// A step at which what Statistic tells keeps Bits bits (0: half of the mantissa's, rounded up).
 template <class Statistic, int Bits> struct keep_bits {
   using statistic = Statistic;
-  template <class Step, class, int MagnitudeBits> static constexpr float step(const statistic& s) {
+  template <class Step, class, int MagnitudeBits, class Gathered>
+  static constexpr float step(const Gathered& s) {
     constexpr int kept = Bits == 0 ? (MagnitudeBits + 2) / 2 : Bits;
     static_assert(1 <= kept && kept <= MagnitudeBits,
                   "narrow::exponent: Bits must be 1 to M - 1, where M is the width of the mantissa");
@@ -173,14 +289,17 @@ template <class Statistic, int Bits> struct keep_bits {
 }  // namespace detail
 
 /// Where a power-of-two scale is taken from (Drumond et al., "End-to-End DNN Training with Block Floating
-/// Point Arithmetic", 2018, arXiv:1804.01526v1). To add a policy, add a struct with these two members.
+/// Point Arithmetic", 2018, arXiv:1804.01526v1). To add a policy, add a struct with these two members; `step`
+/// is handed what `statistic` gathered of floats, or what its `over<Value>` gathered of numbers of a wider
+/// type.
 namespace exponent {
 
 /// The smallest exponent at which the largest magnitude fits, rounded; rounded up where rounding is
 /// stochastic, or by a policy that has state. Nothing saturates, save what is within half a step of 2^128.
 struct max {
   using statistic = detail::largest_magnitude;
-  template <class Step, class Round, int MagnitudeBits> static constexpr float step(const statistic& s) {
+  template <class Step, class Round, int MagnitudeBits, class Gathered>
+  static constexpr float step(const Gathered& s) {
     return Step::template reaching<Round>(s.bits);
   }
 };

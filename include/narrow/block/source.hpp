@@ -27,13 +27,16 @@ constexpr storage_order other_order(storage_order order) {
 template <std::floating_point Value, class T>
 inline constexpr bool is_value = std::same_as<T, Value> || std::same_as<T, float>;
 
-/// Any number as Value, which a format rounds once more: rounded to odd, so that rounding to nearest or in a
-/// direction gives what rounding once would have given; and in integers, whatever the caller's rounding mode.
+/// Any number as Value: as it is where Value holds all T; else rounded to odd, so that rounding to a format
+/// of two bits less, to nearest or in a direction, gives what rounding once would have given. In integers,
+/// whatever the caller's rounding mode.
 template <std::floating_point Value, class T> Value to_value(const T& x) {
   if constexpr (is_value<Value, T>) {
     return x;
   } else if constexpr (narrow_scalar<T> && std::same_as<carried_t<T>, float>) {
     return static_cast<float>(x);
+  } else if constexpr (std::same_as<Value, long double>) {
+    return static_cast<long double>(x);
   } else if constexpr (narrow_scalar<T> || builtin_arithmetic<T>) {
     using layout = std::conditional_t<std::same_as<Value, float>, binary32, binary64>;
     return std::bit_cast<Value>(pack_code<layout>(unpack(x), rounding::to_odd{}, overflow::ieee{}));
@@ -41,6 +44,22 @@ template <std::floating_point Value, class T> Value to_value(const T& x) {
     return static_cast<Value>(x);
   }
 }
+
+/// The first of float, double and long double that holds every T.
+template <class T> constexpr auto holding() {
+  constexpr int digits = std::numeric_limits<T>::digits;
+  if constexpr (digits <= std::numeric_limits<float>::digits)
+    return float{};
+  else if constexpr (digits <= std::numeric_limits<double>::digits)
+    return double{};
+  else
+    return static_cast<long double>(0);
+}
+/// What a tensor is assigned from where its source gives Ts: each is rounded once, from what it is.
+template <class T> using value_of = decltype(holding<std::remove_cvref_t<T>>());
+/// Its source: a view or a function of (row, column).
+template <class Coefficient>
+using values_of = value_of<decltype(std::declval<const Coefficient&>()(std::ptrdiff_t{}, std::ptrdiff_t{}))>;
 
 /// Elements that follow one another, as a matrix.
 template <class T>
@@ -58,8 +77,6 @@ template <std::floating_point Value> struct value_source {
   const void* coefficient = nullptr;     // what they are computed from, anew for each panel
   void (*compute)(const value_source&, const region& part, matrix_view<Value> to) = nullptr;
   std::ptrdiff_t row = 0, col = 0;
-  rounding::stochastic draws{0};  // for numbers that are no Values, under their row-major indices
-  std::ptrdiff_t cols = 0;        // of the matrix that is written, for these
 
   bool in_place() const { return compute == nullptr; }
   /// Some of those in memory.
@@ -91,28 +108,6 @@ void compute_values(const value_source<Value>& source, const region& part, matri
     });
 }
 
-/// The same, rounded stochastically: a format that rounds stochastically, by other draws, then has the mean
-/// that it has after one rounding, which it has not after a rounding to odd.
-template <class Coefficient>
-void compute_by_draws(const value_source<float>& source, const region& part, matrix_view<float> to) {
-  const auto& at = *static_cast<const Coefficient*>(source.coefficient);
-  kernel::for_each_place(to, [&](std::ptrdiff_t i, std::ptrdiff_t j) {
-    constexpr float most = std::numeric_limits<float>::max();
-    const auto x = at(part.row + i, part.col + j);
-    float value = to_value<float>(x);
-    if (value < most && value > -most) {
-      const auto index = element_index(source.row + part.row + i, source.col + part.col + j, source.cols);
-      value = std::bit_cast<float>(pack_code<binary32>(unpack(x), source.draws.at(index), overflow::ieee{}));
-    }
-    to(i, j) = value;
-  });
-}
-
-/// Not all of its numbers are floats.
-template <class T>
-concept beyond_float = (builtin_arithmetic<T> || narrow_scalar<T>)&&std::numeric_limits<T>::digits
-                       > std::numeric_limits<float>::digits;
-
 template <class T, class Value>
 concept readable_in_place = is_value<Value, std::remove_const_t<T>>;
 
@@ -127,20 +122,6 @@ template <std::floating_point Value, readable_in_place<Value> T>
 value_source<std::remove_const_t<T>> source_of(const matrix_view<T>& values, std::ptrdiff_t row = 0,
                                                std::ptrdiff_t col = 0) {
   return {values, nullptr, nullptr, row, col};
-}
-
-/// The same for floats that `round` rounds once more, as part of a matrix of so many columns.
-template <class Coefficient, rounding_policy Round>
-value_source<float> floats_of(const Coefficient& coefficient, const Round& round, std::ptrdiff_t cols,
-                              std::ptrdiff_t row = 0, std::ptrdiff_t col = 0) {
-  auto source = source_of<float>(coefficient, row, col);
-  if constexpr (std::same_as<Round, rounding::stochastic> &&
-                beyond_float<std::remove_cvref_t<decltype(coefficient(0, 0))>>) {
-    source.compute = compute_by_draws<Coefficient>;
-    source.draws = rounding::stochastic(~round.seed(), round.offset());
-    source.cols = cols;
-  }
-  return source;
 }
 
 /// visit(region, values) for all of `within` in panels small enough for the first-level cache, whose values

@@ -91,9 +91,10 @@ concept sharable = requires {
 };
 
 /// How many numbers of a part are not finite.
-inline std::size_t nonfinite_of(const region& part, storage_order order, const value_source<float>& source) {
+template <class Value>
+std::size_t nonfinite_of(const region& part, storage_order order, const value_source<Value>& source) {
   std::atomic<std::size_t> count = 0;
-  for_shared_panels(part, order, 1, source, [&](const region&, const matrix_view<const float>& x) {
+  for_shared_panels(part, order, 1, source, [&](const region&, const matrix_view<const Value>& x) {
     count += kernel::count_nonfinite(x);
   });
   return count;
@@ -101,32 +102,32 @@ inline std::size_t nonfinite_of(const region& part, storage_order order, const v
 
 /// Adds all magnitudes of a part, in whole blocks, to the statistics of blocks, which begin with block
 /// `first`; returns how many are not finite.
-template <class Statistic>
-std::size_t survey_blocks(const block_layout& layout, const region& part, const value_source<float>& source,
+template <class Value, class Statistic>
+std::size_t survey_blocks(const block_layout& layout, const region& part, const value_source<Value>& source,
                           std::span<Statistic> statistics, std::size_t first = 0) {
   std::atomic<std::size_t> nonfinite = 0;
   if (layout.grid.count() == 1) {  // which is surveyed in any order
     const auto other = other_order(layout.order), order = source.lies_in(other) ? other : layout.order;
     if constexpr (sharable<Statistic>) {
       std::mutex merging;
-      for_shared_panels(part, order, 1, source, [&](const region&, const matrix_view<const float>& x) {
+      for_shared_panels(part, order, 1, source, [&](const region&, const matrix_view<const Value>& x) {
         Statistic found;
         nonfinite += kernel::survey(x, found);
         const std::lock_guard lock(merging);
         statistics.front().add(found.bits);
       });
     } else {
-      for_each_panel(part, order, source, [&](const region&, const matrix_view<const float>& x) {
+      for_each_panel(part, order, source, [&](const region&, const matrix_view<const Value>& x) {
         nonfinite += kernel::survey(x, statistics.front());
       });
     }
     return nonfinite;
   }
-  const auto survey = [&](const region& panel, const matrix_view<const float>& x) {
+  const auto survey = [&](const region& panel, const matrix_view<const Value>& x) {
     const auto values = [&](const region& r) {
       return x.block(r.row - panel.row, r.col - panel.col, r.rows, r.cols);
     };
-    if constexpr (sharable<Statistic>) {
+    if constexpr (sharable<Statistic> && std::same_as<Value, float>) {
       const bool done = layout.for_each_piece(panel, [&](const region& r, const block_lines& blocks) {
         std::array<std::uint32_t, kernel::block_scales::most_scales> memory;
         const auto found = std::span(memory).first(blocks.count());
@@ -153,7 +154,7 @@ inline void check_clips(std::span<const float> clips, std::size_t blocks) {
                                         " clipping values for " + std::to_string(blocks) +
                                         " blocks; there must be one, or one for each block");
   for (const float clip : clips)
-    if (!(clip >= 0 && clip <= std::numeric_limits<float>::max()))
+    if (magnitude_bits(clip) >= nonfinite_bits || clip < 0)
       detail::fail<std::invalid_argument>("narrow::block_tensor: the clipping value " + to_text(clip) +
                                           " must be finite and not negative");
 }
@@ -205,7 +206,8 @@ template <class Element, class Scale> class block_storage {
   block_storage() = default;
   explicit block_storage(storage_order order) { layout_.order = order; }
   block_storage(const block_storage&) = default;
-  block_storage(block_storage&& other) noexcept { swap(other); }
+  /// What was moved from is empty, and keeps its order.
+  block_storage(block_storage&& other) noexcept : block_storage(other.order()) { swap(other); }
   /// If memory is short, what is there stays.
   block_storage& operator=(const block_storage& other) {
     reserve(other.scales_.size(), other.mantissas_.size());
@@ -257,9 +259,9 @@ template <class Element, class Scale> class block_storage {
 
   /// The assignment of a whole matrix in parts, which together are all of it. The source may be computed from
   /// what is stored, which stays as it is until the end.
-  template <class Statistic, class Round> class whole_assignment {
+  template <class Value, class Statistic, class Round> class whole_assignment {
    public:
-    whole_assignment(block_storage& to, const block_grid& grid, const value_source<float>& source,
+    whole_assignment(block_storage& to, const block_grid& grid, const value_source<Value>& source,
                      const block_rules& rules, scale_rule<Statistic> scales_of, const Round& round,
                      std::span<const float> clips)
         : to_(to), result_(to.order()), source_(source), rules_(rules), round_(round) {
@@ -273,7 +275,7 @@ template <class Element, class Scale> class block_storage {
               Scale(rules.reaching(magnitude_bits(clips[clips.size() == 1 ? 0 : block])));
       }
       counts_nonfinite_ = !clips.empty();
-      // No float lies among the elements, so that their memory can serve again where floats are read in
+      // No Value lies among the elements, so that their memory can serve again where Values are read in
       // place.
       takes_memory_ = source.in_place() && grid.rows == to.rows() && grid.cols == to.cols();
       if (!takes_memory_) result_.mantissas_.resize(static_cast<std::size_t>(result_.size()));
@@ -313,7 +315,7 @@ template <class Element, class Scale> class block_storage {
 
     block_storage& to_;
     block_storage result_;
-    value_source<float> source_;
+    value_source<Value> source_;
     block_rules rules_;
     Round round_;
     bool counts_nonfinite_ = false;
@@ -321,13 +323,15 @@ template <class Element, class Scale> class block_storage {
   };
 
   /// Rounds `part` from a source that does not depend on it; blocks in which something does not fit grow.
-  template <class Statistic, class Round>
-  void write(const region& part, const value_source<float>& source, const block_rules& rules,
-             const Round& round) {
+  template <class Value, class Statistic, class Round>
+  void write(const region& part, const value_source<Value>& source, const block_rules& rules,
+             scale_rule<Statistic> choose, const Round& round) {
     grid().for_each_block(part, [&](std::ptrdiff_t number, const region& piece) {
       Statistic s;
       nonfinite_ += kernel::survey(source.block(piece), s);
-      admit(number, s.bits, rules, round);
+      Scale needed(rules.smallest);
+      choose(std::span<const Statistic>(&s, 1), std::span(&needed, 1));
+      admit(number, static_cast<float>(needed), rules, round);
     });
     round_into_scales(part, source, rules, round);
   }
@@ -367,23 +371,25 @@ template <class Element, class Scale> class block_storage {
   matrix_view<const Element> elements() const { return layout_.elements(mantissas_.data()); }
   matrix_view<Element> elements() { return layout_.elements(mantissas_.data()); }
 
-  template <class Round>
-  void round_into_scales(const region& part, const value_source<float>& source, const block_rules& rules,
+  template <class Value, class Round>
+  void round_into_scales(const region& part, const value_source<Value>& source, const block_rules& rules,
                          const Round& round) {
     const auto to = elements();
-    for_shared_panels(part, order(), 1, source, [&](const region& panel, const matrix_view<const float>& x) {
+    for_shared_panels(part, order(), 1, source, [&](const region& panel, const matrix_view<const Value>& x) {
       const auto from = [&](const region& r) {
         return x.block(r.row - panel.row, r.col - panel.col, r.rows, r.cols);
       };
-      const bool done = layout_.for_each_piece(panel, [&](const region& r, const block_lines& blocks) {
-        const auto order = order_within(r, cols());
-        scale_memory scales;
-        return kernel::try_quantize_blocks(layout_.as_lines(from(r)),
-                                           layout_.as_lines(to.block(r.row, r.col, r.rows, r.cols)),
-                                           scales_of(blocks, scales), rules.kind, rules.range, round,
-                                           layout_.by_rows() ? order.transposed() : order);
-      });
-      if (done) return;
+      if constexpr (std::same_as<Value, float>) {
+        const bool done = layout_.for_each_piece(panel, [&](const region& r, const block_lines& blocks) {
+          const auto order = order_within(r, cols());
+          scale_memory scales;
+          return kernel::try_quantize_blocks(layout_.as_lines(from(r)),
+                                             layout_.as_lines(to.block(r.row, r.col, r.rows, r.cols)),
+                                             scales_of(blocks, scales), rules.kind, rules.range, round,
+                                             layout_.by_rows() ? order.transposed() : order);
+        });
+        if (done) return;
+      }
       grid().for_each_block(panel, [&](std::ptrdiff_t block, const region& r) {
         kernel::quantize(from(r), to.block(r.row, r.col, r.rows, r.cols), scale(block), rules.kind,
                          rules.range, round, order_within(r, cols()));
@@ -391,10 +397,10 @@ template <class Element, class Scale> class block_storage {
     });
   }
 
-  /// Makes room in a block for a magnitude.
+  /// Makes room in a block for what needs another scale.
   template <class Round>
-  void admit(std::ptrdiff_t block, std::uint32_t magnitude, const block_rules& rules, const Round& round) {
-    const float present = scale(block), needed = rules.reaching(magnitude);
+  void admit(std::ptrdiff_t block, float needed, const block_rules& rules, const Round& round) {
+    const float present = scale(block);
     if (magnitude_bits(needed) <= magnitude_bits(present)) return;
     const float grown = grown_scale(present, needed, rules.smallest, rules.reaching(nonfinite_bits - 1));
     if (magnitude_bits(grown) == magnitude_bits(present)) return;

@@ -47,9 +47,10 @@ class block_tensor
     storage::resize(grid_of(rows, cols), Format::step::smallest);
   }
 
-  /// Takes the shape and the values of a matrix, of any narrow or built-in type; it may lie in this tensor's
-  /// own values. `clips`, if not empty, replaces the largest magnitude that the scales are chosen from: one
-  /// number for all blocks, or one for each; what is larger saturates.
+  /// Takes the shape and the values of a matrix, of any narrow or built-in type, each rounded once, from what
+  /// it is in that type; it may lie in this tensor's own values. `clips`, if not empty, replaces the largest
+  /// magnitude that the scales are chosen from: one number for all blocks, or one for each; what is larger
+  /// saturates.
   ///
   /// Throws    std::invalid_argument if there are neither 0, 1 nor scales().size() clips, or one of them is
   ///           negative or not finite.
@@ -76,10 +77,13 @@ class block_tensor
   template <class Values, rounding_policy Round = typename Format::round_policy>
   void write(const detail::region& part, const Values& values, const Round& round = Round{}) {
     detail::check_part("narrow::block_tensor", part, this->rows(), this->cols());
-    auto source = detail::floats_of(values, round, this->cols(), part.row, part.col);
-    std::vector<float> copy;
+    using Value = detail::values_of<Values>;
+    using statistic = statistic_of<typename Format::write_statistic, Value>;
+    auto source = detail::source_of<Value>(values, part.row, part.col);
+    std::vector<Value> copy;
     detail::make_independent(source, part, copy);
-    storage::template write<typename Format::write_statistic>(part, source, rules<Round>, round);
+    storage::template write<Value, statistic>(part, source, rules<Round>, scales_reaching<Round, statistic>,
+                                              round);
   }
 
   void swap(block_tensor& other) noexcept { storage::swap(other); }
@@ -88,14 +92,19 @@ class block_tensor
  private:
   template <block_format F, class T, class Round> friend class tensor_assignment;
 
-  template <class Round>
-  using whole_assignment = typename storage::template whole_assignment<typename Format::statistic, Round>;
+  template <class Statistic, class Value>
+  using statistic_of = typename detail::statistic_of_values<Statistic, Value>::type;
+  template <class Value, class Round>
+  using whole_assignment =
+      typename storage::template whole_assignment<Value, statistic_of<typename Format::statistic, Value>,
+                                                  Round>;
   template <class Values, class Round>
-  whole_assignment<Round> begin(std::ptrdiff_t rows, std::ptrdiff_t cols, const Values& values,
-                                const Round& round, std::span<const float> clips) {
-    return {*this,        grid_of(rows, cols), detail::floats_of(values, round, cols),
-            rules<Round>, scales_of<Round>,    round,
-            clips};
+  auto begin(std::ptrdiff_t rows, std::ptrdiff_t cols, const Values& values, const Round& round,
+             std::span<const float> clips) {
+    using Value = detail::values_of<Values>;
+    return whole_assignment<Value, Round>(
+        *this, grid_of(rows, cols), detail::source_of<Value>(values), rules<Round>,
+        scales_of<Round, statistic_of<typename Format::statistic, Value>>, round, clips);
   }
 
   static detail::block_grid grid_of(std::ptrdiff_t rows, std::ptrdiff_t cols) {
@@ -103,11 +112,16 @@ class block_tensor
     return detail::grid_of<typename Format::block_type>(rows, cols);
   }
 
-  template <class Round>
-  static void scales_of(std::span<const typename Format::statistic> statistics,
-                        std::span<scale_type> scales) {
+  template <class Round, class Statistic>
+  static void scales_of(std::span<const Statistic> statistics, std::span<scale_type> scales) {
     for (std::size_t block = 0; block < scales.size(); ++block)
       scales[block] = scale_type(Format::template scale_of<Round>(statistics[block]));
+  }
+  /// At which the largest magnitudes fit.
+  template <class Round, class Statistic>
+  static void scales_reaching(std::span<const Statistic> statistics, std::span<scale_type> scales) {
+    for (std::size_t block = 0; block < scales.size(); ++block)
+      scales[block] = scale_type(Format::step::template reaching<Round>(statistics[block].bits));
   }
 
   /// Of integer elements: what a product of them needs room for.

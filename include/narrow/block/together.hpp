@@ -58,7 +58,7 @@ class tensor_assignment final : public assignment_in_parts {
   matrix_view<T> values_;
   std::span<const float> clips_;
   Round round_;
-  std::optional<typename block_tensor<Format>::template whole_assignment<Round>> doing_;
+  std::optional<typename block_tensor<Format>::template whole_assignment<detail::value_of<T>, Round>> doing_;
 };
 
 /// Does all assignments, a part of each in turn that the cache holds: where they read the same numbers, as

@@ -69,12 +69,20 @@ template <floats_in_pieces X> class staged_coefficients {
   mutable staged<X> values_;
 };
 
+/// What an expression of Scalars is evaluated into: a matrix of the shape of Plain, of built-in numbers as
+/// they are, of others as Plain has them.
+template <class Plain, class Scalar> struct evaluated { using type = Plain; };
+template <class Plain, builtin_arithmetic Scalar> struct evaluated<Plain, Scalar> {
+  using type = Eigen::Matrix<Scalar, Plain::RowsAtCompileTime, Plain::ColsAtCompileTime, Plain::Options,
+                             Plain::MaxRowsAtCompileTime, Plain::MaxColsAtCompileTime>;
+};
+
 /// take(values, rows, cols), where values are a view of the coefficients of x, or a function of (row,
 /// column). Plain is what x is evaluated into where its coefficients cannot be computed twice or it has to be
 /// turned.
 template <class Plain, class X, class Take> void with_coefficients(const X& x, Take take) {
   if constexpr (turned<Plain, X> || !cheap_to_repeat<X>) {
-    const Plain values = x;
+    const typename evaluated<Plain, typename X::Scalar>::type values = x;
     take(view_of_direct(values), values.rows(), values.cols());
   } else if constexpr (direct_access<X>) {
     take(view_of_direct(x), x.rows(), x.cols());

@@ -23,9 +23,12 @@ class Matrix<S, R, C, O, MR, MC> : public narrow::detail::tensor_expression<Matr
   enum { Options = O };
   using expression::operator=;
 
-  Matrix() : tensor_(R == Dynamic ? 0 : R, C == Dynamic ? 0 : C, order) {}
+  Matrix() : tensor_(least_rows, least_cols, order) {}
   Matrix(const Matrix&) = default;
-  Matrix(Matrix&& other) noexcept(R == Dynamic || C == Dynamic) : Matrix() { swap(other); }
+  /// The other one is left with zeros, or none; `dynamic_fixed`: in its format.
+  Matrix(Matrix&& other) noexcept(R == Dynamic || C == Dynamic) : tensor_(zeros_like(other.tensor_)) {
+    swap(other);
+  }
   Matrix& operator=(const Matrix& other) {
     tensor_ = other.tensor_;
     return *this;
@@ -182,10 +185,17 @@ class Matrix<S, R, C, O, MR, MC> : public narrow::detail::tensor_expression<Matr
   }
 
  private:
+  static constexpr Index least_rows = R == Dynamic ? 0 : R, least_cols = C == Dynamic ? 0 : C;
   static constexpr bool IsRowVector = R == 1;
   static constexpr auto order =
       (O & RowMajor) != 0 ? narrow::storage_order::row_major : narrow::storage_order::column_major;
 
+  static Tensor zeros_like(const Tensor& tensor) {
+    if constexpr (std::same_as<S, narrow::dynamic_fixed>)
+      return Tensor(least_rows, least_cols, tensor.format(), order);
+    else
+      return Tensor(least_rows, least_cols, order);
+  }
   void check_shape([[maybe_unused]] Index rows, [[maybe_unused]] Index cols) const {
     eigen_assert((R == Dynamic || rows == R) && (C == Dynamic || cols == C) &&
                  (MR == Dynamic || rows <= MR) && (MC == Dynamic || cols <= MC) && rows >= 0 && cols >= 0 &&

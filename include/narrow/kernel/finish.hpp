@@ -205,7 +205,7 @@ class line_scales {
       std::fill_n(scales_.data() + i, n, scale);
       smallest_ = i > 0 && smallest_ <= scale ? smallest_ : scale;
       largest_ = i > 0 && largest_ >= scale ? largest_ : scale;
-      are_positive_ &= scale > 0;
+      are_positive_ &= detail::is_positive(scale);
     }
   }
   const float* from(index i) const { return scales_.data() + i; }

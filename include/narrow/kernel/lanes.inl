@@ -17,7 +17,7 @@ template <class Vector, class Number> inline Vector vector_at(const Number* from
 /// Floats as doubles, integers in twice as many bits.
 template <class Wide, class Lanes> inline Wide wider(const Lanes& x) { return __builtin_convertvector(x, Wide); }
 
-/// The second one where one is NaN.
+/// Of numbers.
 template <class Lanes> inline Lanes smaller(Lanes a, Lanes b) { return a < b ? a : b; }
 template <class Lanes> inline Lanes larger(Lanes a, Lanes b) { return a > b ? a : b; }
 

@@ -94,18 +94,16 @@ template <narrow_scalar From> const float* float_stand_ins(const From* from, ind
   decode(dispatch::instance().kernels(), from, 1, buffer, n);
   return buffer;
 }
-/// Rounded to odd: toward zero, and where that is inexact the last bit is set.
+/// Rounded to odd: toward zero, and where that is inexact the last bit is set. NaN stays one whatever its
+/// comparisons give: converted, it is quiet, and the float before that is a NaN, too.
 NARROW_KERNEL inline const float* float_stand_ins(const double* from, index n, float* buffer) {
-  constexpr double largest = std::numeric_limits<float>::max();
   for (index i = 0; i < n; ++i) {
     const double x = from[i];
-    double held = x > largest ? largest : x;
-    held = held < -largest ? -largest : held;
-    const auto nearest = static_cast<float>(held);
+    const auto nearest = static_cast<float>(x);  // or infinite, before which there is the largest number
     const double back = nearest;
     auto bits = std::bit_cast<std::int32_t>(nearest);
-    bits -= (held < 0 ? back < held : back > held) ? 1 : 0;
-    bits |= back != held ? 1 : 0;
+    bits -= (x < 0 ? back < x : back > x) ? 1 : 0;
+    bits |= back != x ? 1 : 0;
     buffer[i] = std::bit_cast<float>(bits);
   }
   return buffer;

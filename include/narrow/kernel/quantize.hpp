@@ -77,11 +77,28 @@ NARROW_KERNEL std::size_t survey(matrix_view<const T> x, Statistic& statistic) {
   return nonfinite;
 }
 
+template <class Statistic>
+NARROW_KERNEL std::size_t survey(matrix_view<const long double> x, Statistic& statistic) {
+  using layout = detail::binary64;
+  std::size_t nonfinite = 0;
+  for (index j = 0; j < x.cols; ++j)
+    for (index i = 0; i < x.rows; ++i) {
+      auto number = detail::unpack(x(i, j));
+      number.of = sign::positive;
+      nonfinite += number.what == detail::kind::infinite || number.what == detail::kind::nan ? 1 : 0;
+      if constexpr (requires { statistic.add(number); })
+        statistic.add(number);
+      else
+        statistic.add(detail::pack_code<layout>(number, rounding::to_odd{}, overflow::ieee{}));
+    }
+  return nonfinite;
+}
+
 /// What the scales of a format are.
 enum class scale_kind { power_of_two, real };
 
-/// What numbers are multiplied by to be divided by a scale; for NaN 0.
-inline double inverse_of(double scale) { return scale > 0 ? 1 / scale : 0; }
+/// What numbers are multiplied by to be divided by a positive scale.
+inline double inverse_of(double scale) { return 1 / scale; }
 
 // The quotient of an element and its scale, as exact as rounding to an integer can tell. NaN gives 0.
 

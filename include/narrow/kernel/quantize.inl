@@ -8,6 +8,22 @@ using float_lanes [[gnu::vector_size(vector_bytes / 2)]] = float;
 using int_lanes [[gnu::vector_size(vector_bytes / 2)]] = std::int32_t;
 using word_lanes [[gnu::vector_size(vector_bytes / 2)]] = std::uint32_t;
 
+/// Numbers, and zeros for NaNs, which bits tell; see `detail::is_positive`. Bits: as many integers of as many bits.
+template <class Bits, class Lanes> inline Lanes number_or_zero(const Lanes& x) {
+  const Bits bits = lanes_as<Bits>(x), is_nan = (bits & static_cast<std::int32_t>(magnitude_bits)) > infinity_bits;
+  return lanes_as<Lanes>(bits & ~is_nan);
+}
+
+/// The larger one, or b if it is NaN.
+inline value_lanes larger_or_nan(value_lanes a, value_lanes b) {
+#if defined(__clang__) && defined(__x86_64__) && __FINITE_MATH_ONLY__
+  asm("vmaxps %0, %1, %0" : "+v"(b) : "v"(a));  // an intrinsic's operands may be exchanged as well
+  return b;
+#else
+  return larger(a, b);
+#endif
+}
+
 /// Integers below 2^51 that `magic`, 1.5 times a power of two, was added to: their last bits.
 inline long_lanes integers_in(double_lanes sum) {
   long_lanes bits;
@@ -63,7 +79,7 @@ template <class Round, class Element>
 inline void quantize_some(const float* from, Element* to, const quantization& q, double_lanes inverse, word_lanes at) {
   float_lanes x;
   std::memcpy(&x, from, sizeof x);
-  x = x == x ? x : 0;  // NaN
+  x = number_or_zero<int_lanes>(x);
   double_lanes quotient = wider<double_lanes>(x) * inverse;
   if (q.snaps) {
     quotient = quotient < 0x1p17 ? quotient : 0x1p17;
@@ -135,7 +151,7 @@ template <class Round, class Inverse> struct in_float_lanes {
   template <class Element> void operator()(const float* from, Element* to, index place, indices at) const {
     value_lanes x;
     std::memcpy(&x, from, sizeof x);
-    value_lanes quotient = (x == x ? x : 0) * inverse.floats(place);
+    value_lanes quotient = number_or_zero<signed_lanes>(x) * inverse.floats(place);
     signed_lanes result;
     if constexpr (sizeof(Element) < sizeof(float)) {
       quotient = larger(smaller(quotient, value_lanes{} + highest), value_lanes{} + lowest);
@@ -198,7 +214,7 @@ template <class Inverse> struct to_nearest_multiple {
   template <class Element> void operator()(const float* from, Element* to, index place, indices) const {
     const auto x = vector_at<value_lanes>(from);
     const value_lanes end = scale.floats(place) * highest;
-    auto [near, rest, beyond] = of(larger(smaller(x == x ? x : 0, end), -end), place);
+    auto [near, rest, beyond] = of(larger(smaller(number_or_zero<signed_lanes>(x), end), -end), place);
     // Further than half a scale, or as far, from an odd integer.
     const signed_lanes wrong = beyond > -(near & 1);
     near += wrong & (rest >> 31 | 1);
@@ -207,7 +223,7 @@ template <class Inverse> struct to_nearest_multiple {
   /// The same for numbers nearer than half a scale to a multiple; raises `most` to 0 or more if one is not, or is NaN.
   template <class Element> void quick(const float* from, Element* to, index place, signed_lanes& most) const {
     const value_lanes end = scale.floats(place) * highest;
-    const auto [near, rest, beyond] = of(larger(-end, vector_at<value_lanes>(from)), place);
+    const auto [near, rest, beyond] = of(larger_or_nan(-end, vector_at<value_lanes>(from)), place);
     const signed_lanes top = signed_lanes{} + static_cast<std::int32_t>(highest);
     store_lower<sizeof(Element)>(to, near < top ? near : top);
     most = most > beyond ? most : beyond;
@@ -246,7 +262,8 @@ template <class Inverse> struct nearly_stochastic {
   template <class Element> void operator()(const float* from, Element* to, index place, indices at) const {
     value_lanes x;
     std::memcpy(&x, from, sizeof x);
-    const signed_lanes bits = lanes_as<signed_lanes>((x == x ? x : 0) * inverse.floats(place)), negative = bits >> 31;
+    const signed_lanes bits = lanes_as<signed_lanes>(number_or_zero<signed_lanes>(x) * inverse.floats(place)),
+                       negative = bits >> 31;
     value_lanes magnitude = lanes_as<value_lanes>(bits & 0x7fff'ffff);
     magnitude = smaller(magnitude, value_lanes{} + highest);
     const signed_lanes whole = __builtin_convertvector(magnitude, signed_lanes);

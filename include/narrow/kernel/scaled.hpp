@@ -42,8 +42,8 @@ template <class Use> bool for_scaled_lines(matrix_view<const float> x, float fac
   return true;
 }
 
-/// q = x / scale for a power of two, by lines. False if there is no kernel, or something is NaN; then what q
-/// holds means nothing.
+/// q = x / scale for a positive power of two, by lines. False if there is no kernel, or something is NaN;
+/// then what q holds means nothing.
 template <narrow_float Element, class Round>
 bool encode_block(matrix_view<const float> x, matrix_view<Element> q, float scale, const Round& round,
                   element_order order) {
@@ -52,13 +52,37 @@ bool encode_block(matrix_view<const float> x, matrix_view<Element> q, float scal
     q = q.transposed();
     order = order.transposed();
   }
-  if (q.row_stride != 1 || !(scale > 0)) return false;
+  if (q.row_stride != 1) return false;
   return for_scaled_lines(x, 1 / scale, [&](index i, index j, const float* values, index n) {
     return encode_line<Element, overflow::saturate>(values, &q(i, j), n, round, order(i, j), order.row_step);
   });
 }
 
-/// q(i, j) from x(i, j) over one scale, rounded under the index order(i, j).
+/// q(i, j) from x(i, j) over a scale that is NaN, and makes NaNs of all values. Its inverse counts as 0:
+/// numbers become zeros, and infinities the largest element.
+template <class T, class Element>
+void quantize_by_nan(const matrix_view<const T>& x, const matrix_view<Element>& q,
+                     const element_range& range) {
+  for (index j = 0; j < q.cols; ++j)
+    for (index i = 0; i < q.rows; ++i) {
+      const auto number = detail::unpack(x(i, j));
+      if constexpr (narrow_float<Element>) {
+        using layout = typename Element::layout;
+        const bool negative = number.of == sign::negative && number.what != detail::kind::nan;
+        q(i, j) = number.what == detail::kind::infinite   ? std::numeric_limits<Element>::max()
+                  : negative && layout::has_negative_zero ? Element::from_bits(layout::sign_mask)
+                                                          : Element();
+      } else {
+        const double value = number.what == detail::kind::infinite ? range.highest : 0;
+        if constexpr (narrow_fixed<Element>)
+          q(i, j) = Element(value);
+        else
+          q(i, j) = static_cast<Element>(value);
+      }
+    }
+}
+
+/// q(i, j) from x(i, j) over one positive scale, rounded under the index order(i, j).
 template <class Element, class Round>
 NARROW_KERNEL void quantize_block(matrix_view<const float> x, matrix_view<Element> q, float scale,
                                   scale_kind kind, const element_range& range, const Round& round,
@@ -83,6 +107,9 @@ struct block_scales {
   std::span<const float> values;
   block_runs runs = {};
 
+  bool all_positive() const {
+    return std::all_of(values.begin(), values.end(), [](float scale) { return detail::is_positive(scale); });
+  }
   /// f of each of them, put into `to`.
   template <class Value, class F>
   std::span<const Value> mapped(std::array<Value, most_scales>& to, F f) const {
@@ -112,15 +139,13 @@ struct block_scales {
   }
 };
 
-/// For scales that are powers of two. False if there is no kernel, or something is NaN; then what q holds
-/// means nothing.
+/// For scales that are positive powers of two. False if there is no kernel, or something is NaN; then what q
+/// holds means nothing.
 template <narrow_float Element, class Round>
 bool encode_blocks(matrix_view<const float> x, matrix_view<Element> q, const block_scales& scales,
                    const Round& round, const element_order& order) {
   const auto scale = dispatch::instance().kernels().get<&kernel_table::scale_blocks>();
-  if (!scale || x.rows > most_between ||
-      !std::all_of(scales.values.begin(), scales.values.end(), [](float s) { return s > 0; }))
-    return false;
+  if (!scale || x.rows > most_between || !scales.all_positive()) return false;
   std::array<float, block_scales::most_scales> inverses;
   const block_scales by{scales.mapped(inverses, [](float s) { return 1 / s; }), scales.runs};
   return by.for_each_band(x.rows, x.cols, [&](index j, index lines, const float* factors) {
@@ -134,14 +159,15 @@ bool encode_blocks(matrix_view<const float> x, matrix_view<Element> q, const blo
   });
 }
 
-/// q from x over the scales of blocks, if neighbours in a column lie side by side. False if they do not, or
-/// there is no kernel; then what q holds means nothing.
+/// q from x over the scales of blocks, if neighbours in a column lie side by side. False if they do not, a
+/// scale is NaN, or there is no kernel; then what q holds means nothing.
 template <class Element, class Round>
 NARROW_KERNEL bool quantize_blocks(matrix_view<const float> x, matrix_view<Element> q,
                                    const block_scales& scales, scale_kind kind, const element_range& range,
                                    const Round& round, const element_order& order) {
   if (x.row_stride != 1 || q.row_stride != 1) return false;
   if constexpr (narrow_fixed<Element>) {
+    if (!scales.all_positive()) return false;
     constexpr float unit = detail::power_of_two(-Element::fraction_length);
     std::array<float, block_scales::most_scales> steps;
     return quantize_blocks(x, mantissas_of<Element, typename Element::bits_type>(q),

@@ -67,6 +67,11 @@ template <int E, int M, specials Specials> struct layout {
 using binary32 = layout<8, 23, specials::ieee>;
 using binary64 = layout<11, 52, specials::ieee>;
 
+/// Whether x is a finite number above 0. From its bits, as everything that may meet a NaN: under -ffast-math
+/// clang compares numbers as if there were none, whatever a region of code asks for.
+constexpr bool is_positive(float x) { return std::bit_cast<std::uint32_t>(x) - 1 < binary32::infinity - 1; }
+constexpr bool is_positive(double x) { return std::bit_cast<std::uint64_t>(x) - 1 < binary64::infinity - 1; }
+
 /// 2^exponent, -149 <= exponent <= 127.
 constexpr float power_of_two(int exponent) {
   constexpr int lowest = binary32::min_quantum;

@@ -39,6 +39,15 @@ template <binned_scalar T> constexpr int exponent_of(T x) { return unpack(x).lea
 /// Source  Micikevicius et al., Mixed Precision Training (2018), Figures 2b and 3.
 class exponent_histogram : detail::streamable<exponent_histogram> {
  public:
+  exponent_histogram() = default;
+  exponent_histogram(const exponent_histogram&) = default;
+  exponent_histogram(exponent_histogram&& other) noexcept { swap(other); }
+  exponent_histogram& operator=(const exponent_histogram&) = default;
+  exponent_histogram& operator=(exponent_histogram&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+
   /// Counts every element of a range, or of an Eigen expression, of narrow scalars, float or double.
   template <readable_array X>
   requires detail::binned_scalar<array_value_t<X>>
@@ -150,6 +159,15 @@ class exponent_histogram : detail::streamable<exponent_histogram> {
     text += "inf," + std::to_string(infinities_) + "\nnan," + std::to_string(nans_) + "\n";
     out << text;
   }
+
+  void swap(exponent_histogram& other) noexcept {
+    bins_.swap(other.bins_);
+    std::swap(zeros_, other.zeros_);
+    std::swap(infinities_, other.infinities_);
+    std::swap(nans_, other.nans_);
+    std::swap(max_abs_, other.max_abs_);
+  }
+  friend void swap(exponent_histogram& a, exponent_histogram& b) noexcept { a.swap(b); }
 
   friend bool operator==(const exponent_histogram&, const exponent_histogram&) = default;
 

@@ -44,6 +44,13 @@ template <narrow_scalar F> class master_weights : detail::streamable<master_weig
   using own_rounding = typename F::round_policy;
 
   master_weights() = default;
+  master_weights(const master_weights&) = default;
+  master_weights(master_weights&& other) noexcept { swap(other); }
+  master_weights& operator=(const master_weights&) = default;
+  master_weights& operator=(master_weights&& other) noexcept {
+    swap(other);
+    return *this;
+  }
 
   /// Copies float weights and rounds them, as `round` does.
   template <array_of<float> X, rounding_policy Round = own_rounding>
@@ -71,8 +78,7 @@ template <narrow_scalar F> class master_weights : detail::streamable<master_weig
     constexpr bool by_index = requires { round.at(0); };
     if (by_index && layout_.order == array_layout::sequence::by_columns) {
       const auto rows = static_cast<std::size_t>(layout_.rows);
-      const std::size_t cols =
-          rows == 0 ? 0 : master_.size() / rows;  // none is left where they were moved from
+      const auto cols = static_cast<std::size_t>(layout_.cols);
       for (std::size_t j = 0; j < cols; ++j)
         detail::convert(master_.data() + j * rows, weights_.data() + j * rows, rows, round, j, cols);
     } else {
@@ -86,6 +92,13 @@ template <narrow_scalar F> class master_weights : detail::streamable<master_weig
     std::forward<Step>(step)(master());
     this->round(round);
   }
+
+  void swap(master_weights& other) noexcept {
+    std::swap(layout_, other.layout_);
+    master_.swap(other.master_);
+    weights_.swap(other.weights_);
+  }
+  friend void swap(master_weights& a, master_weights& b) noexcept { a.swap(b); }
 
   /// Bytes of the two copies.
   std::size_t master_bytes() const { return master_.size() * sizeof(float); }

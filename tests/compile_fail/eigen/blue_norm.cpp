@@ -1,4 +1,4 @@
-// expect: narrow: blueNorm\(\) would sum in the narrow type; use stableNorm\(\), hypotNorm\(\) or narrow::norm\(x\)
+// expect: narrow: blueNorm\(\) would sum in the narrow type; use stableNorm\(\)
 #include <narrow/eigen.hpp>
 
 template <class S> using column = Eigen::Matrix<S, Eigen::Dynamic, 1>;
