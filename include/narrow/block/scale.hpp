@@ -35,10 +35,6 @@ constexpr int leading_exponent(std::uint64_t magnitude) {
   return unpack(std::bit_cast<double>(magnitude)).leading();
 }
 
-/// The bits of a double that is float's largest number: what finite ones beyond it count as.
-inline constexpr std::uint64_t largest_float_bits =
-    std::bit_cast<std::uint64_t>(double{std::numeric_limits<float>::max()});
-
 /// A finite magnitude, from its bits, as scales are chosen from it.
 constexpr unpacked<std::uint64_t> unpacked_magnitude(std::uint32_t bits) {
   return unpack(std::bit_cast<float>(bits));

@@ -8,19 +8,23 @@ using float_lanes [[gnu::vector_size(vector_bytes / 2)]] = float;
 using int_lanes [[gnu::vector_size(vector_bytes / 2)]] = std::int32_t;
 using word_lanes [[gnu::vector_size(vector_bytes / 2)]] = std::uint32_t;
 
-/// Numbers, and zeros for NaNs, which bits tell; see `detail::is_positive`. Bits: as many integers of as many bits.
+/// Numbers, and zeros for NaNs. Bits: as many integers of as many bits.
 template <class Bits, class Lanes> inline Lanes number_or_zero(const Lanes& x) {
+#if NARROW_COMPARES_NANS
+  return x == x ? x : 0;
+#else
   const Bits bits = lanes_as<Bits>(x), is_nan = (bits & static_cast<std::int32_t>(magnitude_bits)) > infinity_bits;
   return lanes_as<Lanes>(bits & ~is_nan);
+#endif
 }
 
 /// The larger one, or b if it is NaN.
 inline value_lanes larger_or_nan(value_lanes a, value_lanes b) {
-#if defined(__clang__) && defined(__x86_64__) && __FINITE_MATH_ONLY__
+#if NARROW_COMPARES_NANS
+  return larger(a, b);
+#else
   asm("vmaxps %0, %1, %0" : "+v"(b) : "v"(a));  // an intrinsic's operands may be exchanged as well
   return b;
-#else
-  return larger(a, b);
 #endif
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <bit>
+#include <cstdint>
+#include <limits>
 
 #include "../concepts.hpp"
 #include "../config.hpp"
@@ -67,8 +69,13 @@ template <int E, int M, specials Specials> struct layout {
 using binary32 = layout<8, 23, specials::ieee>;
 using binary64 = layout<11, 52, specials::ieee>;
 
-/// Whether x is a finite number above 0. From its bits, as everything that may meet a NaN: under -ffast-math
-/// clang compares numbers as if there were none, whatever a region of code asks for.
+/// The bits of a double that is float's largest number: in block formats finite numbers beyond it count as
+/// it.
+inline constexpr std::uint64_t largest_float_bits =
+    std::bit_cast<std::uint64_t>(double{std::numeric_limits<float>::max()});
+
+/// Whether x is a finite number above 0. From its bits: a comparison may not tell a NaN, see
+/// NARROW_COMPARES_NANS.
 constexpr bool is_positive(float x) { return std::bit_cast<std::uint32_t>(x) - 1 < binary32::infinity - 1; }
 constexpr bool is_positive(double x) { return std::bit_cast<std::uint64_t>(x) - 1 < binary64::infinity - 1; }
 
