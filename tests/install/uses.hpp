@@ -1,4 +1,5 @@
-// What a source file needs of the targets of narrow that it links, told by USES_<target>: little of each, to compile fast.
+// What a source file needs of the targets of narrow that it links, told by USES_<target>: little of each, to
+// compile fast.
 #pragma once
 
 #if defined(USES_narrow) || defined(USES_eigen)
