@@ -1,8 +1,8 @@
 # Defines narrow::kernels: with it a program's kernels are compiled once, and not in each of its source files that uses
 # some. For this project's build and for those that use the installed package.
 #
-# It is imported, so that a library which links it can be exported: what it stands for is compiled anew in each build that
-# links it, and is in no package. A shared library may contain it.
+# It is imported, so that a library which links it can be exported: what it stands for is compiled anew in each build
+# that links it, and is in no package. A shared library may contain it.
 if(NOT TARGET narrow::kernels)
   set(narrow_kernels_source ${CMAKE_CURRENT_BINARY_DIR}/narrow_kernels.cpp)
   file(CONFIGURE OUTPUT ${narrow_kernels_source} CONTENT "#include <narrow/compiled_kernels.hpp>\n")

@@ -1,5 +1,5 @@
-# Exports the libraries in exported/, and links them in a third project, user/, from an installation and from the folder in
-# which they were built. WAY: how exported/ gets narrow. NARROW_INSTALL: `ON` or `OFF`, whether what embeds narrow
+# Exports the libraries in exported/, and links them in a third project, user/, from an installation and from the folder
+# in which they were built. WAY: how exported/ gets narrow. NARROW_INSTALL: `ON` or `OFF`, whether what embeds narrow
 # installs it with its own.
 cmake_minimum_required(VERSION 3.22)
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
