@@ -660,12 +660,13 @@ TEST_CASE("Doubles become block floating point and int8 by one rounding", "[bloc
 TEST_CASE("Doubles in blocks of every shape, and under every exponent, are rounded once", "[block][wide]") {
   check_formats<other_formats>(7, {9, 13}, 2);
 }
-// Two million for each format.
+// Two million for each format. Minutes, which ctest does not spend: `quantize_wide_test [millions]` runs all
+// of these.
 TEST_CASE("Millions of doubles become block floating point and int8 by one rounding",
-          "[.exhaustive][block][wide]") {
+          "[.millions][block][wide]") {
   check_formats<whole_matrices>(651, {16, 16}, 3);
 }
-TEST_CASE("Millions of doubles in blocks of every shape are rounded once", "[.exhaustive][block][wide]") {
+TEST_CASE("Millions of doubles in blocks of every shape are rounded once", "[.millions][block][wide]") {
   check_formats<other_formats>(651, {16, 16}, 4);
 }
 
@@ -750,7 +751,7 @@ void check_all_fixed(int matrices, const extent& size) {
 }  // namespace
 
 TEST_CASE("Doubles in MX formats are rounded once", "[block][wide][mx]") { check_all_mx(1, {2, 40}); }
-TEST_CASE("Millions of doubles in MX formats are rounded once", "[.exhaustive][block][wide][mx]") {
+TEST_CASE("Millions of doubles in MX formats are rounded once", "[.millions][block][wide][mx]") {
   check_all_mx(75, {8, 40});
 }
 
@@ -759,7 +760,7 @@ TEST_CASE("Whatever is wider than float becomes fixed point chosen at run time b
   check_all_fixed(2, {5, 20});
 }
 TEST_CASE("Millions of doubles become fixed point chosen at run time by one rounding",
-          "[.exhaustive][block][wide][fixed]") {
+          "[.millions][block][wide][fixed]") {
   check_all_fixed(100, {16, 16});
 }
 
