@@ -30,7 +30,8 @@ template <> class wide_quotient<double> {
   double operator()(double x) const {
     const auto code = std::bit_cast<std::uint64_t>(x);
     std::uint64_t magnitude = code & layout::magnitude_mask;
-    if (magnitude == 0 || magnitude > layout::infinity) return 0;
+    if (magnitude > layout::infinity) return 0;
+    if (magnitude == 0) return x;  // of either sign
     // Below a 2^200th of the scale nothing rounds otherwise than that does, whose quotient is no subnormal.
     magnitude = std::clamp(magnitude, tiny_, detail::largest_float_bits);
     const double quotient =
