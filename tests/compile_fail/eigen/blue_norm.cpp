@@ -12,5 +12,5 @@ float use(const column<narrow::fp16>& half, const column<narrow::bf16>& brain,
 #elif OFFENCE == 3
   return fixed.blueNorm();
 #endif
-  return half.hypotNorm() + brain.hypotNorm() + fixed.hypotNorm();
+  return float(half.hypotNorm()) + float(brain.hypotNorm()) + float(fixed.hypotNorm());
 }
