@@ -7,6 +7,8 @@
 
 #include <narrow/narrow.hpp>
 
+#include "exhaustive.hpp"
+
 namespace test {
 
 using rounding_modes =
@@ -16,11 +18,16 @@ using rounding_modes =
 using floating_overflows = std::tuple<narrow::overflow::ieee, narrow::overflow::saturate>;
 using fixed_overflows = std::tuple<narrow::overflow::saturate, narrow::overflow::wrap>;
 
+/// The floating formats of the tests, of which some stand for all: those of 16 bits, and one without
+/// infinities.
+using floating_formats = some_of<narrow::all_formats, 0, 1, 3>;
 /// The fixed formats of the tests: the extremes of both lengths, and each storage size from both sides.
 using fixed_formats =
-    std::tuple<narrow::fixed<2, 0>, narrow::fixed<8, 4>, narrow::fixed<8, 7>, narrow::fixed<12, 6>,
-               narrow::fixed<16, 8>, narrow::fixed<24, 12>, narrow::fixed<25, 3>, narrow::fixed<28, 14>,
-               narrow::fixed<32, 16>, narrow::fixed<32, 31>>;
+    some_of<std::tuple<narrow::fixed<2, 0>, narrow::fixed<8, 4>, narrow::fixed<8, 7>, narrow::fixed<12, 6>,
+                       narrow::fixed<16, 8>, narrow::fixed<24, 12>, narrow::fixed<25, 3>,
+                       narrow::fixed<28, 14>, narrow::fixed<32, 16>, narrow::fixed<32, 31>>,
+            1, 4, 8>;
+using scalar_formats = decltype(std::tuple_cat(floating_formats{}, fixed_formats{}));
 
 /// The same format under other policies.
 template <class T, class Round, class Overflow> struct rebind;

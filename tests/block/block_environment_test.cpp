@@ -54,17 +54,17 @@ template <class F> void add_everything(record& to, const inputs& x) {
 record everything(const inputs& x) {
   seed(1);
   record result;
-  for_each_type<std::tuple<bfp<8>, bfp<13, tile<2, 3>, rounding::upward>,
-                           bfp<5, per_column, rounding::stochastic, exponent::avg<>>, int8,
-                           basic_int8<per_row, rounding::stochastic>>>(
-      [&]<class F>() { add_everything<F>(result, x); });
+  using formats = std::tuple<bfp<8>, bfp<13, tile<2, 3>, rounding::upward>,
+                             bfp<5, per_column, rounding::stochastic, exponent::avg<>>, int8,
+                             basic_int8<per_row, rounding::stochastic>>;
+  for_each_type<formats>([&]<class F>() { add_everything<F>(result, x); });
   return result;
 }
 
 }  // namespace
 
 TEST_CASE("no tensor depends on the floating-point environment, and none changes it",
-          "[block][environment]") {
+          "[.exhaustive][block][environment]") {
   generator random(2024);
   inputs x;
   for (int kind = 0; kind < kinds_of_values; ++kind) x.floats.push_back(values_of_kind(kind, 42, random));

@@ -654,23 +654,24 @@ template <class Formats> void check_formats(int matrices, const extent& size, st
 
 }  // namespace
 
-TEST_CASE("Doubles become block floating point and int8 by one rounding", "[block][wide]") {
+TEST_CASE("Doubles become block floating point and int8 by one rounding", "[.exhaustive][block][wide]") {
   check_formats<whole_matrices>(7, {9, 13}, 1);
 }
-TEST_CASE("Doubles in blocks of every shape, and under every exponent, are rounded once", "[block][wide]") {
+TEST_CASE("Doubles in blocks of every shape, and under every exponent, are rounded once",
+          "[.exhaustive][block][wide]") {
   check_formats<other_formats>(7, {9, 13}, 2);
 }
-// Two million for each format. Minutes, which ctest does not spend: `quantize_wide_test [millions]` runs all
-// of these.
+// Two million for each format; of those below, for which the oracle takes ten minutes, only in
+// `quantize_wide_test [millions]`.
 TEST_CASE("Millions of doubles become block floating point and int8 by one rounding",
-          "[.millions][block][wide]") {
+          "[.exhaustive][block][wide]") {
   check_formats<whole_matrices>(651, {16, 16}, 3);
 }
-TEST_CASE("Millions of doubles in blocks of every shape are rounded once", "[.millions][block][wide]") {
+TEST_CASE("Millions of doubles in blocks of every shape are rounded once", "[.exhaustive][block][wide]") {
   check_formats<other_formats>(651, {16, 16}, 4);
 }
 
-TEST_CASE("Long doubles and wide integers in block formats are rounded once", "[block][wide]") {
+TEST_CASE("Long doubles and wide integers in block formats are rounded once", "[.exhaustive][block][wide]") {
   using few_formats =
       std::tuple<narrow::bfp<2>, narrow::bfp<8, narrow::per_row>, narrow::bfp<16>, narrow::int8,
                  bfp_by<nearest, narrow::exponent::min<>>, bfp_by<nearest, narrow::exponent::avg<>>>;
@@ -681,7 +682,7 @@ TEST_CASE("Long doubles and wide integers in block formats are rounded once", "[
 }
 
 TEST_CASE("Doubles under a clipping value from outside, and written to parts, are rounded once",
-          "[block][wide]") {
+          "[.exhaustive][block][wide]") {
   using few_formats = std::tuple<narrow::bfp<3>, narrow::bfp<8>, narrow::bfp<16>, narrow::int8>;
   tally clips, writes;
   constexpr int matrices = 3;
@@ -750,13 +751,15 @@ void check_all_fixed(int matrices, const extent& size) {
 
 }  // namespace
 
-TEST_CASE("Doubles in MX formats are rounded once", "[block][wide][mx]") { check_all_mx(1, {2, 40}); }
+TEST_CASE("Doubles in MX formats are rounded once", "[.exhaustive][block][wide][mx]") {
+  check_all_mx(1, {2, 40});
+}
 TEST_CASE("Millions of doubles in MX formats are rounded once", "[.millions][block][wide][mx]") {
   check_all_mx(75, {8, 40});
 }
 
 TEST_CASE("Whatever is wider than float becomes fixed point chosen at run time by one rounding",
-          "[block][wide][fixed]") {
+          "[.exhaustive][block][wide][fixed]") {
   check_all_fixed(2, {5, 20});
 }
 TEST_CASE("Millions of doubles become fixed point chosen at run time by one rounding",
@@ -764,7 +767,8 @@ TEST_CASE("Millions of doubles become fixed point chosen at run time by one roun
   check_all_fixed(100, {16, 16});
 }
 
-TEST_CASE("The first 32 bits of the exact fraction are what a draw is added to", "[block][wide]") {
+TEST_CASE("The first 32 bits of the exact fraction are what a draw is added to",
+          "[.exhaustive][block][wide]") {
   using few_formats = std::tuple<narrow::bfp<2>, narrow::bfp<8>, narrow::bfp<16>, narrow::int8>;
   tally blocks, fixed;
   constexpr int matrices = 20;

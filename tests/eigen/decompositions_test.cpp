@@ -29,7 +29,8 @@ template <class S> matrix<S> definite(float scale) {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("decompositions solve, whatever the scale", "[eigen][solvers]", formats) {
+TEMPLATE_LIST_TEST_CASE("decompositions solve, whatever the scale", "[.exhaustive][eigen][solvers]",
+                        formats) {
   using S = TestType;
   const float scale = GENERATE(1.0f, 1e-3f, 30.0f);
   const matrix<S> A = definite<S>(scale);
@@ -62,7 +63,7 @@ TEMPLATE_LIST_TEST_CASE("decompositions solve, whatever the scale", "[eigen][sol
   CHECK(solvers == 10);
 }
 
-TEMPLATE_LIST_TEST_CASE("factors multiply back", "[eigen][solvers]", formats) {
+TEMPLATE_LIST_TEST_CASE("factors multiply back", "[.exhaustive][eigen][solvers]", formats) {
   using S = TestType;
   const matrix<S> A = definite<S>(1);
   const double epsilon = static_cast<double>(std::numeric_limits<S>::epsilon());
@@ -94,7 +95,7 @@ TEMPLATE_LIST_TEST_CASE("factors multiply back", "[eigen][solvers]", formats) {
         16 * epsilon);
 }
 
-TEST_CASE("decompositions of fixed solve to a few of its last places", "[eigen][solvers]") {
+TEST_CASE("decompositions of fixed solve to a few of its last places", "[.exhaustive][eigen][solvers]") {
   using S = narrow::fixed<28, 20>;
   const matrix<S> A = definite<S>(1);
   const vector<S> b = vector<S>::LinSpaced(6, S(1), S(2));
@@ -166,7 +167,7 @@ template <class S> matrix<S> with_small_numbers(Eigen::Index n) {
 
 }  // namespace
 
-TEST_CASE("decompositions of fixed are those of float", "[eigen][solvers]") {
+TEST_CASE("decompositions of fixed are those of float", "[.exhaustive][eigen][solvers]") {
   using S = narrow::fixed<24, 12>;
   for (const Eigen::Index n : {2, 3, 7}) {
     const matrix<S> A = with_small_numbers<S>(n), B = A.transpose() + A;
@@ -179,8 +180,8 @@ TEST_CASE("decompositions of fixed are those of float", "[eigen][solvers]") {
   }
 }
 
-TEMPLATE_TEST_CASE("decompositions of fixed beyond 24 bits are those of double", "[eigen][solvers]",
-                   (narrow::fixed<25, 12>), (narrow::fixed<32, 16>)) {
+TEMPLATE_TEST_CASE("decompositions of fixed beyond 24 bits are those of double",
+                   "[.exhaustive][eigen][solvers]", (narrow::fixed<25, 12>), (narrow::fixed<32, 16>)) {
   using S = TestType;
   const matrix<S> A = with_small_numbers<S>(7);
   const Eigen::MatrixXd same = A.template cast<double>();
@@ -188,7 +189,7 @@ TEMPLATE_TEST_CASE("decompositions of fixed beyond 24 bits are those of double",
   CHECK(A.partialPivLu().matrixLU() == same.partialPivLu().matrixLU());
 }
 
-TEST_CASE("reflections keep small numbers of fixed", "[eigen][solvers]") {
+TEST_CASE("reflections keep small numbers of fixed", "[.exhaustive][eigen][solvers]") {
   using S = narrow::fixed<24, 12>;
   matrix<S> A(2, 2);
   A << 1, 0.3, 0.0125, 1;

@@ -91,7 +91,8 @@ template <class F> void check_modes(F compute, std::size_t at_least) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("Products and sums do not see the caller's control register", "", fp16, bf16) {
+TEMPLATE_TEST_CASE("Products and sums do not see the caller's control register", "[.exhaustive]", fp16,
+                   bf16) {
   using S = TestType;
   const float_control plain(plain_control);
   for (const double scale : {1., std::ldexp(1., -133)}) {  // bf16: subnormal operands
@@ -102,7 +103,8 @@ TEMPLATE_TEST_CASE("Products and sums do not see the caller's control register",
   }
 }
 
-TEMPLATE_TEST_CASE("What is assigned does not see the caller's control register", "", fp16, bf16) {
+TEMPLATE_TEST_CASE("What is assigned does not see the caller's control register", "[.exhaustive]", fp16,
+                   bf16) {
   using S = TestType;
   const float_control plain(plain_control);
   for (const double scale : {1., std::ldexp(1., -133)}) {
@@ -113,7 +115,7 @@ TEMPLATE_TEST_CASE("What is assigned does not see the caller's control register"
   }
 }
 
-TEMPLATE_TEST_CASE("One NaN or infinity anywhere is in every sum over it", "", fp16, bf16) {
+TEMPLATE_TEST_CASE("One NaN or infinity anywhere is in every sum over it", "[.exhaustive]", fp16, bf16) {
   using S = TestType;
   const S inf = std::numeric_limits<S>::infinity(), nan = std::numeric_limits<S>::quiet_NaN();
   tally result;

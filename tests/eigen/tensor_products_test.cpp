@@ -22,9 +22,11 @@ MatrixXf product(const A& a, const B& b, double alpha = 1, const MatrixXf& c = {
   return result;
 }
 
-using block_formats = std::tuple<
-    in_order<narrow::bfp<8>, Eigen::ColMajor>, in_order<narrow::bfp<12, narrow::per_row>, Eigen::RowMajor>,
-    in_order<narrow::bfp<16, narrow::tile<2, 3>>, Eigen::ColMajor>, in_order<narrow::int8, Eigen::RowMajor>>;
+using block_formats = some_of<std::tuple<in_order<narrow::bfp<8>, Eigen::ColMajor>,
+                                         in_order<narrow::bfp<12, narrow::per_row>, Eigen::RowMajor>,
+                                         in_order<narrow::bfp<16, narrow::tile<2, 3>>, Eigen::ColMajor>,
+                                         in_order<narrow::int8, Eigen::RowMajor>>,
+                              0, 3>;
 
 }  // namespace
 

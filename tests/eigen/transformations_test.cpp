@@ -13,8 +13,10 @@ using namespace Eigen;
 namespace {
 
 using formats = decltype(std::tuple_cat(
-    narrow::all_formats{}, std::tuple<narrow::fixed<8, 4>, narrow::fixed<12, 6>, narrow::fixed<16, 8>,
-                                      narrow::fixed<24, 12>, narrow::fixed<32, 16>>{}));
+    some_of<narrow::all_formats, 0>{},
+    some_of<std::tuple<narrow::fixed<8, 4>, narrow::fixed<12, 6>, narrow::fixed<16, 8>, narrow::fixed<24, 12>,
+                       narrow::fixed<32, 16>>,
+            2>{}));
 
 /// Numbers below 1, and a matrix that is well conditioned.
 MatrixXf numbers(Index rows, Index cols) { return MatrixXf::Random(rows, cols); }
@@ -36,95 +38,117 @@ void check(tally& count, const char* what, const M& result, const MatrixXf& wide
     }
 }
 
-/// use(b) changes a matrix in place: of T as of float, then rounded, and as of double but for float's error.
-template <class M, class Use>
-void check_in_place(tally& count, const char* what, Index rows, Index cols, Use use) {
+/// A change of a matrix in place, by something of float or of double. Those below are outside of templates,
+/// so that for float and double they are compiled once, and not for each format.
+template <class Change> struct named {
+  const char* name;
+  Change change;  // (matrix, by)
+};
+template <class Change> named(const char*, Change) -> named<Change>;
+
+/// A matrix of T is changed as one of float, then rounded, and as one of double but for float's error.
+template <class M, class Use, class Float, class Double>
+void check_in_place(tally& count, const Use& use, Index rows, Index cols, const Float& by,
+                    const Double& exact_by) {
   M b = numbers(rows, cols).cast<typename M::Scalar>();
   MatrixXf wide = b.template cast<float>();
   MatrixXd exact = wide.template cast<double>();
-  use(b, float{});
-  use(wide, float{});
-  use(exact, double{});
-  check(count, what, b, wide, exact);
+  use.change(b, by);
+  use.change(wide, by);
+  use.change(exact, exact_by);
+  check(count, use.name, b, wide, exact);
 }
+template <class M, class Uses, class Float, class Double>
+void check_uses(tally& count, const Uses& uses, Index rows, Index cols, const Float& by,
+                const Double& exact_by) {
+  std::apply([&](const auto&... use) { (check_in_place<M>(count, use, rows, cols, by, exact_by), ...); },
+             uses);
+}
+
+const auto reflections_on_the_left = std::tuple(
+    named{"Q b", [](auto& b, const auto& qr) { b.applyOnTheLeft(qr.householderQ()); }},
+    named{"Q^T b", [](auto& b, const auto& qr) { b.applyOnTheLeft(qr.householderQ().adjoint()); }},
+    named{"transposed", [](auto& b, const auto& qr) { b.applyOnTheLeft(qr.householderQ().transpose()); }},
+    named{"= Q b", [](auto& b, const auto& qr) { b = qr.householderQ() * b; }},
+    named{"= Q^T b", [](auto& b, const auto& qr) { b = qr.householderQ().transpose() * b; }},
+    named{"a column", [](auto& b, const auto& qr) { b.col(1).applyOnTheLeft(qr.householderQ().adjoint()); }},
+    named{"columns", [](auto& b, const auto& qr) { b.rightCols(3).applyOnTheLeft(qr.householderQ()); }});
+const auto reflections_on_the_right = std::tuple(
+    named{"b Q", [](auto& b, const auto& qr) { b.applyOnTheRight(qr.householderQ()); }},
+    named{"b Q^T", [](auto& b, const auto& qr) { b.applyOnTheRight(qr.householderQ().adjoint()); }},
+    named{"= b Q", [](auto& b, const auto& qr) { b = b * qr.householderQ(); }},
+    named{"rows", [](auto& b, const auto& qr) { b.topRows(2).applyOnTheRight(qr.householderQ()); }},
+    named{"transposed columns",
+          [](auto& b, const auto& qr) { b.transpose().applyOnTheLeft(qr.householderQ()); }});
+template <class... Uses>
+constexpr std::uint64_t number_of = (std::tuple_size_v<std::remove_cvref_t<Uses>> + ...);
+constexpr std::uint64_t reflection_uses =
+    number_of<decltype(reflections_on_the_left), decltype(reflections_on_the_right)>;
 
 template <class M> void check_reflections(tally& count, Index n) {
   const MatrixXf a = factor(n);
   const HouseholderQR<MatrixXf> qr(a);
   const HouseholderQR<MatrixXd> exact_qr(a.cast<double>());
-  const auto of = [&](auto scalar) -> const auto& {
-    if constexpr (std::same_as<decltype(scalar), float>)
-      return qr;
-    else
-      return exact_qr;
-  };
-  const auto on_the_left = [&](const char* what, auto use) { check_in_place<M>(count, what, n, 5, use); };
-  const auto on_the_right = [&](const char* what, auto use) { check_in_place<M>(count, what, 5, n, use); };
-  on_the_left("Q b", [&](auto& b, auto s) { b.applyOnTheLeft(of(s).householderQ()); });
-  on_the_left("Q^T b", [&](auto& b, auto s) { b.applyOnTheLeft(of(s).householderQ().adjoint()); });
-  on_the_left("transposed", [&](auto& b, auto s) { b.applyOnTheLeft(of(s).householderQ().transpose()); });
-  on_the_right("b Q", [&](auto& b, auto s) { b.applyOnTheRight(of(s).householderQ()); });
-  on_the_right("b Q^T", [&](auto& b, auto s) { b.applyOnTheRight(of(s).householderQ().adjoint()); });
-  on_the_left("= Q b", [&](auto& b, auto s) { b = of(s).householderQ() * b; });
-  on_the_left("= Q^T b", [&](auto& b, auto s) { b = of(s).householderQ().transpose() * b; });
-  on_the_right("= b Q", [&](auto& b, auto s) { b = b * of(s).householderQ(); });
-  on_the_left("a column", [&](auto& b, auto s) { b.col(1).applyOnTheLeft(of(s).householderQ().adjoint()); });
-  on_the_left("columns", [&](auto& b, auto s) { b.rightCols(3).applyOnTheLeft(of(s).householderQ()); });
-  on_the_right("rows", [&](auto& b, auto s) { b.topRows(2).applyOnTheRight(of(s).householderQ()); });
-  on_the_right("transposed columns",
-               [&](auto& b, auto s) { b.transpose().applyOnTheLeft(of(s).householderQ()); });
+  check_uses<M>(count, reflections_on_the_left, n, 5, qr, exact_qr);
+  check_uses<M>(count, reflections_on_the_right, 5, n, qr, exact_qr);
 }
-constexpr std::uint64_t reflection_uses = 12;
+
+const auto rotations_of_rows =
+    std::tuple(named{"rows", [](auto& b, const auto& by) { b.applyOnTheLeft(0, 2, by); }},
+               named{"rows back", [](auto& b, const auto& by) { b.applyOnTheLeft(1, 2, by.adjoint()); }});
+const auto rotations_of_columns =
+    std::tuple(named{"columns", [](auto& b, const auto& by) { b.applyOnTheRight(3, 1, by); }});
 
 template <class T> void check_rotations(tally& count) {
+  using M = Matrix<T, Dynamic, Dynamic>;
   for (const float angle : {0.3f, 1.5f, -2.0f}) {
     const JacobiRotation<float> rotation(std::cos(angle), std::sin(angle));
     const JacobiRotation<double> wide(rotation.c(), rotation.s());
-    const auto of = [&](auto scalar) -> const auto& {
-      if constexpr (std::same_as<decltype(scalar), float>)
-        return rotation;
-      else
-        return wide;
-    };
-    using M = Matrix<T, Dynamic, Dynamic>;
-    check_in_place<M>(count, "rows", 4, 9, [&](auto& b, auto s) { b.applyOnTheLeft(0, 2, of(s)); });
-    check_in_place<M>(count, "rows back", 4, 9,
-                      [&](auto& b, auto s) { b.applyOnTheLeft(1, 2, of(s).adjoint()); });
-    check_in_place<M>(count, "columns", 9, 4, [&](auto& b, auto s) { b.applyOnTheRight(3, 1, of(s)); });
+    check_uses<M>(count, rotations_of_rows, 4, 9, rotation, wide);
+    check_uses<M>(count, rotations_of_columns, 9, 4, rotation, wide);
     // By a rotation of T, whose two numbers are floats, too.
     const JacobiRotation<T> narrow_rotation(T(rotation.c()), T(rotation.s()));
     const JacobiRotation<float> same(static_cast<float>(narrow_rotation.c()),
                                      static_cast<float>(narrow_rotation.s()));
     if constexpr (narrow::narrow_float<T>)
-      check_in_place<M>(count, "by its own", 4, 9, [&]<class B>(B& b, auto s) {
-        if constexpr (std::same_as<typename B::Scalar, T>)
-          b.applyOnTheLeft(0, 2, narrow_rotation);
-        else
-          b.applyOnTheLeft(0, 2, JacobiRotation<decltype(s)>(same.c(), same.s()));
-      });
+      check_in_place<M>(count,
+                        named{"by its own",
+                              [&]<class B>(B& b, const auto& by) {
+                                if constexpr (std::same_as<typename B::Scalar, T>)
+                                  b.applyOnTheLeft(0, 2, narrow_rotation);
+                                else
+                                  b.applyOnTheLeft(0, 2, by);
+                              }},
+                        4, 9, same, JacobiRotation<double>(same.c(), same.s()));
   }
 }
-template <class T> constexpr std::uint64_t rotation_uses = 3 * (narrow::narrow_float<T> ? 4 : 3);
+template <class T>
+constexpr std::uint64_t rotation_uses =
+    3 * (number_of<decltype(rotations_of_rows), decltype(rotations_of_columns)> +
+         (narrow::narrow_float<T> ? 1 : 0));
+
+struct moves {
+  PermutationMatrix<Dynamic> p, q;
+  Transpositions<Dynamic> swaps;
+};
+const auto uses_of_moves =
+    std::tuple(named{"P b", [](auto& b, const moves& by) { b = by.p * b; }},
+               named{"P^-1 b", [](auto& b, const moves& by) { b = by.p.inverse() * b; }},
+               named{"b Q", [](auto& b, const moves& by) { b = b * by.q; }},
+               named{"P b in place", [](auto& b, const moves& by) { b.applyOnTheLeft(by.p); }},
+               named{"b Q in place", [](auto& b, const moves& by) { b.applyOnTheRight(by.q); }},
+               named{"P^T b Q", [](auto& b, const moves& by) { b = by.p.transpose() * b * by.q; }},
+               named{"swapped", [](auto& b, const moves& by) { b = by.swaps * b; }},
+               named{"swapped back", [](auto& b, const moves& by) { b = by.swaps.inverse() * b; }},
+               named{"swapped columns", [](auto& b, const moves& by) { b = b * by.swaps; }});
+constexpr std::uint64_t permutation_uses = number_of<decltype(uses_of_moves)>;
 
 template <class T> void check_permutations(tally& count) {
-  using M = Matrix<T, Dynamic, Dynamic>;
   const FullPivLU<MatrixXf> lu(numbers(6, 6));
-  const auto p = lu.permutationP();
-  const auto q = lu.permutationQ();
-  Transpositions<Dynamic> swaps(6);
-  swaps.indices() << 3, 1, 5, 4, 4, 5;
-  const auto use = [&](const char* what, auto f) { check_in_place<M>(count, what, 6, 6, f); };
-  use("P b", [&](auto& b, auto) { b = p * b; });
-  use("P^-1 b", [&](auto& b, auto) { b = p.inverse() * b; });
-  use("b Q", [&](auto& b, auto) { b = b * q; });
-  use("P b in place", [&](auto& b, auto) { b.applyOnTheLeft(p); });
-  use("b Q in place", [&](auto& b, auto) { b.applyOnTheRight(q); });
-  use("P^T b Q", [&](auto& b, auto) { b = p.transpose() * b * q; });
-  use("swapped", [&](auto& b, auto) { b = swaps * b; });
-  use("swapped back", [&](auto& b, auto) { b = swaps.inverse() * b; });
-  use("swapped columns", [&](auto& b, auto) { b = b * swaps; });
+  moves by{lu.permutationP(), lu.permutationQ(), Transpositions<Dynamic>(6)};
+  by.swaps.indices() << 3, 1, 5, 4, 4, 5;
+  check_uses<Matrix<T, Dynamic, Dynamic>>(count, uses_of_moves, 6, 6, by, by);
 }
-constexpr std::uint64_t permutation_uses = 9;
 
 /// Solved in float, or in double for `fixed`, and rounded once.
 template <class T> void check_solves(tally& count) {
@@ -175,22 +199,22 @@ template <class T> void check_solves(tally& count) {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("reflections are applied in float and rounded once", "[eigen][transformations]",
-                        formats) {
+TEMPLATE_LIST_TEST_CASE("reflections are applied in float and rounded once",
+                        "[.exhaustive][eigen][transformations]", formats) {
   tally count;
   for (const Index n : {1, 4, 7}) check_reflections<Matrix<TestType, Dynamic, Dynamic>>(count, n);
   check_reflections<Matrix<TestType, Dynamic, Dynamic, RowMajor>>(count, 6);
   count.require(2 * 5 * reflection_uses * (1 + 4 + 7 + 6));
 }
 
-TEST_CASE("reflections by blocks are, too", "[eigen][transformations]") {
+TEST_CASE("reflections by blocks are, too", "[.exhaustive][eigen][transformations]") {
   tally count;
   check_reflections<Matrix<narrow::fp16, Dynamic, Dynamic>>(count, 60);
   count.require(2 * 5 * reflection_uses * 60);
 }
 
-TEMPLATE_LIST_TEST_CASE("reflections of a narrow decomposition", "[eigen][transformations]",
-                        narrow::all_formats) {
+TEMPLATE_LIST_TEST_CASE("reflections of a narrow decomposition", "[.exhaustive][eigen][transformations]",
+                        floating_formats) {
   using M = Matrix<TestType, Dynamic, Dynamic>;
   const M a = factor(5).cast<TestType>();
   const HouseholderQR<M> qr(a);
@@ -213,8 +237,8 @@ TEMPLATE_LIST_TEST_CASE("reflections of a narrow decomposition", "[eigen][transf
   count.require(2 * (15 + 15 + 5 + 25));
 }
 
-TEMPLATE_LIST_TEST_CASE("rotations are computed in float and rounded once", "[eigen][transformations]",
-                        formats) {
+TEMPLATE_LIST_TEST_CASE("rotations are computed in float and rounded once",
+                        "[.exhaustive][eigen][transformations]", formats) {
   if constexpr (!narrow::narrow_fixed<TestType> || sizeof(TestType) < 4) {
     tally count;
     check_rotations<TestType>(count);
@@ -222,14 +246,14 @@ TEMPLATE_LIST_TEST_CASE("rotations are computed in float and rounded once", "[ei
   }
 }
 
-TEMPLATE_LIST_TEST_CASE("permutations and transpositions move coefficients", "[eigen][transformations]",
-                        formats) {
+TEMPLATE_LIST_TEST_CASE("permutations and transpositions move coefficients",
+                        "[.exhaustive][eigen][transformations]", formats) {
   tally count;
   check_permutations<TestType>(count);
   count.require(2 * 36 * permutation_uses);
 }
 
-TEMPLATE_LIST_TEST_CASE("solves round once", "[eigen][transformations]", formats) {
+TEMPLATE_LIST_TEST_CASE("solves round once", "[.exhaustive][eigen][transformations]", formats) {
   tally count;
   check_solves<TestType>(count);
   count.require_at_least(6 * 18);

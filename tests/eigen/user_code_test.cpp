@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "exhaustive.hpp"
 
 namespace {
 
@@ -98,8 +99,8 @@ Eigen::MatrixXd numbers(Eigen::Index rows, Eigen::Index cols) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("Ordinary Eigen code takes a narrow scalar", "", float, narrow::fp16, narrow::bf16,
-                   (narrow::fixed<28, 14>)) {
+using scalars = test::some_of<std::tuple<float, narrow::fp16, narrow::bf16, narrow::fixed<28, 14>>, 1>;
+TEMPLATE_LIST_TEST_CASE("Ordinary Eigen code takes a narrow scalar", "", scalars) {
   using S = TestType;
   const double epsilon = static_cast<double>(std::numeric_limits<S>::epsilon());
   const auto near = [&](double got, double expected, double ulps) {

@@ -46,7 +46,8 @@ Eigen::Matrix<T, Dynamic, Dynamic> wide_numbers(Eigen::Index rows, Eigen::Index 
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("Expressions of doubles are rounded once", "[tensor][wide]", tensor_formats) {
+TEMPLATE_LIST_TEST_CASE("Expressions of doubles are rounded once", "[.exhaustive][tensor][wide]",
+                        tensor_formats) {
   using M = typename TestType::template matrix<>;
   using V = typename TestType::template matrix<Dynamic, 1>;
   tally count;
@@ -92,7 +93,7 @@ TEMPLATE_LIST_TEST_CASE("Expressions of doubles are rounded once", "[tensor][wid
 }
 
 TEMPLATE_LIST_TEST_CASE("Expressions of doubles are clipped and rounded by other policies once",
-                        "[tensor][wide]", tensor_formats) {
+                        "[.exhaustive][tensor][wide]", tensor_formats) {
   using M = typename TestType::template matrix<>;
   tally count;
   const auto a = wide_numbers<double>(5, 7, 3), b = wide_numbers<double>(5, 7, 4);

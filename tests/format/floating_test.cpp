@@ -59,8 +59,7 @@ template <class T> void check_type() {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("floating: a type like the built-in ones", "[format][floating]",
-                        narrow::all_formats) {
+TEMPLATE_LIST_TEST_CASE("floating: a type like the built-in ones", "[format][floating]", floating_formats) {
   check_type<TestType>();
   constexpr auto f = oracle::format_of<TestType>;
   constexpr int width = 1 + f.exponent_bits + f.mantissa_bits;
@@ -81,7 +80,7 @@ TEMPLATE_LIST_TEST_CASE("fixed: a type like the built-in ones", "[format][fixed]
 }
 
 TEMPLATE_LIST_TEST_CASE("floating: every code decodes as the definition says", "[format][floating]",
-                        narrow::all_formats) {
+                        floating_formats) {
   constexpr auto f = oracle::format_of<TestType>;
   using raw = typename TestType::bits_type;
   tally count;

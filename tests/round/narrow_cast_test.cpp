@@ -24,7 +24,7 @@ template <class To, class From> To bits_as(From x) { return std::bit_cast<To>(x)
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("conversion from float, double and long double rounds the exact value once",
-                        "[round][narrow_cast]", narrow::all_formats) {
+                        "[round][narrow_cast]", floating_formats) {
   const auto& t = oracle::table_of<TestType>();
   tally count;
   std::uint64_t inputs = 0;
@@ -60,7 +60,7 @@ TEMPLATE_LIST_TEST_CASE("conversion from float, double and long double rounds th
 }
 
 TEMPLATE_LIST_TEST_CASE("conversion of random doubles rounds once", "[round][narrow_cast]",
-                        narrow::all_formats) {
+                        floating_formats) {
   const auto& t = oracle::table_of<TestType>();
   generator random(2024);
   tally count;
@@ -78,7 +78,7 @@ TEMPLATE_LIST_TEST_CASE("conversion of random doubles rounds once", "[round][nar
 }
 
 TEMPLATE_LIST_TEST_CASE("infinity and NaN convert as the format's special values say", "[round][narrow_cast]",
-                        narrow::all_formats) {
+                        floating_formats) {
   const auto& t = oracle::table_of<TestType>();
   // By bits: under -ffast-math the compiler takes it that neither occurs.
   const auto check = [&](auto x, oracle::kind what, bool negative) {
@@ -157,10 +157,10 @@ TEMPLATE_TEST_CASE("every code survives float, double and long double; signallin
 }
 
 TEMPLATE_LIST_TEST_CASE("each format converts into each other one with one rounding", "[round][narrow_cast]",
-                        narrow::all_formats) {
+                        floating_formats) {
   constexpr auto from = oracle::format_of<TestType>;
   tally count;
-  for_each_type<narrow::all_formats>([&]<class To>() {
+  for_each_type<floating_formats>([&]<class To>() {
     for (std::uint64_t code = 0; code < from.codes(); ++code) {
       const auto x = from_code<TestType>(code);
       const auto right = oracle::rounded(oracle::table_of<To>(), from.decode(code));
@@ -182,7 +182,7 @@ TEMPLATE_LIST_TEST_CASE("each format converts into each other one with one round
       check(narrow::rounding::downward{}, narrow::overflow::saturate{});
     }
   });
-  count.require(from.codes() * 2 * 4 * std::tuple_size_v<narrow::all_formats>);
+  count.require(from.codes() * 2 * 4 * std::tuple_size_v<floating_formats>);
 }
 
 TEST_CASE("narrow_cast takes a mode and an overflow rule for one conversion", "[round][narrow_cast]") {

@@ -4,7 +4,7 @@
 using namespace test;
 
 TEMPLATE_LIST_TEST_CASE("sqrt of every code is the exact root rounded once in every mode",
-                        "[round][arithmetic]", narrow::all_formats) {
+                        "[round][arithmetic]", floating_formats) {
   const auto& t = oracle::table_of<TestType>();
   tally count;
   for (std::uint64_t code = 0; code < t.of.codes(); ++code) {
@@ -19,7 +19,7 @@ TEMPLATE_LIST_TEST_CASE("sqrt of every code is the exact root rounded once in ev
 }
 
 TEMPLATE_LIST_TEST_CASE("fma gives the exact result rounded once in every mode", "[round][arithmetic]",
-                        narrow::all_formats) {
+                        floating_formats) {
   const auto& t = oracle::table_of<TestType>();
   generator random(2024);
   const auto edges = edge_codes(t.of);

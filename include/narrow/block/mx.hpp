@@ -69,7 +69,7 @@ template <class Element> struct mx_step {
     using layout = std::conditional_t<std::same_as<Magnitude, std::uint32_t>, binary32, binary64>;
     if (magnitude >= layout::infinity) return std::numeric_limits<float>::quiet_NaN();
     if (magnitude == 0) return smallest;
-    const int leading = unpacked_magnitude(magnitude).leading();
+    const int leading = std::min(leading_exponent(magnitude), binary32::max_exponent);
     return detail::power_of_two(std::clamp(leading - largest_element, -e8m0::bias, e8m0::bias));
   }
 };

@@ -1,0 +1,17 @@
+// What the tests of those who wait for them leave to the exhaustive ones: see NARROW_EXHAUSTIVE_TESTS.
+#pragma once
+
+#include <cstddef>
+#include <tuple>
+
+namespace test {
+
+/// The types at these places of a list, one for each kind of code, and in the exhaustive tests all of them.
+#if defined(NARROW_EXHAUSTIVE)
+template <class List, std::size_t...> using some_of = List;
+#else
+template <class List, std::size_t... Places>
+using some_of = std::tuple<std::tuple_element_t<Places, List>...>;
+#endif
+
+}  // namespace test
