@@ -2,6 +2,6 @@
 #include "arithmetic.hpp"
 
 TEMPLATE_LIST_TEST_CASE("* and / give the exact result rounded once in every mode", "[round][arithmetic]",
-                        floating_formats) {
+                        test::floating_formats) {
   test::check_operations<TestType, test::times, test::over>();
 }
