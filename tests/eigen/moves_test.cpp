@@ -87,7 +87,7 @@ template <class M, int WL = 8, int FL = 4> struct matrix_kind {
 /// moved from can be saved and read again.
 template <class T> struct training_kind {
   using type = T;
-  [[maybe_unused]] static type make(int number);
+  static type make(int number);
   static bool same(const type& a, const type& b) { return narrow_test::saved(a) == narrow_test::saved(b); }
   static bool keeps_its_promise(const type& x) {
     std::istringstream in(narrow_test::saved(x));
@@ -180,7 +180,7 @@ using without_blocks =
 using all_kinds_of_objects =
     decltype(std::tuple_cat(of_granularity<per_tensor>{}, of_granularity<per_row>{},
                             of_granularity<per_column>{}, of_granularity<tile<2, 3>>{}, without_blocks{}));
-using kinds_of_objects = test::some_of<all_kinds_of_objects, 0, 20, 48, 52, 55>;
+using kinds_of_objects = test::some_of<all_kinds_of_objects, 0, 20, 48, 52, 55, 56, 57, 58, 59, 60, 61>;
 
 // ---- what is done to them
 
