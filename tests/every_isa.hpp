@@ -1,7 +1,7 @@
 // The instruction sets that this processor has, one after another.
 #pragma once
 
-#include <narrow/kernel/isa.hpp>
+#include <narrow/simd/dispatch.hpp>
 #include <string>
 
 namespace test {

@@ -8,8 +8,8 @@
     "narrow/compiled_kernels.hpp: NARROW_COMPILED_KERNELS must be defined, here and in the files that use the kernels"
 #endif
 
-#include "kernel/instruction_sets.hpp"
-#include "kernel/isa.hpp"
+#include "simd/dispatch.hpp"
+#include "simd/instruction_sets.hpp"
 
 namespace narrow::kernel {
 

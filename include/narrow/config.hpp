@@ -5,6 +5,7 @@
 #error "narrow needs C++20: compile with -std=c++20 or later"
 #endif
 
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -36,3 +37,8 @@ using int_at_least =
     std::conditional_t<Bits <= 8, std::int8_t, std::conditional_t<Bits <= 16, std::int16_t, std::int32_t>>;
 
 }  // namespace narrow::detail
+
+namespace narrow::kernel {
+/// Of elements, rows and columns, and the differences between them.
+using index = std::ptrdiff_t;
+}  // namespace narrow::kernel

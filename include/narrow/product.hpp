@@ -1,8 +1,9 @@
 // Products and sums on ranges, for code without a matrix library.
 #pragma once
 
-#include "kernel/convert.hpp"
-#include "kernel/interface.hpp"
+#include "convert.hpp"
+#include "kernel/product.hpp"
+#include "kernel/reduce.hpp"
 
 namespace narrow {
 

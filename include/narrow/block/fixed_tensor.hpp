@@ -5,8 +5,8 @@
 #include <utility>
 #include <variant>
 
+#include "../convert.hpp"
 #include "../errors.hpp"
-#include "../kernel/convert.hpp"
 #include "format.hpp"
 #include "source.hpp"
 

@@ -1,7 +1,7 @@
 // Tensors from ranges and back, and their products, for code without a matrix library.
 #pragma once
 
-#include "../kernel/convert.hpp"
+#include "../convert.hpp"
 #include "tensor.hpp"
 
 namespace narrow {

@@ -3,9 +3,9 @@
 
 #include <array>
 
-#include "../kernel/environment.hpp"
 #include "../round/arithmetic.hpp"
 #include "../round/pack.hpp"
+#include "../runtime/environment.hpp"
 
 NARROW_STRICT_BEGIN
 

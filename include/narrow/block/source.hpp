@@ -6,8 +6,10 @@
 
 #include "../errors.hpp"
 #include "../format/limits.hpp"
-#include "../kernel/interface.hpp"
-#include "../kernel/threads.hpp"
+#include "../kernel/product.hpp"
+#include "../kernel/quantize.hpp"
+#include "../kernel/reduce.hpp"
+#include "../runtime/thread_pool.hpp"
 #include "grid.hpp"
 
 NARROW_STRICT_BEGIN

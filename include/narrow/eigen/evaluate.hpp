@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "../kernel/environment.hpp"
+#include "../runtime/environment.hpp"
 #include "scalar.hpp"
 
 namespace Eigen::internal {

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "../kernel/matrix_view.hpp"
+#include "../matrix_view.hpp"
 
 namespace narrow {
 

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "../kernel/environment.hpp"
+#include "../runtime/environment.hpp"
 #include "counts.hpp"
 #include "parameter.hpp"
 #include "state_io.hpp"

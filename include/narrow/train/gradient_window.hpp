@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "../errors.hpp"
-#include "../kernel/environment.hpp"
-#include "../kernel/moments.hpp"
-#include "../kernel/threads.hpp"
+#include "../kernel/reduce/moments.hpp"
+#include "../runtime/environment.hpp"
+#include "../runtime/thread_pool.hpp"
 #include "array_access.hpp"
 #include "parameter.hpp"
 

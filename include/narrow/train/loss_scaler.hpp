@@ -11,11 +11,12 @@
 #include <string>
 #include <string_view>
 
+#include "../convert.hpp"
 #include "../errors.hpp"
-#include "../kernel/convert.hpp"
-#include "../kernel/environment.hpp"
-#include "../kernel/interface.hpp"
-#include "../kernel/threads.hpp"
+#include "../kernel/quantize.hpp"
+#include "../kernel/reduce.hpp"
+#include "../runtime/environment.hpp"
+#include "../runtime/thread_pool.hpp"
 #include "array_access.hpp"
 #include "counts.hpp"
 #include "parameter.hpp"

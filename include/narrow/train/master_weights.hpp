@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "../convert.hpp"
 #include "../errors.hpp"
-#include "../kernel/convert.hpp"
 #include "array_access.hpp"
 #include "state_io.hpp"
 

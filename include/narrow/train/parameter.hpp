@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "../errors.hpp"
-#include "../kernel/matrix_view.hpp"
 #include "../math.hpp"
+#include "../matrix_view.hpp"
 
 namespace narrow::detail {
 

@@ -6,8 +6,8 @@
 #include <limits>
 #include <numbers>
 
-#include "../kernel/environment.hpp"
 #include "../round/random.hpp"
+#include "../runtime/environment.hpp"
 #include "array_access.hpp"
 #include "parameter.hpp"
 

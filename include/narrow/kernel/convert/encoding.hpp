@@ -1,0 +1,72 @@
+// What the kernels that convert codes need to know of a format.
+#pragma once
+
+#include <limits>
+
+#include "../../format/operators.hpp"
+#include "../../runtime/environment.hpp"
+#include "../../simd/kernel_table.hpp"
+
+NARROW_STRICT_BEGIN
+
+namespace narrow::kernel {
+
+/// Codes of T are those of floating<E, M>.
+template <class T, int E, int M> inline constexpr bool coded_as = false;
+template <int E, int M, class Round, class Overflow>
+inline constexpr bool coded_as<floating<E, M, specials::ieee, Round, Overflow>, E, M> = true;
+template <class T> inline constexpr bool coded_as_fp16 = coded_as<T, 5, 10>;
+template <class T> inline constexpr bool coded_as_bf16 = coded_as<T, 8, 7>;
+
+/// Whether there are kernels for the codes of T: not where they are those of float.
+template <class T> inline constexpr bool has_coder = false;
+template <narrow_float T>
+inline constexpr bool has_coder<T> = (T::layout::mantissa_bits < detail::binary32::mantissa_bits);
+
+/// The member for codes of this size.
+template <class T>
+inline constexpr auto coder = sizeof(T) == 1   ? &kernel_table::codes8
+                              : sizeof(T) == 2 ? &kernel_table::codes16
+                                               : &kernel_table::codes32;
+
+/// What a format's `decode` needs to know of it.
+template <narrow_float T> constexpr decoding decoding_of() {
+  using layout = typename T::layout;
+  using single = detail::binary32;
+  return {.dropped_bits = single::mantissa_bits - layout::mantissa_bits,
+          .sign_shift = layout::exponent_bits + layout::mantissa_bits,
+          .factor = detail::power_of_two(single::bias - layout::bias),
+          .magnitude_mask = layout::magnitude_mask,
+          .max_code = layout::max_finite,
+          .infinity = layout::has_infinity ? std::uint32_t{layout::infinity} : ~std::uint32_t{0},
+          .payload_mask = layout::has_payload ? std::uint32_t{single::mantissa_mask} : 0};
+}
+
+/// What a format's `encode` needs to know of it.
+template <narrow_float T, class Overflow> constexpr encoding encoding_of() {
+  using layout = typename T::layout;
+  using single = detail::binary32;
+  const auto code_of = [](float x) -> std::uint32_t {
+    return narrow_cast<T>(x, rounding::nearest_even{}, Overflow{}).bits();
+  };
+  constexpr int dropped = single::mantissa_bits - layout::mantissa_bits;
+  // Adding it to a number below the normal ones leaves a multiple of the smallest one in the last bit.
+  constexpr int magic_exponent = layout::min_quantum + single::mantissa_bits;
+  constexpr std::uint32_t last_code = code_of(std::numeric_limits<float>::max());
+  static_assert(last_code - layout::max_finite <= 1);
+  return {.dropped_bits = dropped,
+          .half = std::uint32_t{1} << (dropped - 1),
+          .rebias = static_cast<std::uint32_t>(single::bias - layout::bias) << layout::mantissa_bits,
+          .min_normal = static_cast<std::uint32_t>(layout::min_exponent + single::bias)
+                        << single::mantissa_bits,
+          .magic = detail::power_of_two(magic_exponent),
+          .last_code = last_code,
+          .sign_shift = layout::exponent_bits + layout::mantissa_bits,
+          .zero_sign = code_of(-0.0f),
+          .is_upper_half = dropped == 16 && layout::exponent_bits == 8 &&
+                           code_of(std::numeric_limits<float>::infinity()) == layout::max_finite + 1};
+}
+
+}  // namespace narrow::kernel
+
+NARROW_STRICT_END

@@ -1,0 +1,63 @@
+// What an instruction set offers for conversions between floats and the codes of narrow numbers.
+#pragma once
+
+#include "../shapes.hpp"
+
+namespace narrow::kernel {
+
+/// A floating-point format, as the conversion from float sees it.
+struct encoding {
+  int dropped_bits;          // of float's mantissa
+  std::uint32_t half;        // the first of them
+  std::uint32_t rebias;      // between the exponents, in units of the code
+  std::uint32_t min_normal;  // as a float's bits
+  float magic;               // what is added to smaller ones
+  std::uint32_t last_code;   // of a finite number, or the next one, which is that of what is beyond
+  int sign_shift;
+  std::uint32_t zero_sign;  // the code of -0
+  bool is_upper_half;       // of float's code, rounded: bf16
+};
+
+/// The same, as the conversion to float sees it.
+struct decoding {
+  int dropped_bits, sign_shift;
+  float factor;  // between the exponents
+  std::uint32_t magnitude_mask, max_code, infinity, payload_mask;
+};
+
+/// Between floats and codes of so many bits.
+struct code_kernels {
+  /// To nearest even. False if something was NaN, whose code then means nothing.
+  bool (*encode)(const float* from, const tile_shape&, void* to, const encoding&) = nullptr;
+  /// A line, rounded stochastically.
+  bool (*encode_stochastic)(const float* from, void* to, index n, const encoding&,
+                            const element_draws&) = nullptr;
+  void (*decode)(const void* from, float* to, index n, const decoding&) = nullptr;
+};
+
+/// Codes of 16 bits: those that have `first` or one of the `count` numbers from there on in the bits of the
+/// mask.
+struct code_range {
+  std::uint16_t mask, first, count;
+};
+
+/// The kernels of conversions; one that an instruction set has not is null.
+struct convert_table {
+  code_kernels codes8 = {}, codes16 = {}, codes32 = {};
+
+  /// Whether there is such a code.
+  bool (*has_code16)(const void* codes, index n, const code_range&) = nullptr;
+
+  /// to[i] = values[code] for the lower 7 bits of the code; its upper bit is the result's.
+  void (*look_up8)(const void* from, void* to, index n, const std::uint16_t* values) = nullptr;
+
+  /// Copies past the caches; `end_stream` afterwards, so that other threads see it.
+  void (*stream)(void* to, const void* from, std::size_t bytes) = nullptr;
+  void (*end_stream)() = nullptr;
+
+  void (*fp16_to_float)(const void* from, float* to, index n) = nullptr;
+  /// To nearest even, overflow as IEEE has it; NaN too.
+  void (*float_to_fp16)(const float* from, const tile_shape&, void* to) = nullptr;
+};
+
+}  // namespace narrow::kernel

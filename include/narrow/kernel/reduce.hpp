@@ -1,0 +1,32 @@
+// The door to sums of numbers.
+#pragma once
+
+#include "reduce/moments.hpp"
+#include "reduce/sum.hpp"
+
+namespace narrow::detail {
+/// A kernel's sum of elements A as the layers above see it.
+template <class A, class Sum> auto sum_of(Sum sum) {
+  if constexpr (narrow_fixed<A>)
+    return fixed_sum<int128, A::fraction_length>(sum);
+  else
+    return sum;
+}
+}  // namespace narrow::detail
+
+namespace narrow::kernel {
+
+/// sum over i of a[i stride]: float, or the exact sum of fixed-point numbers.
+template <class A> auto sum(const A* a, index stride, index n) {
+  const detail::float_environment guard;
+  return detail::sum_of<A>(sum_of_line(a, stride, n));
+}
+
+/// The same over all elements of a matrix.
+template <class A> auto sum(matrix_view<A> a) {
+  using element = std::remove_const_t<A>;
+  const detail::float_environment guard;
+  return detail::sum_of<element>(sum_of_matrix<element>(a));
+}
+
+}  // namespace narrow::kernel

@@ -1,0 +1,62 @@
+// Sums of lines: with the instruction set in use, or in plain C++.
+#pragma once
+
+#include "../product/dot.hpp"
+
+NARROW_STRICT_BEGIN
+
+namespace narrow::kernel {
+
+/// What numbers of T are added as, where they do not lie in memory in a form of their own.
+template <class T>
+using summed_element =
+    std::conditional_t<narrow_fixed<T>,
+                       std::conditional_t<sizeof(T) == 1, std::int8_t,
+                                          std::conditional_t<sizeof(T) == 2, std::int16_t, std::int32_t>>,
+                       std::conditional_t<narrowest<T>() == content::bf16, std::uint16_t, float>>;
+
+/// The kernel for lines of summed_element<T>.
+template <class T> auto sum_kernel(kernel_set t) {
+  if constexpr (narrow_fixed<T>)
+    return t.get < sizeof(T) == 1 ? &kernel_table::sum_int8
+           : sizeof(T) == 2       ? &kernel_table::sum_int16
+                                  : &kernel_table::sum_int32 > ();
+  else
+    return t.get < narrowest<T>() == content::bf16 ? &kernel_table::sum_bf16 : &kernel_table::sum_fp32 > ();
+}
+
+/// sum over i of a[i stride], float or the exact sum of mantissas; as many terms in a piece for every stride,
+/// so that it is the same.
+template <class T> auto sum_of_line(const T* a, index stride, index n) {
+  if constexpr (!narrow_fixed<T> && narrowest<T>() != content::bf16 && narrowest<T>() != content::fp32) {
+    return portable::sum(a, stride, n);
+  } else {
+    using result = decltype(portable::sum(a, stride, n));
+    kernel_set t = dispatch::instance().kernels();
+    const auto kernel = sum_kernel<T>(t);
+    if (!kernel) return portable::sum(a, stride, n);
+    line_piece<summed_element<T>, T> piece;
+    result total = 0;
+    for (index i = 0; i < n; i += piece.longest) {
+      const index count = std::min(piece.longest, n - i);
+      if constexpr (coded_as_fp16<T>)
+        if (stride == 1) {
+          total += t.get<&kernel_table::sum_fp16>()(a + i, count);
+          continue;
+        }
+      total += kernel(piece.read(t, a + i * stride, stride, count), count);
+    }
+    return total;
+  }
+}
+
+template <class T> NARROW_KERNEL auto sum_of_matrix(matrix_view<const T> a) {
+  if (detail::lies_by_rows(a)) a = a.transposed();
+  decltype(sum_of_line(a.data, 1, 0)) total = 0;
+  for (index j = 0; j < a.cols; ++j) total += sum_of_line(a.col(j).data, a.row_stride, a.rows);
+  return total;
+}
+
+}  // namespace narrow::kernel
+
+NARROW_STRICT_END

@@ -1,0 +1,42 @@
+// What kernels of all rooms are told: how the numbers lie that they read and write.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../round/random.hpp"
+
+namespace narrow::kernel {
+
+/// Four bytes: one float, two bf16 or int16, four int8; neighbours along the summed dimension of a product.
+using word = std::uint32_t;
+
+/// Half of a first-level cache.
+inline constexpr index near_bytes = 16384;
+
+/// Lines of numbers that follow one another, and so many elements from one line to the next.
+struct line_block {
+  index n = 0, lines = 1;
+  index from_stride = 0, to_stride = 0;
+
+  /// As one line where nothing lies between them.
+  constexpr line_block joined() const {
+    return from_stride == n && to_stride == n ? line_block{.n = n * lines} : *this;
+  }
+};
+
+/// What elements are rounded stochastically under: the indices first, first + step, ..., those of the next
+/// line line_step on.
+struct element_draws {
+  detail::random_key key{0, 0};
+  std::uint32_t first = 0, step = 1, line_step = 0;
+};
+
+/// Rows of numbers, `stride` elements apart, and where they go.
+struct tile_shape {
+  index rows = 0, cols = 0, stride = 0, to_stride = 0;
+
+  static constexpr tile_shape line(index n) { return {1, n, n, n}; }
+};
+
+}  // namespace narrow::kernel

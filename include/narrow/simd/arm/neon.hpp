@@ -1,0 +1,387 @@
+// NEON, which every AArch64 processor has, and what dot products of int8, BF16 and products of matrices of
+// int8 add to it: vectors of 128 bits.
+#pragma once
+
+#include <arm_neon.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "../region.hpp"
+#include "processor.hpp"
+
+NARROW_STRICT_BEGIN
+
+namespace narrow::kernel::neon {
+
+inline constexpr int vector_bytes = 16;
+
+/// A vector from any address.
+template <class Vector> inline Vector load_as(const void* from) {
+  Vector x;
+  std::memcpy(&x, from, sizeof x);
+  return x;
+}
+
+/// Whether a lane is not zero.
+template <class Lanes> inline bool any_of(const Lanes& lanes) {
+  return vmaxvq_u32(load_as<uint32x4_t>(&lanes)) != 0;
+}
+
+/// Stores the lower bytes of lanes of 32 bits as integers of Size bytes.
+template <int Size, class Lanes> inline void store_lower(void* to, const Lanes& lanes) {
+  const auto x = load_as<uint32x4_t>(&lanes);
+  const uint16x4_t halves = vmovn_u32(x);
+  if constexpr (Size == 1) {
+    const uint8x8_t bytes = vmovn_u16(vcombine_u16(halves, halves));
+    std::memcpy(to, &bytes, 4);
+  } else if constexpr (Size == 2) {
+    std::memcpy(to, &halves, sizeof halves);
+  } else {
+    std::memcpy(to, &x, sizeof x);
+  }
+}
+
+/// Integers of Size bytes in lanes of 32 bits, zeros above them.
+template <int Size> inline uint32x4_t load_lower(const void* from) {
+  if constexpr (Size == 1) {
+    uint8x8_t bytes = vdup_n_u8(0);
+    std::memcpy(&bytes, from, 4);
+    return vmovl_u16(vget_low_u16(vmovl_u8(bytes)));
+  } else if constexpr (Size == 2) {
+    return vmovl_u16(load_as<uint16x4_t>(from));
+  } else {
+    return load_as<uint32x4_t>(from);
+  }
+}
+
+#include "../bytes.inl"
+#include "../lanes.inl"
+
+#include "../bodies.inl"
+
+struct floats {
+  using vector = float32x4_t;
+  using lane = float;
+  static constexpr int lanes = 4;
+  static vector zero() { return vdupq_n_f32(0); }
+  static vector fill(lane x) { return vdupq_n_f32(x); }
+  static vector load(const word* from) { return load_as<vector>(from); }
+  static void store(lane* to, vector x) { vst1q_f32(to, x); }
+  static vector broadcast(word a) { return vreinterpretq_f32_u32(vdupq_n_u32(a)); }
+  static vector step(vector acc, word a, vector b) { return vfmaq_f32(acc, b, broadcast(a)); }
+};
+
+struct doubles {
+  using vector = float64x2_t;
+  using lane = double;
+  static constexpr int lanes = 2;
+  static vector fill(lane x) { return vdupq_n_f64(x); }
+  static vector load(const lane* from) { return vld1q_f64(from); }
+  static void store(lane* to, vector x) { vst1q_f64(to, x); }
+  static vector step(vector acc, lane a, vector b) { return vfmaq_f64(acc, b, fill(a)); }
+  static long_lanes integers(vector x) { return lanes_as<long_lanes>(vcvtq_s64_f64(x)); }
+};
+
+struct fp32_line : floats {
+  using sum = float;
+  static constexpr int elements = lanes, element_size = 4, x_size = 4, ways = 8;
+  static sum total(vector acc) { return total_of_lanes<fp32_line>(acc); }
+  static vector load(const void* from) { return load_as<vector>(from); }
+  static vector load_x(const void* from) { return load(from); }
+  static vector load_lanes(const lane* from) { return load(from); }
+  static vector add(vector a, vector b) { return a + b; }  // clang's intrinsic has the caller's flags
+  static vector multiply_add(vector acc, vector a, vector b) { return vfmaq_f32(acc, a, b); }
+};
+
+struct fp16_line : fp32_line {
+  static constexpr int element_size = 2;
+  static vector load(const void* from) { return vcvt_f32_f16(load_as<float16x4_t>(from)); }
+};
+
+struct bf16_line : fp32_line {
+  static constexpr int element_size = 2;
+  static vector load(const void* from) {
+    return vreinterpretq_f32_u32(vshll_n_u16(load_as<uint16x4_t>(from), 16));
+  }
+};
+
+struct integers {
+  using vector = int32x4_t;
+  using lane = std::int32_t;
+  static constexpr int lanes = 4;
+  static vector zero() { return vdupq_n_s32(0); }
+  static vector fill(lane x) { return vdupq_n_s32(x); }
+  static vector load(const void* from) { return load_as<vector>(from); }
+  static vector load_x(const void* from) { return load(from); }
+  static vector load_lanes(const lane* from) { return load(from); }
+  static void store(lane* to, vector x) { vst1q_s32(to, x); }
+  static vector add(vector a, vector b) { return vaddq_s32(a, b); }
+};
+
+struct int16_pairs : integers {
+  static vector step(vector acc, word a, vector b) {
+    // The first elements of all words, then the second ones: once for all rows.
+    const int16x8_t apart = vuzp1q_s16(vreinterpretq_s16_s32(b), vreinterpretq_s16_s32(vshrq_n_s32(b, 16)));
+    const int16x4_t pair = vreinterpret_s16_u32(vdup_n_u32(a));
+    return vmlal_high_lane_s16(vmlal_lane_s16(acc, vget_low_s16(apart), pair, 0), apart, pair, 1);
+  }
+};
+
+struct int16_line : int16_pairs {
+  using sum = std::int64_t;
+  static constexpr int elements = 2 * lanes, element_size = 2, x_size = 2, ways = 8;
+  static sum total(vector acc) { return total_of_lanes<int16_line>(acc); }
+  static vector low_pairs(vector a, vector b) {
+    return vreinterpretq_s32_s16(vzip1q_s16(vreinterpretq_s16_s32(a), vreinterpretq_s16_s32(b)));
+  }
+  static vector high_pairs(vector a, vector b) {
+    return vreinterpretq_s32_s16(vzip2q_s16(vreinterpretq_s16_s32(a), vreinterpretq_s16_s32(b)));
+  }
+  static vector high_half(vector b) {
+    return vreinterpretq_s32_s16(vshrq_n_s16(vreinterpretq_s16_s32(b), 8));
+  }
+  static vector low_half(vector b) {
+    return vreinterpretq_s32_s16(vandq_s16(vreinterpretq_s16_s32(b), vdupq_n_s16(0xff)));
+  }
+  static vector multiply_add(vector acc, vector a, vector b) {
+    const int16x8_t x = vreinterpretq_s16_s32(a), y = vreinterpretq_s16_s32(b);
+    return vmlal_high_s16(vmlal_s16(acc, vget_low_s16(x), vget_low_s16(y)), x, y);
+  }
+};
+
+/// As many products as an inner product of int16 may have fill four lanes, but not eight.
+struct int16_dot : int16_line {
+  struct vector {
+    int32x4_t low, high;
+  };
+  static constexpr int ways = 4;
+  static vector zero() { return {integers::zero(), integers::zero()}; }
+  static vector add(vector a, vector b) {
+    return {integers::add(a.low, b.low), integers::add(a.high, b.high)};
+  }
+  static vector multiply_add(vector acc, int32x4_t a, int32x4_t b) {
+    const int16x8_t x = vreinterpretq_s16_s32(a), y = vreinterpretq_s16_s32(b);
+    return {vmlal_s16(acc.low, vget_low_s16(x), vget_low_s16(y)), vmlal_high_s16(acc.high, x, y)};
+  }
+  static sum total(vector acc) { return int16_line::total(acc.low) + int16_line::total(acc.high); }
+};
+
+using wide_int16_line = in_halves<int16_dot>;
+
+struct int8_line : int16_line {
+  static constexpr int element_size = 1;
+  static vector load(const void* from) { return vreinterpretq_s32_s16(vmovl_s8(load_as<int8x8_t>(from))); }
+};
+
+using summed_int8 = summed_integers<std::int8_t, std::int32_t>;
+
+/// For 16 codes of 8 bits at a time: the values of their lower 7 bits, with the upper one as the sign.
+struct byte_table {
+  static constexpr index count = 16;
+  uint8x16x4_t low[2], high[2];  // bytes of the values of the lower and of the upper codes
+  explicit byte_table(const std::uint16_t* values) {
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(values);
+    for (int half = 0; half < 2; ++half)
+      for (int k = 0; k < 4; ++k, bytes += 2 * count) {
+        const uint8x16x2_t apart = vld2q_u8(bytes);
+        low[half].val[k] = apart.val[0];
+        high[half].val[k] = apart.val[1];
+      }
+  }
+  void operator()(const std::uint8_t* codes, std::uint8_t* to) const {
+    const uint8x16_t code = vld1q_u8(codes);
+    const uint8x16_t lower = vandq_u8(code, vdupq_n_u8(0x7f)), upper = vsubq_u8(lower, vdupq_n_u8(64));
+    // What is no index of a table becomes 0, or in the second look-up stays as it is.
+    uint8x16x2_t value = {{vqtbx4q_u8(vqtbl4q_u8(low[0], lower), low[1], upper),
+                           vqtbx4q_u8(vqtbl4q_u8(high[0], lower), high[1], upper)}};
+    value.val[1] = vorrq_u8(value.val[1], vandq_u8(code, vdupq_n_u8(0x80)));
+    vst2q_u8(to, value);
+  }
+};
+
+NARROW_KERNEL inline void look_up8(const void* from, void* to, index n, const std::uint16_t* values) {
+  constexpr index count = byte_table::count;
+  const byte_table look(values);
+  const auto* next = static_cast<const std::uint8_t*>(from);
+  auto* result = static_cast<std::uint8_t*>(to);
+  for (; n >= count; n -= count, next += count, result += 2 * count) look(next, result);
+  if (n <= 0) return;
+  std::uint8_t rest[count], results[2 * count];
+  read_part(rest, next, n);
+  look(rest, results);
+  std::memcpy(result, results, 2 * static_cast<std::size_t>(n));
+}
+
+struct fp16_codes {
+  static void decode(const void* from, float* to) { vst1q_f32(to, fp16_line::load(from)); }
+  void operator()(const float* from, void* to) const {
+    const float16x4_t codes = vcvt_f16_f32(vld1q_f32(from));
+    std::memcpy(to, &codes, sizeof codes);
+  }
+};
+
+#include "../vector_kernels.inl"
+
+struct kernels {
+  template <class Table> static constexpr void offer(Table& table) {
+    offer_vectors(table);
+    NARROW_OFFER(fp32, panels<floats, 6, 4>());
+    NARROW_OFFER(int16, panels<int16_pairs, 6, 4>());
+    NARROW_OFFER(wide, wide_products<doubles, 6, 4>());
+    NARROW_OFFER(dot_int16, dot_line<int16_dot>);
+    NARROW_OFFER(look_up8, look_up8);
+  }
+};
+
+}  // namespace narrow::kernel::neon
+
+NARROW_STRICT_END
+
+// clang 14 declares the intrinsics of what follows only where the whole file is compiled for them: hence the
+// assembly.
+
+NARROW_TARGET_BEGIN("dotprod")
+
+namespace narrow::kernel::neon_dot {
+
+using neon::read_part;
+#include "../../kernel/product/dot.inl"
+#include "../../kernel/product/gemv.inl"
+#include "../../kernel/product/panels.inl"
+
+/// SDOT takes int8 in both factors, which needs no correction, and does not saturate.
+struct int8_quads : neon::integers {
+  static vector multiply_add(vector acc, vector a, vector b) {
+    asm("sdot %0.4s, %1.16b, %2.16b" : "+w"(acc) : "w"(a), "w"(b));
+    return acc;
+  }
+  static vector step(vector acc, word a, vector b) {
+    return multiply_add(acc, b, fill(static_cast<lane>(a)));
+  }
+};
+
+struct int8_line : int8_quads {
+  using sum = std::int64_t;
+  static constexpr int elements = 4 * lanes, element_size = 1, x_size = 1, ways = 8;
+  static sum total(vector acc) { return total_of_lanes<int8_line>(acc); }
+  static vector low_bytes(vector a, vector b) {
+    return vreinterpretq_s32_s8(vzip1q_s8(vreinterpretq_s8_s32(a), vreinterpretq_s8_s32(b)));
+  }
+  static vector high_bytes(vector a, vector b) {
+    return vreinterpretq_s32_s8(vzip2q_s8(vreinterpretq_s8_s32(a), vreinterpretq_s8_s32(b)));
+  }
+  static vector low_pairs(vector a, vector b) { return neon::int16_line::low_pairs(a, b); }
+  static vector high_pairs(vector a, vector b) { return neon::int16_line::high_pairs(a, b); }
+};
+
+struct kernels {
+  template <class Table> static constexpr void offer(Table& table) {
+    NARROW_OFFER(int8, panels<int8_quads, 6, 4>());
+    NARROW_OFFER(dot_int8, dot_line<int8_line>);
+    NARROW_OFFER(lines_int8, line_products<quad_columns<int8_line>, int8_line>());
+  }
+};
+
+}  // namespace narrow::kernel::neon_dot
+
+NARROW_TARGET_END
+
+NARROW_TARGET_BEGIN("bf16")
+
+namespace narrow::kernel::neon_bf16 {
+
+using neon::read_part;
+#include "../../kernel/product/dot.inl"
+#include "../../kernel/product/panels.inl"
+
+/// BFDOT and BFMMLA are not used: they round to odd, twice for two products, which is more than the error
+/// that a product may have, and flush subnormals. BFMLALB and BFMLALT are FMA of the first and the second
+/// elements of words, as float has it.
+struct bf16_pairs : neon::floats {
+  static vector multiply_add(vector acc, vector a, vector b) {
+    asm("bfmlalb %0.4s, %1.8h, %2.8h" : "+w"(acc) : "w"(a), "w"(b));
+    asm("bfmlalt %0.4s, %1.8h, %2.8h" : "+w"(acc) : "w"(a), "w"(b));
+    return acc;
+  }
+  static vector step(vector acc, word a, vector b) { return multiply_add(acc, b, broadcast(a)); }
+};
+
+struct bf16_line : neon::fp32_line {
+  static constexpr int elements = 2 * lanes, element_size = 2;
+  static vector multiply_add(vector acc, vector a, vector b) { return bf16_pairs::multiply_add(acc, a, b); }
+};
+
+NARROW_KERNEL inline bool dot_any_bf16(const void* a, const void* b, index n, float* sum) {
+  *sum = dot_line<bf16_line>(a, b, n);
+  return true;  // subnormals count
+}
+
+struct kernels {
+  template <class Table> static constexpr void offer(Table& table) {
+    NARROW_OFFER(bf16, panels<bf16_pairs, 6, 4>());
+    NARROW_OFFER(dot_bf16, dot_line<bf16_line>);
+    NARROW_OFFER(dot_any_bf16, dot_any_bf16);
+  }
+};
+
+}  // namespace narrow::kernel::neon_bf16
+
+NARROW_TARGET_END
+
+NARROW_TARGET_BEGIN("i8mm")
+
+namespace narrow::kernel::neon_i8mm {
+
+/// SMMLA multiplies two rows of eight int8 with two columns of eight: two groups at a time. Of panels as wide
+/// as `Width` vectors the first ones.
+template <int Rows, int Width, int Vectors>
+NARROW_KERNEL void multiply_panels(const left_panel& a, const word* b, index groups, const std::int32_t*,
+                                   std::int32_t* tile, index stride) {
+  using ints = neon::integers;
+  static_assert(Rows % 2 == 0);
+  constexpr int row_pairs = Rows / 2, column_pairs = 2 * Vectors;
+  ints::vector acc[row_pairs][column_pairs];  // of two rows and two columns
+  NARROW_UNROLL for (auto& pair : acc) NARROW_UNROLL for (ints::vector& sums : pair) sums = ints::zero();
+  for (index p = 0; p < groups; p += 2, b += 2 * Width * ints::lanes) {
+    ints::vector columns[column_pairs];
+    NARROW_UNROLL for (int v = 0; v < Vectors; ++v) {
+      const ints::vector x = ints::load(b + v * ints::lanes), y = ints::load(b + (Width + v) * ints::lanes);
+      columns[2 * v] = vzip1q_s32(x, y);
+      columns[2 * v + 1] = vzip2q_s32(x, y);
+    }
+    NARROW_UNROLL for (int i = 0; i < row_pairs; ++i) {
+      word words[ints::lanes];
+      for (int w = 0; w < ints::lanes; ++w)
+        std::memcpy(&words[w], a.data + (2 * i + w / 2) * a.row_step + (p + w % 2) * a.group_step,
+                    sizeof words[w]);
+      const ints::vector rows = ints::load(words);
+      NARROW_UNROLL for (int v = 0; v < column_pairs; ++v) asm(
+          "smmla %0.4s, %1.16b, %2.16b" : "+w"(acc[i][v]) : "w"(rows), "w"(columns[v]));
+    }
+  }
+  NARROW_UNROLL for (int i = 0; i < row_pairs; ++i) NARROW_UNROLL for (int v = 0; v < Vectors; ++v) {
+    const int64x2_t left = vreinterpretq_s64_s32(acc[i][2 * v]),
+                    right = vreinterpretq_s64_s32(acc[i][2 * v + 1]);
+    std::int32_t* const to = tile + 2 * i * stride + v * ints::lanes;
+    ints::store(to, vreinterpretq_s32_s64(vzip1q_s64(left, right)));
+    ints::store(to + stride, vreinterpretq_s32_s64(vzip2q_s64(left, right)));
+  }
+}
+
+template <int Rows, int Vectors> constexpr panel_kernel<std::int32_t> panels() {
+  panel_kernel<std::int32_t> result{Rows, Vectors * neon::integers::lanes,
+                                    multiply_panels<Rows, Vectors, Vectors>,
+                                    multiply_panels<Rows, Vectors, Vectors / 2>};
+  result.multiple = 2;
+  return result;
+}
+
+struct kernels {
+  template <class Table> static constexpr void offer(Table& table) { NARROW_OFFER(int8, panels<8, 2>()); }
+};
+
+}  // namespace narrow::kernel::neon_i8mm
+
+NARROW_TARGET_END

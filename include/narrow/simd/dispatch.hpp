@@ -1,0 +1,129 @@
+// Where kernels come from: the list of instruction sets, the one in use, and the way in to its kernels.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <bitset>
+#include <cstdlib>
+#include <span>
+#include <string>
+#include <type_traits>
+
+#include "../errors.hpp"
+#include "../runtime/environment.hpp"
+#include "kernel_table.hpp"
+#if !defined(NARROW_COMPILED_KERNELS)
+#include "instruction_sets.hpp"
+#endif
+
+namespace narrow::kernel {
+
+/// What a path of members leads to. Written out, so that no kernel is compiled for a template that nobody
+/// uses.
+template <class From, auto... Path> struct member_at { using type = From; };
+template <class From, auto Member, auto... Path>
+struct member_at<From, Member, Path...>
+    : member_at<std::remove_cvref_t<decltype(std::declval<From&>().*Member)>, Path...> {};
+template <auto... Path> using kernel_type = typename member_at<kernel_table, Path...>::type;
+
+#if defined(NARROW_COMPILED_KERNELS)
+
+/// Those of the source file that includes narrow/compiled_kernels.hpp.
+extern const std::span<const instruction_set> compiled_instruction_sets;
+extern const std::span<const every_kernel> compiled_kernels;
+
+inline std::size_t instruction_set_count() { return compiled_instruction_sets.size(); }
+inline const instruction_set& instruction_set_at(std::size_t i) { return compiled_instruction_sets[i]; }
+
+template <auto... Path> const kernel_type<Path...>& kernel_at(std::size_t i) {
+  return (compiled_kernels[i].kernels.*....*Path);
+}
+
+#else
+
+constexpr std::size_t instruction_set_count() { return instruction_sets.size(); }
+inline const instruction_set& instruction_set_at(std::size_t i) { return instruction_sets[i]; }
+
+template <auto Member, auto... Path> const kernel_type<Member, Path...>& kernel_at(std::size_t i) {
+  static constexpr auto kernels = [] {
+    constexpr auto tables = listed_sets.kernels<one_kernel<Member> >();
+    std::array<kernel_type<Member, Path...>, tables.size()> result{};
+    for (std::size_t j = 0; j < result.size(); ++j) result[j] = (tables[j].kernel.*....*Path);
+    return result;
+  }();
+  return kernels[i];
+}
+
+#endif
+
+/// The kernels of an instruction set.
+class kernel_set {
+ public:
+  constexpr explicit kernel_set(std::size_t i) : at_(i) {}
+
+  /// For example get<&kernel_table::fp32>(); null if there is none.
+  template <auto... Path> const kernel_type<Path...>& get() const { return kernel_at<Path...>(at_); }
+
+ private:
+  std::size_t at_;
+};
+
+/// Which instruction sets there are, and the one in use.
+class dispatch {
+ public:
+  static dispatch& instance() {
+    static dispatch the_one;
+    // Not in its constructor: a static object that was not constructed would wait for itself where the
+    // exception passes code compiled without exceptions.
+    if (!the_one.refused_.empty()) [[unlikely]]
+      the_one.choose(the_one.refused_, "the environment variable NARROW_ISA");
+    return the_one;
+  }
+
+  std::size_t chosen() const { return chosen_.load(std::memory_order_relaxed); }
+  kernel_set kernels() const { return kernel_set(chosen()); }
+  static std::string_view name_of(std::size_t i) { return instruction_set_at(i).name; }
+  /// Whether this processor has it.
+  bool supports(std::size_t i) const { return supported_[i]; }
+
+  void choose(std::string_view name, const char* who) {
+    if (take(name)) return;
+    std::string known;
+    for (std::size_t i = 0; i < instruction_set_count(); ++i)
+      if (supports(i)) known += (known.empty() ? "" : ", ") + std::string(name_of(i));
+    detail::fail<std::invalid_argument>(std::string(who) + ": \"" + std::string(name) + "\" must be one of " +
+                                        known + ", which this processor supports");
+  }
+
+ private:
+  dispatch() {
+    for (std::size_t i = 0; i < instruction_set_count(); ++i) {
+      supported_[i] = instruction_set_at(i).supported();
+      if (supported_[i]) chosen_ = i;
+    }
+    const char* const name = std::getenv("NARROW_ISA");
+    if (name != nullptr && *name != '\0' && !take(name)) refused_ = name;
+  }
+
+  /// Whether there is one of this name.
+  bool take(std::string_view name) {
+    for (std::size_t i = 0; i < instruction_set_count(); ++i)
+      if (supports(i) && name_of(i) == name) return chosen_.store(i, std::memory_order_relaxed), true;
+    return false;
+  }
+
+  std::string refused_;  // a name in the environment
+  std::bitset<64> supported_;
+  std::atomic<std::size_t> chosen_ = 0;
+};
+
+/// use(kernels) with those of the instruction set in use, while this thread rounds to nearest, keeps
+/// subnormals and traps nothing; then the caller's control register is back. Not inlined, so that what `use`
+/// computes keeps to the floating point of the region that it is written in. Nothing else hands out kernels:
+/// what runs one has come this way.
+template <class Use> NARROW_KERNEL decltype(auto) enter(const Use& use) {
+  const detail::float_environment environment;
+  return use(dispatch::instance().kernels());
+}
+
+}  // namespace narrow::kernel

@@ -1,0 +1,48 @@
+// What an instruction set offers: a table of kernels, written over pointers, so that it can be compiled for a
+// processor that the rest of the program is not compiled for.
+#pragma once
+
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "../kernel/convert/table.hpp"
+#include "../kernel/product/table.hpp"
+#include "../kernel/quantize/table.hpp"
+#include "../kernel/reduce/table.hpp"
+
+namespace narrow::kernel {
+
+/// What one instruction set adds to the one that it extends: the kernels of every room.
+struct kernel_table : convert_table, product_table, quantize_table, reduce_table {};
+
+struct instruction_set {
+  std::string_view name, extends;
+  bool (*supported)();   // by the processor and the operating system
+  std::size_t base = 0;  // where in the list the one is that it extends
+};
+
+// A program compiles the kernels that it asks for. So an instruction set is not a table, but a type with a
+// function template `offer(table)`, which offers each kernel by its name to a table of all or of one.
+
+template <auto Member> struct member {};
+
+template <auto Member> struct one_kernel {
+  std::remove_cvref_t<decltype(std::declval<kernel_table>().*Member)> kernel = {};
+  template <auto Offered> static constexpr bool wants = std::is_same_v<member<Offered>, member<Member>>;
+  template <auto> constexpr auto& at() { return kernel; }
+};
+struct every_kernel {
+  kernel_table kernels = {};
+  template <auto> static constexpr bool wants = true;
+  template <auto Member> constexpr auto& at() { return kernels.*Member; }
+};
+struct no_kernels {
+  template <class Table> static constexpr void offer(Table&) {}
+};
+/// In such a function: the kernel `name` is what follows.
+#define NARROW_OFFER(name, ...)                             \
+  if constexpr (Table::template wants<&kernel_table::name>) \
+  table.template at<&kernel_table::name>() = __VA_ARGS__
+
+}  // namespace narrow::kernel

@@ -1,0 +1,12 @@
+// A processor that only the portable kernels know.
+#pragma once
+
+#include "../kernel_table.hpp"
+
+namespace narrow::kernel {
+
+struct processor {
+  static processor probe() { return {}; }
+};
+
+}  // namespace narrow::kernel

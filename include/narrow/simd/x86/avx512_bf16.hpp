@@ -1,0 +1,72 @@
+// What BF16 adds to AVX-512.
+#pragma once
+
+#include "avx512.hpp"
+
+NARROW_TARGET_BEGIN("avx2,fma,f16c,avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx512bf16")
+
+namespace narrow::kernel::avx512_bf16 {
+
+using avx512::read_part;
+#include "../../kernel/product/dot.inl"
+#include "../../kernel/product/panels.inl"
+
+struct bf16_pairs : avx512::floats {
+  static vector step(vector acc, word a, vector b) {
+    return _mm512_dpbf16_ps(acc, reinterpret_cast<__m512bh>(b), reinterpret_cast<__m512bh>(broadcast(a)));
+  }
+};
+
+struct bf16_line : avx512::fp32_line {
+  static constexpr int elements = 2 * lanes, element_size = 2;
+  static vector multiply_add(vector acc, vector a, vector b) {
+    return _mm512_dpbf16_ps(acc, reinterpret_cast<__m512bh>(a), reinterpret_cast<__m512bh>(b));
+  }
+};
+
+/// As a line of bf16, and the least of twice the smaller magnitudes, less 1: of a zero, which makes a zero
+/// whatever the other is, the largest number.
+struct checked_bf16_line : bf16_line {
+  struct vector {
+    __m512 acc;
+    __m512i least;
+  };
+  struct sum {
+    float value;
+    bool exact;
+  };
+  static constexpr int ways = 8;
+  static __m512i load(const void* from) { return _mm512_loadu_si512(from); }
+  static vector zero() { return {bf16_line::zero(), _mm512_set1_epi16(-1)}; }
+  static vector add(vector a, vector b) {
+    return {bf16_line::add(a.acc, b.acc), _mm512_min_epu16(a.least, b.least)};
+  }
+  static vector multiply_add(vector acc, __m512i a, __m512i b) {
+    const __m512i smaller = _mm512_min_epu16(_mm512_add_epi16(a, a), _mm512_add_epi16(b, b));
+    return {_mm512_dpbf16_ps(acc.acc, reinterpret_cast<__m512bh>(a), reinterpret_cast<__m512bh>(b)),
+            _mm512_min_epu16(acc.least, _mm512_add_epi16(smaller, _mm512_set1_epi16(-1)))};
+  }
+  static sum total(vector acc) {
+    constexpr short largest_subnormal = 2 * 0x7f - 1;
+    return {total_of_lanes<bf16_line>(acc.acc),
+            _mm512_cmple_epu16_mask(acc.least, _mm512_set1_epi16(largest_subnormal)) == 0};
+  }
+};
+
+NARROW_KERNEL inline bool dot_any_bf16(const void* a, const void* b, index n, float* sum) {
+  const checked_bf16_line::sum result = dot_line<checked_bf16_line>(a, b, n);
+  *sum = result.value;
+  return result.exact;
+}
+
+struct kernels {
+  template <class Table> static constexpr void offer(Table& table) {
+    NARROW_OFFER(bf16, panels<bf16_pairs, 14, 2, 8>());
+    NARROW_OFFER(dot_bf16, dot_line<bf16_line>);
+    NARROW_OFFER(dot_any_bf16, dot_any_bf16);
+  }
+};
+
+}  // namespace narrow::kernel::avx512_bf16
+
+NARROW_TARGET_END

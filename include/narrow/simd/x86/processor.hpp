@@ -1,0 +1,69 @@
+// What an x86-64 processor can do, and the operating system saves.
+#pragma once
+
+#include <cpuid.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+#include <cstdint>
+
+#include "../kernel_table.hpp"
+
+namespace narrow::kernel {
+
+struct processor {
+  bool avx2 = false;  // with FMA and F16C
+  bool avx_vnni = false;
+  bool avx512 = false;  // F, BW, VL, DQ
+  bool avx512_vnni = false;
+  bool avx512_bf16 = false;
+  bool amx = false;  // tiles, BF16 and INT8
+
+  static processor probe() {
+    struct registers {
+      unsigned a = 0, b = 0, c = 0, d = 0;
+    };
+    const auto cpuid = [](unsigned leaf, unsigned subleaf) {
+      registers r;
+      return __get_cpuid_count(leaf, subleaf, &r.a, &r.b, &r.c, &r.d) != 0 ? r : registers{};
+    };
+    const auto bit = [](unsigned flags, int n) { return (flags >> n & 1) != 0; };
+    const registers basic = cpuid(1, 0), more = cpuid(7, 0), extra = cpuid(7, 1);
+
+    constexpr int fma = 12, osxsave = 27, avx = 28, f16c = 29;
+    processor p;
+    if (!bit(basic.c, osxsave) || !bit(basic.c, avx)) return p;
+    unsigned saved = 0, high = 0;
+    asm volatile("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
+    constexpr unsigned ymm_state = 1u << 1 | 1u << 2, zmm_state = ymm_state | 1u << 5 | 1u << 6 | 1u << 7;
+    constexpr int avx2_bit = 5, avx512f = 16, avx512dq = 17, avx512bw = 30, avx512vl = 31, vnni = 11,
+                  vex_vnni = 4, bf16 = 5;
+    p.avx2 =
+        (saved & ymm_state) == ymm_state && bit(more.b, avx2_bit) && bit(basic.c, fma) && bit(basic.c, f16c);
+    p.avx_vnni = p.avx2 && bit(extra.a, vex_vnni);
+    p.avx512 = p.avx2 && (saved & zmm_state) == zmm_state && bit(more.b, avx512f) && bit(more.b, avx512dq) &&
+               bit(more.b, avx512bw) && bit(more.b, avx512vl);
+    p.avx512_vnni = p.avx512 && bit(more.c, vnni);
+    p.avx512_bf16 = p.avx512_vnni && bit(extra.a, bf16);
+    constexpr unsigned tile_state = 1u << 17 | 1u << 18;
+    constexpr int amx_bf16 = 22, amx_tile = 24, amx_int8 = 25;
+    p.amx = p.avx512_bf16 && (saved & tile_state) == tile_state && bit(more.d, amx_bf16) &&
+            bit(more.d, amx_tile) && bit(more.d, amx_int8) && may_have_tiles();
+    return p;
+  }
+
+ private:
+  /// Linux saves tiles for a process that has asked for it (its Documentation/arch/x86/xstate.rst).
+  static bool may_have_tiles() {
+#if defined(__linux__)
+    constexpr long request_permission = 0x1023, tile_data = 18;
+    return syscall(SYS_arch_prctl, request_permission, tile_data) == 0;
+#else
+    return false;
+#endif
+  }
+};
+
+}  // namespace narrow::kernel
