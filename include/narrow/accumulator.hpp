@@ -6,7 +6,7 @@
 
 #include "format/operators.hpp"
 
-namespace narrow {
+namespace narrow::inline NARROW_ABI {
 
 /// An exact sum of products of two fixed-point numbers: mantissa() * 2^-fraction_length.
 ///
@@ -104,4 +104,4 @@ template <class T> constexpr std::int64_t largest_element() {
 /// have half its fraction length, come back as a fixed_sum of their own.
 template <narrow_scalar T> using accumulator_t = typename detail::meeting<T, T>::result;
 
-}  // namespace narrow
+}  // namespace narrow::inline NARROW_ABI

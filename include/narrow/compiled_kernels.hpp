@@ -11,11 +11,11 @@
 #include "simd/dispatch.hpp"
 #include "simd/instruction_sets.hpp"
 
-namespace narrow::kernel {
+namespace narrow::inline NARROW_ABI::kernel {
 
 const std::span<const instruction_set> compiled_instruction_sets{instruction_sets};
 
 inline constexpr auto kernel_tables = listed_sets.kernels<every_kernel>();
 const std::span<const every_kernel> compiled_kernels{kernel_tables};
 
-}  // namespace narrow::kernel
+}  // namespace narrow::inline NARROW_ABI::kernel

@@ -7,7 +7,7 @@
 
 #include "config.hpp"
 
-namespace narrow {
+namespace narrow::inline NARROW_ABI {
 
 /// How a floating format spends its top encodings.
 ///
@@ -85,4 +85,4 @@ template <class T> using number_t = typename number_type<T>::type;
 /// > 24.
 template <narrow_scalar T> using carrier_t = typename T::carrier;
 
-}  // namespace narrow
+}  // namespace narrow::inline NARROW_ABI

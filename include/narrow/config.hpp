@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "version.hpp"
+
 #if defined(__SANITIZE_ADDRESS__)  // g++
 #define NARROW_ADDRESS_SANITIZER true
 #elif defined(__has_feature)  // clang
@@ -17,7 +19,17 @@
 #define NARROW_ADDRESS_SANITIZER false
 #endif
 
-namespace narrow::detail {
+// The name of the namespace that everything stands in: of the version, and of where the kernels are compiled.
+// Object files for which one of them differs have no symbol in common, so that no linker joins them silently.
+#define NARROW_JOINED_(a, b, c) a##b##_##c
+#define NARROW_JOINED(a, b, c) NARROW_JOINED_(a, b, c)
+#if defined(NARROW_COMPILED_KERNELS)
+#define NARROW_ABI NARROW_JOINED(linked_v, NARROW_VERSION_MAJOR, NARROW_VERSION_MINOR)
+#else
+#define NARROW_ABI NARROW_JOINED(v, NARROW_VERSION_MAJOR, NARROW_VERSION_MINOR)
+#endif
+
+namespace narrow::inline NARROW_ABI::detail {
 
 /// Two machine words as one unsigned integer; std::integral does not count it as one in strict mode.
 __extension__ typedef unsigned __int128 uint128;
@@ -36,9 +48,9 @@ template <int Bits>
 using int_at_least =
     std::conditional_t<Bits <= 8, std::int8_t, std::conditional_t<Bits <= 16, std::int16_t, std::int32_t>>;
 
-}  // namespace narrow::detail
+}  // namespace narrow::inline NARROW_ABI::detail
 
-namespace narrow::kernel {
+namespace narrow::inline NARROW_ABI::kernel {
 /// Of elements, rows and columns, and the differences between them.
 using index = std::ptrdiff_t;
-}  // namespace narrow::kernel
+}  // namespace narrow::inline NARROW_ABI::kernel

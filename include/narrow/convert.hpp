@@ -9,7 +9,7 @@
 #include "matrix_view.hpp"
 #include "runtime/environment.hpp"
 
-namespace narrow {
+namespace narrow::inline NARROW_ABI {
 
 namespace detail {
 
@@ -102,4 +102,4 @@ void convert(const From& from, To&& to, const Round& round = Round{}) {
   detail::convert(std::ranges::data(from), std::ranges::data(to), n, round);
 }
 
-}  // namespace narrow
+}  // namespace narrow::inline NARROW_ABI

@@ -14,7 +14,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace narrow::detail {
+namespace narrow::inline NARROW_ABI::detail {
 
 /// The exceptions that the library throws.
 enum class error { invalid_argument, length_error, logic_error, out_of_range, runtime_error };
@@ -110,4 +110,4 @@ template <class F> std::optional<std::string> refusal_of(const std::string& atte
   return std::nullopt;
 }
 
-}  // namespace narrow::detail
+}  // namespace narrow::inline NARROW_ABI::detail

@@ -9,7 +9,7 @@
 
 #include "format/operators.hpp"
 
-namespace narrow {
+namespace narrow::inline NARROW_ABI {
 
 /// As `float` (as `double` where WL > 24), with the stream's flags and precision.
 template <class Char, class Traits, narrow_scalar T>
@@ -25,7 +25,7 @@ std::basic_istream<Char, Traits>& operator>>(std::basic_istream<Char, Traits>& i
   return in;
 }
 
-}  // namespace narrow
+}  // namespace narrow::inline NARROW_ABI
 
 #ifdef __cpp_lib_format
 /// With the format specifications of the carrier.

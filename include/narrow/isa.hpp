@@ -5,7 +5,7 @@
 
 #include "simd/dispatch.hpp"
 
-namespace narrow {
+namespace narrow::inline NARROW_ABI {
 
 /// The instruction set that kernels use: `portable`; on x86-64 `avx2` (with FMA and F16C), `avx_vnni` (AVX2
 /// with AVX-VNNI), `avx512` (F, BW, VL, DQ), `avx512_vnni`, `avx512_bf16` (which has VNNI, too), `amx` (which
@@ -25,4 +25,4 @@ inline std::string_view isa_name() {
 /// listing the names if it is none, or none that this processor has; then nothing changes.
 inline void use_isa(std::string_view name) { kernel::dispatch::instance().choose(name, "narrow::use_isa"); }
 
-}  // namespace narrow
+}  // namespace narrow::inline NARROW_ABI

@@ -6,7 +6,7 @@
 
 #include "format/limits.hpp"
 
-namespace narrow {
+namespace narrow::inline NARROW_ABI {
 
 namespace detail {
 /// Classification by bits, which -ffast-math cannot remove.
@@ -154,4 +154,4 @@ constexpr detail::mixed_t<A, B> fmax(A a, B b) noexcept(detail::cannot_throw<det
                                           : static_cast<result>(a);
 }
 
-}  // namespace narrow
+}  // namespace narrow::inline NARROW_ABI

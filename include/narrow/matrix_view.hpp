@@ -10,7 +10,7 @@
 #include "concepts.hpp"
 #include "errors.hpp"
 
-namespace narrow {
+namespace narrow::inline NARROW_ABI {
 
 /// `rows` x `cols` elements of T at `data`; neighbours in a column are `row_stride` elements apart,
 /// neighbours in a row `col_stride`. Strides may be negative. Nothing is owned and nothing is checked.
@@ -146,4 +146,4 @@ detail::view_of<R> column_major(R&& range, std::ptrdiff_t rows, std::ptrdiff_t c
   return column_major(range, rows, cols, rows);
 }
 
-}  // namespace narrow
+}  // namespace narrow::inline NARROW_ABI

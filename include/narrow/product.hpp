@@ -5,7 +5,7 @@
 #include "kernel/product.hpp"
 #include "kernel/reduce.hpp"
 
-namespace narrow {
+namespace narrow::inline NARROW_ABI {
 
 namespace detail {
 
@@ -92,4 +92,4 @@ void gemv(matrix_view<A> a, const X& x, Y&& y, double alpha = 1, double beta = 0
   gemm(a, column_major(x, n, 1), column_major(y, m, 1), alpha, beta);
 }
 
-}  // namespace narrow
+}  // namespace narrow::inline NARROW_ABI

@@ -7,7 +7,7 @@
 #include "errors.hpp"
 #include "runtime/thread_pool.hpp"
 
-namespace narrow {
+namespace narrow::inline NARROW_ABI {
 
 /// How many threads large products, assignments to tensors in blocks or of a fixed-point format, and passes
 /// over gradients run on, the caller's included; by default 1. Results do not depend on it. Where several
@@ -47,4 +47,4 @@ template <std::invocable<std::ptrdiff_t> Part> void parallel_for(std::ptrdiff_t 
   });
 }
 
-}  // namespace narrow
+}  // namespace narrow::inline NARROW_ABI

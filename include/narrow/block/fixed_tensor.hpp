@@ -12,7 +12,7 @@
 
 NARROW_STRICT_BEGIN
 
-namespace narrow {
+namespace narrow::inline NARROW_ABI {
 
 /// The format of `fixed<wl, fl>`: two's complement of wl bits, fl of them after the binary point.
 struct fixed_format {
@@ -392,7 +392,7 @@ void gemm(const fixed_tensor::view_type& a, const fixed_tensor::view_type& b, ma
   });
 }
 
-}  // namespace narrow
+}  // namespace narrow::inline NARROW_ABI
 
 template <> class std::numeric_limits<narrow::dynamic_fixed> : public std::numeric_limits<double> {};
 

@@ -6,7 +6,7 @@
 #include <concepts>
 #include <cstddef>
 
-namespace narrow {
+namespace narrow::inline NARROW_ABI {
 
 namespace detail {
 
@@ -105,4 +105,4 @@ template <granularity Block> constexpr block_grid grid_of(std::ptrdiff_t rows, s
 
 }  // namespace detail
 
-}  // namespace narrow
+}  // namespace narrow::inline NARROW_ABI

@@ -7,7 +7,7 @@
 
 NARROW_STRICT_BEGIN
 
-namespace narrow {
+namespace narrow::inline NARROW_ABI {
 
 /// A power of two from 2^-127 to 2^127, or NaN: E8M0, eight bits that are an exponent and nothing else.
 class e8m0 {
@@ -118,6 +118,6 @@ class mx : public detail::lone_number<float> {
   }
 };
 
-}  // namespace narrow
+}  // namespace narrow::inline NARROW_ABI
 
 NARROW_STRICT_END

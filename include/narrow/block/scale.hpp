@@ -9,7 +9,7 @@
 
 NARROW_STRICT_BEGIN
 
-namespace narrow {
+namespace narrow::inline NARROW_ABI {
 
 namespace detail {
 
@@ -310,6 +310,6 @@ template <int Bits = 0> struct avg : detail::keep_bits<detail::mean_magnitude, B
 
 }  // namespace exponent
 
-}  // namespace narrow
+}  // namespace narrow::inline NARROW_ABI
 
 NARROW_STRICT_END

@@ -14,7 +14,7 @@
 
 NARROW_STRICT_BEGIN
 
-namespace narrow {
+namespace narrow::inline NARROW_ABI {
 
 /// Which neighbours lie side by side in memory.
 enum class storage_order { row_major, column_major };
@@ -211,6 +211,6 @@ inline void check_part(std::string_view type, const region& part, std::ptrdiff_t
 
 }  // namespace detail
 
-}  // namespace narrow
+}  // namespace narrow::inline NARROW_ABI
 
 NARROW_STRICT_END

@@ -15,7 +15,7 @@
 
 NARROW_STRICT_BEGIN
 
-namespace narrow::detail {
+namespace narrow::inline NARROW_ABI::detail {
 
 /// What a format, and the policy that it is rounded by, come to at run time.
 struct block_rules {
@@ -420,6 +420,6 @@ template <class Element, class Scale> class block_storage {
   std::size_t nonfinite_ = 0;
 };
 
-}  // namespace narrow::detail
+}  // namespace narrow::inline NARROW_ABI::detail
 
 NARROW_STRICT_END

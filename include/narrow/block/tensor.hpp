@@ -6,7 +6,7 @@
 
 NARROW_STRICT_BEGIN
 
-namespace narrow {
+namespace narrow::inline NARROW_ABI {
 
 /// A rows x cols matrix in a block format.
 ///
@@ -136,6 +136,6 @@ class block_tensor
       &Format::step::template reaching<Round>};
 };
 
-}  // namespace narrow
+}  // namespace narrow::inline NARROW_ABI
 
 NARROW_STRICT_END

@@ -8,7 +8,7 @@
 #include "../errors.hpp"
 #include "tensor.hpp"
 
-namespace narrow {
+namespace narrow::inline NARROW_ABI {
 
 /// An assignment that can be done in parts: what `assign_together` takes.
 class assignment_in_parts {
@@ -86,4 +86,4 @@ inline void assign_together(std::initializer_list<assignment_in_parts*> assignme
   for (auto* a : assignments) a->finish();
 }
 
-}  // namespace narrow
+}  // namespace narrow::inline NARROW_ABI

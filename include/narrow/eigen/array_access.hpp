@@ -6,7 +6,7 @@
 #include "../train/array_access.hpp"
 #include "product.hpp"
 
-namespace narrow {
+namespace narrow::inline NARROW_ABI {
 
 namespace detail {
 
@@ -116,4 +116,4 @@ template <detail::dense_eigen X> struct array_access<X> {
   };
 };
 
-}  // namespace narrow
+}  // namespace narrow::inline NARROW_ABI

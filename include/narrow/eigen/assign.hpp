@@ -3,7 +3,7 @@
 
 #include "staging.hpp"
 
-namespace narrow::detail {
+namespace narrow::inline NARROW_ABI::detail {
 
 /// How `=`, `+=`, ... store a coefficient that may be wider than the type which the expression names: the
 /// operation in the wider type, then one rounding to the destination's.
@@ -52,7 +52,7 @@ template <class Combine, class To> struct assign_functor {
 template <class To, class From>
 concept some_narrow = narrow_scalar<To> || narrow_scalar<From>;
 
-}  // namespace narrow::detail
+}  // namespace narrow::inline NARROW_ABI::detail
 
 namespace Eigen::internal {
 
@@ -74,7 +74,7 @@ NARROW_ASSIGN_FUNCTOR(div_assign_op, narrow::detail::combine_with<narrow::detail
 
 }  // namespace Eigen::internal
 
-namespace narrow {
+namespace narrow::inline NARROW_ABI {
 
 namespace detail {
 /// An assignment to or from narrow numbers, with a functor of ours.
@@ -155,4 +155,4 @@ void call_dense_assignment_loop(Dst& dst, const Src& src, const Functor& functor
   detail::assign_coefficients(dst, src, functor);
 }
 
-}  // namespace narrow
+}  // namespace narrow::inline NARROW_ABI

@@ -16,7 +16,7 @@ namespace Eigen::internal {
 template <class Functor> void narrow_knows_functor(const Functor&);
 }  // namespace Eigen::internal
 
-namespace narrow::detail {
+namespace narrow::inline NARROW_ABI::detail {
 
 template <class Functor>
 concept functor_of_eigen = requires(const Functor& functor) {
@@ -150,7 +150,7 @@ struct unary_functor_evaluator : Eigen::internal::evaluator_base<Eigen::CwiseUna
   const Nested arg_;
 };
 
-}  // namespace narrow::detail
+}  // namespace narrow::inline NARROW_ABI::detail
 
 namespace Eigen::internal {
 

@@ -4,7 +4,7 @@
 #include "tensor_traits.hpp"
 #include "views.hpp"
 
-namespace narrow::detail {
+namespace narrow::inline NARROW_ABI::detail {
 
 // Signs and scalar factors move into the product's one factor, so that they are
 // never rounded to the narrow type.
@@ -56,4 +56,4 @@ template <class X> auto view_of_direct(X& x) {
       x.data(), x.rows(), x.cols(), X::IsRowMajor ? outer : inner, X::IsRowMajor ? inner : outer};
 }
 
-}  // namespace narrow::detail
+}  // namespace narrow::inline NARROW_ABI::detail

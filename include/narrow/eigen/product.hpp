@@ -10,7 +10,7 @@
 
 #include "tensor_product.hpp"
 
-namespace narrow::detail {
+namespace narrow::inline NARROW_ABI::detail {
 
 template <class L, class R>
 concept narrow_product = (dense_expression<L> && dense_expression<R> &&
@@ -190,7 +190,7 @@ template <class L, class R> product_result<L, R> product_value(const L& l, const
   return result;
 }
 
-}  // namespace narrow::detail
+}  // namespace narrow::inline NARROW_ABI::detail
 
 namespace Eigen::internal {
 

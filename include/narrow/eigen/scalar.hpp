@@ -6,7 +6,7 @@
 
 #include "../narrow.hpp"
 
-namespace narrow::detail {
+namespace narrow::inline NARROW_ABI::detail {
 
 /// What an operation on narrow coefficients is computed in: float for floating formats (and for literals
 /// beside them).
@@ -47,7 +47,7 @@ using plain_like = plain_matrix<
     T, Eigen::internal::traits<X>::RowsAtCompileTime, Eigen::internal::traits<X>::ColsAtCompileTime,
     Eigen::internal::traits<X>::MaxRowsAtCompileTime, Eigen::internal::traits<X>::MaxColsAtCompileTime>;
 
-}  // namespace narrow::detail
+}  // namespace narrow::inline NARROW_ABI::detail
 
 namespace Eigen {
 

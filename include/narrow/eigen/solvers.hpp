@@ -9,7 +9,7 @@
 #include "structured.hpp"
 #include "sum.hpp"
 
-namespace narrow::detail {
+namespace narrow::inline NARROW_ABI::detail {
 
 template <class M> inline constexpr bool is_plain_matrix = false;
 template <class T, int R, int C, int O, int MR, int MC>
@@ -79,7 +79,7 @@ template <class X> auto wide_inverse(const X& x) {
 template <class Dst, class X>
 concept inverse_of_ours = dense_expression<X> &&(narrow_expression<X> || narrow_expression<Dst>);
 
-}  // namespace narrow::detail
+}  // namespace narrow::inline NARROW_ABI::detail
 
 namespace Eigen {
 

@@ -7,7 +7,7 @@
 
 #include "evaluate.hpp"
 
-namespace narrow::detail {
+namespace narrow::inline NARROW_ABI::detail {
 
 /// Coefficients of a piece: their buffers, one for each narrow matrix, stay in the nearest cache.
 inline constexpr Eigen::Index piece_size = 256;
@@ -433,7 +433,7 @@ class staged<Eigen::Select<Condition, Then, Else>> : public staged_selection<Con
 };
 #endif
 
-}  // namespace narrow::detail
+}  // namespace narrow::inline NARROW_ABI::detail
 
 namespace Eigen::internal {
 template <class Op> struct functor_traits<narrow::detail::one_by_one<Op>> {

@@ -4,7 +4,7 @@
 #include "staged.hpp"
 #include "tensor_traits.hpp"
 
-namespace narrow::detail {
+namespace narrow::inline NARROW_ABI::detail {
 
 template <class X>
 concept tensor_of_floats = block_format<format_below<X>>;
@@ -88,4 +88,4 @@ template <tensor_of_floats X> class staged<X> {
   place scaled_{by_columns, -1, 0, 0};
 };
 
-}  // namespace narrow::detail
+}  // namespace narrow::inline NARROW_ABI::detail

@@ -4,7 +4,7 @@
 
 #include "staged.hpp"
 
-namespace narrow::detail {
+namespace narrow::inline NARROW_ABI::detail {
 
 /// An explicit cast to the type of the destination is the rounding of the assignment.
 template <class To, class X> const X& without_cast_to(const X& x) { return x; }
@@ -123,4 +123,4 @@ template <read_in_pieces X, class Use> bool for_pieces(const X& x, const Use& us
   return true;
 }
 
-}  // namespace narrow::detail
+}  // namespace narrow::inline NARROW_ABI::detail

@@ -4,7 +4,7 @@
 
 #include "product.hpp"
 
-namespace narrow::detail {
+namespace narrow::inline NARROW_ABI::detail {
 
 /// What a copy for Eigen's routines is made of: float, or double for `fixed`.
 template <class T> struct shadow_scalar { using type = T; };
@@ -117,7 +117,7 @@ class diagonal_product_evaluator : public Eigen::internal::evaluator_base<Xpr> {
   const diagonal_evaluator diagonal_;
 };
 
-}  // namespace narrow::detail
+}  // namespace narrow::inline NARROW_ABI::detail
 
 namespace Eigen::internal {
 

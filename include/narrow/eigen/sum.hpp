@@ -7,7 +7,7 @@
 #include "product.hpp"
 #include "staging.hpp"
 
-namespace narrow::detail {
+namespace narrow::inline NARROW_ABI::detail {
 
 /// Sum of the products of corresponding coefficients, in the accumulator of their formats. A row and a column
 /// correspond too.
@@ -103,7 +103,7 @@ template <class T, class Sum> auto sum_coefficient(const Sum& sum) {
     return sum;
 }
 
-}  // namespace narrow::detail
+}  // namespace narrow::inline NARROW_ABI::detail
 
 namespace Eigen::internal {
 
@@ -219,7 +219,7 @@ struct isMuchSmallerThan_scalar_selector<X, false> {
 
 }  // namespace Eigen::internal
 
-namespace narrow {
+namespace narrow::inline NARROW_ABI {
 
 /// Sum of the coefficients of an Eigen expression, not rounded to their format: float, or an exact
 /// `fixed_sum`.
@@ -252,4 +252,4 @@ requires detail::narrow_product<A, B>
   return detail::sum_of_products(a.derived(), b.derived());
 }
 
-}  // namespace narrow
+}  // namespace narrow::inline NARROW_ABI

@@ -6,7 +6,7 @@
 #include "peel.hpp"
 #include "staged_tensor.hpp"
 
-namespace narrow::detail {
+namespace narrow::inline NARROW_ABI::detail {
 
 /// Whether the coefficients of X may be computed twice, once for the scales and once to be rounded: cheap
 /// ones that come out the same again. Products in it are computed once, by its evaluator.
@@ -278,4 +278,4 @@ template <class Derived> class tensor_expression : public Eigen::MatrixBase<Deri
   }
 };
 
-}  // namespace narrow::detail
+}  // namespace narrow::inline NARROW_ABI::detail

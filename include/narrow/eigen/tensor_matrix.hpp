@@ -301,7 +301,7 @@ class Ref<const X, RefOptions, Stride> : Ref<X, RefOptions, Stride> {};
 
 }  // namespace Eigen
 
-namespace narrow {
+namespace narrow::inline NARROW_ABI {
 
 /// Eigen's assignment loop, found by argument-dependent lookup, for floats in memory: a block at a time.
 template <class Dst, block_format S, int R, int C, int O, int MR, int MC>
@@ -312,4 +312,4 @@ void call_dense_assignment_loop(Dst& dst, const Eigen::Matrix<S, R, C, O, MR, MC
   src.tensor().dequantize(detail::view_of_direct(dst));
 }
 
-}  // namespace narrow
+}  // namespace narrow::inline NARROW_ABI

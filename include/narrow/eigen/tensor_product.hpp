@@ -3,7 +3,7 @@
 
 #include "tensor_matrix.hpp"
 
-namespace narrow::detail {
+namespace narrow::inline NARROW_ABI::detail {
 
 /// Whether tensors of formats F and G multiply on their integers; void stands for an operand that is no
 /// tensor.
@@ -65,4 +65,4 @@ template <class L, class R> class tensor_factors {
   tensor_operand<R, side::right, peeled_format<L>> b_;
 };
 
-}  // namespace narrow::detail
+}  // namespace narrow::inline NARROW_ABI::detail

@@ -7,7 +7,7 @@
 #include "../block/product.hpp"
 #include "scalar.hpp"
 
-namespace narrow::detail {
+namespace narrow::inline NARROW_ABI::detail {
 
 /// What `Eigen::Matrix<S, ...>` keeps its coefficients in, for the formats S that are more than a scalar.
 template <class S> struct tensor_of { using type = void; };
@@ -38,7 +38,7 @@ concept tensor_part = is_tensor_part<X>;
 /// False, but not before there is a T: what a static_assert refuses.
 template <class T> inline constexpr bool refused = false;
 
-}  // namespace narrow::detail
+}  // namespace narrow::inline NARROW_ABI::detail
 
 namespace Eigen {
 
@@ -119,7 +119,7 @@ struct evaluator<Matrix<S, R, C, O, MR, MC>> : evaluator_base<Matrix<S, R, C, O,
 }  // namespace internal
 }  // namespace Eigen
 
-namespace narrow::detail {
+namespace narrow::inline NARROW_ABI::detail {
 
 /// A tensor below an expression that only picks and turns its elements, and the view that the expression is
 /// of it.
@@ -148,4 +148,4 @@ struct tensor_access<Eigen::VectorBlock<X, N>> : tensor_access<typename Eigen::V
 /// The format of the tensor below an expression; void if there is none.
 template <class X> using format_below = typename tensor_access<X>::format;
 
-}  // namespace narrow::detail
+}  // namespace narrow::inline NARROW_ABI::detail

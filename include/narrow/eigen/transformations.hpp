@@ -14,7 +14,7 @@ struct apply_rotation_in_the_plane_selector;
 }  // namespace internal
 }  // namespace Eigen
 
-namespace narrow::detail {
+namespace narrow::inline NARROW_ABI::detail {
 
 /// What Eigen's MatrixBase is for expressions of narrow scalars. A sequence of reflections has a working
 /// memory of its own type, which its members hand to those of the matrix that it is applied to, and those
@@ -54,7 +54,7 @@ template <class Derived> class narrow_matrix_base : public Eigen::MatrixBase<Der
   }
 };
 
-}  // namespace narrow::detail
+}  // namespace narrow::inline NARROW_ABI::detail
 
 namespace Eigen::internal {
 

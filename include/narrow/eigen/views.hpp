@@ -6,7 +6,7 @@
 
 #include "assign.hpp"
 
-namespace narrow::detail {
+namespace narrow::inline NARROW_ABI::detail {
 
 struct position {
   Eigen::Index row, col;
@@ -93,7 +93,7 @@ template <class View> struct view_evaluator : Eigen::internal::evaluator_base<Vi
   const Nested nested_;
 };
 
-}  // namespace narrow::detail
+}  // namespace narrow::inline NARROW_ABI::detail
 
 namespace Eigen::internal {
 
@@ -150,7 +150,7 @@ struct unary_evaluator<Replicate<X, RowFactor, ColFactor>>
 
 }  // namespace Eigen::internal
 
-namespace narrow::detail {
+namespace narrow::inline NARROW_ABI::detail {
 
 /// `condition.select(x, y)`.
 template <class Select, class Condition, class Then, class Else>
@@ -180,7 +180,7 @@ struct select_evaluator : Eigen::internal::evaluator_base<Select> {
   const evaluator<Else> else_;
 };
 
-}  // namespace narrow::detail
+}  // namespace narrow::inline NARROW_ABI::detail
 
 namespace Eigen::internal {
 

@@ -6,7 +6,7 @@
 
 #include "operators.hpp"
 
-namespace narrow {
+namespace narrow::inline NARROW_ABI {
 
 using fp16 = floating<5, 10>;  ///< IEEE 754-2019 binary16
 using bf16 = floating<8, 7>;   ///< bfloat16: the upper half of a float
@@ -24,4 +24,4 @@ using fp4_e2m1 = floating<2, 1, specials::none>;  ///< OCP MX FP4 E2M1
 using all_formats = std::tuple<fp16, bf16, fp8_e5m2, fp8_e4m3fn, fp8_e3m4, fp8_e5m2fnuz, fp8_e4m3fnuz,
                                fp6_e2m3, fp6_e3m2, fp4_e2m1>;
 
-}  // namespace narrow
+}  // namespace narrow::inline NARROW_ABI

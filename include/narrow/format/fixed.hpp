@@ -4,7 +4,7 @@
 #include "../concepts.hpp"
 #include "../round/pack.hpp"
 
-namespace narrow {
+namespace narrow::inline NARROW_ABI {
 
 /// A two's complement number of WL bits, FL of them after the binary point: k 2^-FL with -2^(WL-1) <= k <
 /// 2^(WL-1).
@@ -77,4 +77,4 @@ template <int WL, int FL, class Round, class Overflow> class fixed {
   bits_type mantissa_;
 };
 
-}  // namespace narrow
+}  // namespace narrow::inline NARROW_ABI

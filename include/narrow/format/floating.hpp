@@ -4,7 +4,7 @@
 #include "../concepts.hpp"
 #include "../round/pack.hpp"
 
-namespace narrow {
+namespace narrow::inline NARROW_ABI {
 
 /// A floating-point number with E exponent bits and M mantissa bits (the leading one not counted).
 ///
@@ -98,4 +98,4 @@ template <int E, int M, specials Specials, class Round, class Overflow> class fl
   bits_type bits_;
 };
 
-}  // namespace narrow
+}  // namespace narrow::inline NARROW_ABI

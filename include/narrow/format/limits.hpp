@@ -6,7 +6,7 @@
 
 #include "operators.hpp"
 
-namespace narrow::detail {
+namespace narrow::inline NARROW_ABI::detail {
 
 /// floor(n log10(2)) for 0 <= n < 10^4; log10(2) = 0.30102999...
 constexpr int decimal_digits(int n) {
@@ -42,7 +42,7 @@ struct limits_of_narrow {
   static constexpr bool has_denorm_loss = false;
 };
 
-}  // namespace narrow::detail
+}  // namespace narrow::inline NARROW_ABI::detail
 
 template <int E, int M, narrow::specials Specials, class Round, class Overflow>
 class std::numeric_limits<narrow::floating<E, M, Specials, Round, Overflow>>

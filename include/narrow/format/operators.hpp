@@ -5,7 +5,7 @@
 #include "fixed.hpp"
 #include "floating.hpp"
 
-namespace narrow {
+namespace narrow::inline NARROW_ABI {
 
 namespace detail {
 
@@ -254,7 +254,7 @@ requires narrow_scalar<From> || detail::arithmetic_value<From>
   return To(unpack(x), round, overflow);
 }
 
-}  // namespace narrow
+}  // namespace narrow::inline NARROW_ABI
 
 /// That of their sum. What `std::ranges::find(numbers, 0.5f)` asks for.
 template <narrow::narrow_scalar A, narrow::detail::arithmetic_operand B> struct std::common_type<A, B> {

@@ -4,7 +4,7 @@
 
 #include "product/gemm.hpp"
 
-namespace narrow::kernel {
+namespace narrow::inline NARROW_ABI::kernel {
 
 /// The row-major indices of a matrix.
 template <class C> element_order row_by_row(const matrix_view<C>& c) {
@@ -69,4 +69,4 @@ void gemm(const block_view<E, S>& a, const block_view<F, T>& b, matrix_view<C> c
   }
 }
 
-}  // namespace narrow::kernel
+}  // namespace narrow::inline NARROW_ABI::kernel

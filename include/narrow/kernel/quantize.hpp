@@ -4,7 +4,7 @@
 #include "quantize/blocks.hpp"
 #include "quantize/wide_elements.hpp"
 
-namespace narrow::kernel {
+namespace narrow::inline NARROW_ABI::kernel {
 
 /// Adds the magnitudes of all elements of x to the statistic; returns how many are not finite.
 /// T: float, double or long double.
@@ -66,4 +66,4 @@ bool try_dequantize_blocks(matrix_view<const Element> q, const block_scales& sca
   return dequantize_blocks(q, scales, x);
 }
 
-}  // namespace narrow::kernel
+}  // namespace narrow::inline NARROW_ABI::kernel

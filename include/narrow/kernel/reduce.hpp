@@ -4,7 +4,7 @@
 #include "reduce/moments.hpp"
 #include "reduce/sum.hpp"
 
-namespace narrow::detail {
+namespace narrow::inline NARROW_ABI::detail {
 /// A kernel's sum of elements A as the layers above see it.
 template <class A, class Sum> auto sum_of(Sum sum) {
   if constexpr (narrow_fixed<A>)
@@ -12,9 +12,9 @@ template <class A, class Sum> auto sum_of(Sum sum) {
   else
     return sum;
 }
-}  // namespace narrow::detail
+}  // namespace narrow::inline NARROW_ABI::detail
 
-namespace narrow::kernel {
+namespace narrow::inline NARROW_ABI::kernel {
 
 /// sum over i of a[i stride]: float, or the exact sum of fixed-point numbers.
 template <class A> auto sum(const A* a, index stride, index n) {
@@ -29,4 +29,4 @@ template <class A> auto sum(matrix_view<A> a) {
   return detail::sum_of<element>(sum_of_matrix<element>(a));
 }
 
-}  // namespace narrow::kernel
+}  // namespace narrow::inline NARROW_ABI::kernel

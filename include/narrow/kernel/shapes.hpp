@@ -6,7 +6,7 @@
 
 #include "../round/random.hpp"
 
-namespace narrow::kernel {
+namespace narrow::inline NARROW_ABI::kernel {
 
 /// Four bytes: one float, two bf16 or int16, four int8; neighbours along the summed dimension of a product.
 using word = std::uint32_t;
@@ -39,4 +39,4 @@ struct tile_shape {
   static constexpr tile_shape line(index n) { return {1, n, n, n}; }
 };
 
-}  // namespace narrow::kernel
+}  // namespace narrow::inline NARROW_ABI::kernel

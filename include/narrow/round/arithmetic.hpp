@@ -10,7 +10,7 @@
 
 #include "unpacked.hpp"
 
-namespace narrow::detail {
+namespace narrow::inline NARROW_ABI::detail {
 
 template <class Word> constexpr unpacked<Word> invalid() {
   return {kind::nan, sign::positive, false, 0, Word{1} << (bits_of<Word> - 1)};
@@ -192,4 +192,4 @@ constexpr std::partial_ordering compare_codes(typename Layout::bits_type a, type
   return key(a) <=> key(b);
 }
 
-}  // namespace narrow::detail
+}  // namespace narrow::inline NARROW_ABI::detail

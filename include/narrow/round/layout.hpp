@@ -8,7 +8,7 @@
 #include "../concepts.hpp"
 #include "../config.hpp"
 
-namespace narrow::detail {
+namespace narrow::inline NARROW_ABI::detail {
 
 /// Sign bit, E exponent bits, M mantissa bits, most significant first.
 ///
@@ -87,4 +87,4 @@ constexpr float power_of_two(int exponent) {
                                           : std::uint32_t{1} << (exponent - lowest));
 }
 
-}  // namespace narrow::detail
+}  // namespace narrow::inline NARROW_ABI::detail

@@ -3,7 +3,7 @@
 
 #include <concepts>
 
-namespace narrow {
+namespace narrow::inline NARROW_ABI {
 
 namespace overflow {
 
@@ -24,4 +24,4 @@ template <class T>
 concept overflow_policy =
     std::same_as<T, overflow::ieee> || std::same_as<T, overflow::saturate> || std::same_as<T, overflow::wrap>;
 
-}  // namespace narrow
+}  // namespace narrow::inline NARROW_ABI

@@ -6,7 +6,7 @@
 #include "overflow.hpp"
 #include "unpacked.hpp"
 
-namespace narrow::detail {
+namespace narrow::inline NARROW_ABI::detail {
 
 /// The sign of a sum that is exactly zero: minus only where every inexact result goes down (IEEE 754-2019
 /// section 6.3).
@@ -153,4 +153,4 @@ constexpr std::int32_t mantissa_of(Int k, int down, int wl, const Round& round, 
   return static_cast<std::int32_t>((low ^ half) - half);
 }
 
-}  // namespace narrow::detail
+}  // namespace narrow::inline NARROW_ABI::detail

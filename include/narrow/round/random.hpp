@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace narrow {
+namespace narrow::inline NARROW_ABI {
 
 namespace detail {
 
@@ -62,4 +62,4 @@ inline random_stream& thread_stream() noexcept {
 /// Restarts the calling thread's stream from `value`.
 inline void seed(std::uint64_t value) noexcept { thread_stream() = random_stream{value, 0}; }
 
-}  // namespace narrow
+}  // namespace narrow::inline NARROW_ABI

@@ -8,7 +8,7 @@
 
 #include "random.hpp"
 
-namespace narrow {
+namespace narrow::inline NARROW_ABI {
 
 enum class sign : std::uint8_t { positive, negative };
 
@@ -134,4 +134,4 @@ template <rounding_policy Round> constexpr Round at_element(const Round& round, 
     return round;
 }
 
-}  // namespace narrow
+}  // namespace narrow::inline NARROW_ABI

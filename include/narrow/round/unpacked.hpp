@@ -11,7 +11,7 @@
 #include "layout.hpp"
 #include "rounding.hpp"
 
-namespace narrow::detail {
+namespace narrow::inline NARROW_ABI::detail {
 
 enum class kind : std::uint8_t { zero, finite, infinite, nan };
 
@@ -139,4 +139,4 @@ constexpr unpacked<uint128> unpack(long double x) {
   }
 }
 
-}  // namespace narrow::detail
+}  // namespace narrow::inline NARROW_ABI::detail

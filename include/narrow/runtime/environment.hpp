@@ -7,7 +7,7 @@
 #include <xmmintrin.h>
 #endif
 
-namespace narrow::detail {
+namespace narrow::inline NARROW_ABI::detail {
 
 /// While alive: round to nearest, subnormals kept, no traps, or what a thread had. Afterwards the caller's
 /// control bits are back, and the exception flags that the kernel raised are dropped. The register is only
@@ -63,7 +63,7 @@ class float_environment {
   word saved_;
 };
 
-}  // namespace narrow::detail
+}  // namespace narrow::inline NARROW_ABI::detail
 
 // Code between these two means what it says under -ffast-math and -march=native: no reassociation, no
 // contraction to fused multiply-add, NaN and infinity as they are. So source files built with different flags
@@ -102,7 +102,7 @@ class float_environment {
 #define NARROW_COMPARES_NANS 1
 #endif
 
-namespace narrow::detail {
+namespace narrow::inline NARROW_ABI::detail {
 
 /// A product that is not to be fused with the addition that follows: under -ffp-contract=fast, which
 /// -ffast-math sets, clang's code generator contracts whatever the pragmas of a strict region say.
@@ -115,4 +115,4 @@ template <class T> inline T uncontracted(T product) {
   return product;
 }
 
-}  // namespace narrow::detail
+}  // namespace narrow::inline NARROW_ABI::detail

@@ -9,7 +9,7 @@
 
 #include "../config.hpp"
 
-namespace narrow::kernel {
+namespace narrow::inline NARROW_ABI::kernel {
 
 struct memory_block {
   void* data = nullptr;
@@ -91,4 +91,4 @@ class scratch {
   alignas(64) T near_[near_count];
 };
 
-}  // namespace narrow::kernel
+}  // namespace narrow::inline NARROW_ABI::kernel

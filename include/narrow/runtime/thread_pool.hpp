@@ -19,7 +19,7 @@
 #include "../errors.hpp"
 #include "environment.hpp"
 
-namespace narrow::kernel {
+namespace narrow::inline NARROW_ABI::kernel {
 
 #if __has_include(<unistd.h>)
 inline long this_process() { return getpid(); }
@@ -260,4 +260,4 @@ template <class Use> void in_shares(index lines, index together, index elements,
            [&](index first, index, index count, index) { use(first, count); });
 }
 
-}  // namespace narrow::kernel
+}  // namespace narrow::inline NARROW_ABI::kernel

@@ -16,7 +16,7 @@
 #include "instruction_sets.hpp"
 #endif
 
-namespace narrow::kernel {
+namespace narrow::inline NARROW_ABI::kernel {
 
 /// What a path of members leads to. Written out, so that no kernel is compiled for a template that nobody
 /// uses.
@@ -126,4 +126,4 @@ template <class Use> NARROW_KERNEL decltype(auto) enter(const Use& use) {
   return use(dispatch::instance().kernels());
 }
 
-}  // namespace narrow::kernel
+}  // namespace narrow::inline NARROW_ABI::kernel

@@ -17,7 +17,7 @@
 #include "other/processor.hpp"
 #endif
 
-namespace narrow::kernel {
+namespace narrow::inline NARROW_ABI::kernel {
 
 /// What this processor can do, asked once.
 inline const processor& this_processor() {
@@ -76,4 +76,4 @@ inline constexpr auto listed_sets = linked(
 // clang-format on
 inline constexpr auto& instruction_sets = listed_sets.sets;
 
-}  // namespace narrow::kernel
+}  // namespace narrow::inline NARROW_ABI::kernel

@@ -11,7 +11,7 @@
 #include "../kernel/quantize/table.hpp"
 #include "../kernel/reduce/table.hpp"
 
-namespace narrow::kernel {
+namespace narrow::inline NARROW_ABI::kernel {
 
 /// What one instruction set adds to the one that it extends: the kernels of every room.
 struct kernel_table : convert_table, product_table, quantize_table, reduce_table {};
@@ -45,4 +45,4 @@ struct no_kernels {
   if constexpr (Table::template wants<&kernel_table::name>) \
   table.template at<&kernel_table::name>() = __VA_ARGS__
 
-}  // namespace narrow::kernel
+}  // namespace narrow::inline NARROW_ABI::kernel

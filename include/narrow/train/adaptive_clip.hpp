@@ -18,7 +18,7 @@
 
 NARROW_STRICT_BEGIN
 
-namespace narrow {
+namespace narrow::inline NARROW_ABI {
 
 /// What shares a clipping value: the whole gradient of a layer, or each of its channels.
 enum class clip_granularity { per_layer, per_channel };
@@ -232,6 +232,6 @@ class adaptive_clip : detail::streamable<adaptive_clip> {
   std::vector<std::uint64_t> clipped_;
 };
 
-}  // namespace narrow
+}  // namespace narrow::inline NARROW_ABI
 
 NARROW_STRICT_END

@@ -6,7 +6,7 @@
 
 #include "../matrix_view.hpp"
 
-namespace narrow {
+namespace narrow::inline NARROW_ABI {
 
 /// The shape of an array, and the order in which its elements are handed on one after another.
 struct array_layout {
@@ -145,4 +145,4 @@ template <class X> auto write_array(X& x, const array_layout& source, const arra
 
 }  // namespace detail
 
-}  // namespace narrow
+}  // namespace narrow::inline NARROW_ABI

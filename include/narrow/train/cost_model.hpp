@@ -16,7 +16,7 @@
 
 NARROW_STRICT_BEGIN
 
-namespace narrow {
+namespace narrow::inline NARROW_ABI {
 
 struct cost_model_options {
   double batch_size = 1;          ///< of a step, in [1, 1e30]
@@ -151,6 +151,6 @@ class cost_model : detail::streamable<cost_model> {
   double memory_ = 0;                     // of all steps
 };
 
-}  // namespace narrow
+}  // namespace narrow::inline NARROW_ABI
 
 NARROW_STRICT_END

@@ -8,7 +8,7 @@
 
 #include "../errors.hpp"
 
-namespace narrow::detail {
+namespace narrow::inline NARROW_ABI::detail {
 
 /// a + b, or 2^64 - 1 where that is more.
 constexpr std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) noexcept {
@@ -28,4 +28,4 @@ inline void check_count(std::string_view owner, std::string_view name, std::uint
                               ", must be in [" + std::to_string(least) + ", " + std::to_string(most) + "]");
 }
 
-}  // namespace narrow::detail
+}  // namespace narrow::inline NARROW_ABI::detail

@@ -18,7 +18,7 @@
 #include "parameter.hpp"
 #include "state_io.hpp"
 
-namespace narrow {
+namespace narrow::inline NARROW_ABI {
 
 namespace detail {
 
@@ -283,4 +283,4 @@ template <narrow_scalar F = fp16> float suggest_scale(const exponent_histogram& 
   return std::bit_cast<float>(static_cast<std::uint32_t>(exponent + layout::bias) << layout::mantissa_bits);
 }
 
-}  // namespace narrow
+}  // namespace narrow::inline NARROW_ABI

@@ -18,7 +18,7 @@
 
 NARROW_STRICT_BEGIN
 
-namespace narrow::detail {
+namespace narrow::inline NARROW_ABI::detail {
 
 /// The sum of the squares that add(first, count, sums) adds to square_sums sums, for numbers from the first
 /// on; by several threads, and the same however many they are.
@@ -121,6 +121,6 @@ inline void check_layouts(const array_layout& a, const array_layout& b, std::str
                                         std::string(role_b) + " have different storage orders");
 }
 
-}  // namespace narrow::detail
+}  // namespace narrow::inline NARROW_ABI::detail
 
 NARROW_STRICT_END

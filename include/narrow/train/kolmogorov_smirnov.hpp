@@ -13,7 +13,7 @@
 
 NARROW_STRICT_BEGIN
 
-namespace narrow {
+namespace narrow::inline NARROW_ABI {
 
 namespace detail {
 
@@ -120,6 +120,6 @@ NARROW_KERNEL double kolmogorov_smirnov(const X& x, const D& distribution) {
   return distance;
 }
 
-}  // namespace narrow
+}  // namespace narrow::inline NARROW_ABI
 
 NARROW_STRICT_END

@@ -24,7 +24,7 @@
 
 NARROW_STRICT_BEGIN
 
-namespace narrow::detail {
+namespace narrow::inline NARROW_ABI::detail {
 
 /// to[i] = from[i] / scale, as a product with the reciprocal rounded to float; `to` may be `from`, and where
 /// that changes nothing is not written to. Whether all of `from` is finite in float.
@@ -51,11 +51,11 @@ template <class T> NARROW_KERNEL bool unscale(const T* from, float* to, std::siz
   return finite;
 }
 
-}  // namespace narrow::detail
+}  // namespace narrow::inline NARROW_ABI::detail
 
 NARROW_STRICT_END
 
-namespace narrow {
+namespace narrow::inline NARROW_ABI {
 
 /// The defaults are those of PyTorch's GradScaler. Its scale knows no floor; here it ends at the smallest
 /// scale whose reciprocal is finite too.
@@ -280,4 +280,4 @@ inline loss_scaler static_scale(float scale) {
   return loss_scaler({.init_scale = scale, .growth_factor = 1, .backoff_factor = 1});
 }
 
-}  // namespace narrow
+}  // namespace narrow::inline NARROW_ABI

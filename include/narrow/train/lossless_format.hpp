@@ -14,7 +14,7 @@
 
 NARROW_STRICT_BEGIN
 
-namespace narrow {
+namespace narrow::inline NARROW_ABI {
 
 /// The shortest word that holds a magnitude rounded to nearest with so many fraction bits, without
 /// saturating: 2 to 32, more than `fraction_length`; 33 where there is none. Infinity and NaN count as 0.
@@ -178,6 +178,6 @@ lossless_format find_lossless_format(const Weights& weights, int bins, double to
   return detail::find_lossless(array.elements(), bins, tolerance, smoothing);
 }
 
-}  // namespace narrow
+}  // namespace narrow::inline NARROW_ABI
 
 NARROW_STRICT_END

@@ -14,7 +14,7 @@
 #include "array_access.hpp"
 #include "state_io.hpp"
 
-namespace narrow {
+namespace narrow::inline NARROW_ABI {
 
 namespace detail {
 
@@ -129,4 +129,4 @@ template <narrow_scalar F> class master_weights : detail::streamable<master_weig
   std::vector<F> weights_;
 };
 
-}  // namespace narrow
+}  // namespace narrow::inline NARROW_ABI

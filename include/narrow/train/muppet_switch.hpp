@@ -21,7 +21,7 @@
 
 NARROW_STRICT_BEGIN
 
-namespace narrow {
+namespace narrow::inline NARROW_ABI {
 
 namespace detail {
 
@@ -308,6 +308,6 @@ int muppet_quantize(const X& x, Out&& to, int word_length, const Round& round) {
   return s;
 }
 
-}  // namespace narrow
+}  // namespace narrow::inline NARROW_ABI
 
 NARROW_STRICT_END

@@ -8,7 +8,7 @@
 #include "../math.hpp"
 #include "../matrix_view.hpp"
 
-namespace narrow::detail {
+namespace narrow::inline NARROW_ABI::detail {
 
 [[noreturn]] inline void refuse_parameter(std::string_view owner, std::string_view name, double value,
                                           const std::string& range) {
@@ -31,4 +31,4 @@ inline void check_parameter_inside(std::string_view owner, std::string_view name
   refuse_parameter(owner, name, value, std::string("(") + to_text(low) + ", " + to_text(high) + ")");
 }
 
-}  // namespace narrow::detail
+}  // namespace narrow::inline NARROW_ABI::detail

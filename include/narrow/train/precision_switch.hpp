@@ -19,7 +19,7 @@
 
 NARROW_STRICT_BEGIN
 
-namespace narrow {
+namespace narrow::inline NARROW_ABI {
 
 /// Which of two proposals for the bits to add PushUp takes.
 enum class precision_strategy { min, mean, max };
@@ -382,6 +382,6 @@ class precision_switch : detail::streamable<precision_switch> {
   std::map<std::string, detail::precision_layer, std::less<>> layers_;
 };
 
-}  // namespace narrow
+}  // namespace narrow::inline NARROW_ABI
 
 NARROW_STRICT_END

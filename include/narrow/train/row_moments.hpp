@@ -12,7 +12,7 @@
 
 NARROW_STRICT_BEGIN
 
-namespace narrow::detail {
+namespace narrow::inline NARROW_ABI::detail {
 
 /// Mean, deviation and largest magnitude of the finite numbers of each row of a matrix, or of all of them
 /// together. Sums are of differences from one of the numbers, so that a mean far from zero cancels nothing,
@@ -192,6 +192,6 @@ class row_moments {
   std::vector<double> means_, deviations_;  // the former less the pivot
 };
 
-}  // namespace narrow::detail
+}  // namespace narrow::inline NARROW_ABI::detail
 
 NARROW_STRICT_END

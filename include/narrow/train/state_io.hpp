@@ -12,7 +12,7 @@
 #include "../errors.hpp"
 #include "../format/operators.hpp"
 
-namespace narrow::detail {
+namespace narrow::inline NARROW_ABI::detail {
 
 /// Types that come back bit for bit as their bits, in hexadecimal, and the unsigned integer that holds those.
 template <class T> struct saved_bits {};
@@ -252,4 +252,4 @@ template <class T> struct streamable {
   friend bool operator==(const streamable&, const streamable&) = default;
 };
 
-}  // namespace narrow::detail
+}  // namespace narrow::inline NARROW_ABI::detail

@@ -13,7 +13,7 @@
 
 NARROW_STRICT_BEGIN
 
-namespace narrow {
+namespace narrow::inline NARROW_ABI {
 
 namespace detail {
 
@@ -68,6 +68,6 @@ void truncated_normal(Weights&& weights, double fan_in, std::uint64_t seed, doub
   out.commit();
 }
 
-}  // namespace narrow
+}  // namespace narrow::inline NARROW_ABI
 
 NARROW_STRICT_END

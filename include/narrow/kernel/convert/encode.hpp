@@ -9,7 +9,7 @@
 
 NARROW_STRICT_BEGIN
 
-namespace narrow::kernel {
+namespace narrow::inline NARROW_ABI::kernel {
 
 /// The codes of a tile of floats, to nearest even. False if there is no kernel for it, or something is NaN;
 /// then what `to` holds means nothing.
@@ -150,6 +150,6 @@ template <std::floating_point T> void copy(matrix_view<const T> from, matrix_vie
   for_each_place(to, [&](index i, index j) { to(i, j) = from(i, j); });
 }
 
-}  // namespace narrow::kernel
+}  // namespace narrow::inline NARROW_ABI::kernel
 
 NARROW_STRICT_END

@@ -9,7 +9,7 @@
 
 NARROW_STRICT_BEGIN
 
-namespace narrow::kernel {
+namespace narrow::inline NARROW_ABI::kernel {
 
 /// Codes of T are those of floating<E, M>.
 template <class T, int E, int M> inline constexpr bool coded_as = false;
@@ -67,6 +67,6 @@ template <narrow_float T, class Overflow> constexpr encoding encoding_of() {
                            code_of(std::numeric_limits<float>::infinity()) == layout::max_finite + 1};
 }
 
-}  // namespace narrow::kernel
+}  // namespace narrow::inline NARROW_ABI::kernel
 
 NARROW_STRICT_END

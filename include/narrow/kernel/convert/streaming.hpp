@@ -7,7 +7,7 @@
 
 NARROW_STRICT_BEGIN
 
-namespace narrow::kernel {
+namespace narrow::inline NARROW_ABI::kernel {
 
 /// Room for the pieces of an array of Ts that is computed from one end to the other: in the array itself, or
 /// where it is too large, in a buffer from which they go to memory past the caches.
@@ -43,6 +43,6 @@ template <class T, std::size_t Longest> class pieces_of_array {
   void (*end_)() = nullptr;
 };
 
-}  // namespace narrow::kernel
+}  // namespace narrow::inline NARROW_ABI::kernel
 
 NARROW_STRICT_END

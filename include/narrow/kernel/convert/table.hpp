@@ -3,7 +3,7 @@
 
 #include "../shapes.hpp"
 
-namespace narrow::kernel {
+namespace narrow::inline NARROW_ABI::kernel {
 
 /// A floating-point format, as the conversion from float sees it.
 struct encoding {
@@ -60,4 +60,4 @@ struct convert_table {
   void (*float_to_fp16)(const float* from, const tile_shape&, void* to) = nullptr;
 };
 
-}  // namespace narrow::kernel
+}  // namespace narrow::inline NARROW_ABI::kernel

@@ -7,7 +7,7 @@
 #include "../../simd/dispatch.hpp"
 #include "../quantize/elements.hpp"
 
-namespace narrow {
+namespace narrow::inline NARROW_ABI {
 
 /// A matrix of elements that share scales in blocks of tile_rows x tile_cols, the first of which begins
 /// first_row rows above and first_col columns left of the view. Nothing is owned and nothing is checked.
@@ -73,11 +73,11 @@ template <std::signed_integral A, std::signed_integral B> struct element_meeting
 
 }  // namespace detail
 
-}  // namespace narrow
+}  // namespace narrow::inline NARROW_ABI
 
 NARROW_STRICT_BEGIN
 
-namespace narrow::kernel {
+namespace narrow::inline NARROW_ABI::kernel {
 
 /// The product of two scales with the precision of a float and the range of a double: as if floats had more
 /// exponents, so that neither a zero sum times an infinite scale nor a lost one can happen.
@@ -120,6 +120,6 @@ template <class E, class S> NARROW_KERNEL std::vector<float> dequantized(const b
   return values;
 }
 
-}  // namespace narrow::kernel
+}  // namespace narrow::inline NARROW_ABI::kernel
 
 NARROW_STRICT_END

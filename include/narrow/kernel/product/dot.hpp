@@ -7,7 +7,7 @@
 
 NARROW_STRICT_BEGIN
 
-namespace narrow::kernel {
+namespace narrow::inline NARROW_ABI::kernel {
 
 /// Whether T means as Element what it is in memory.
 template <class Element, class T>
@@ -115,6 +115,6 @@ NARROW_KERNEL typename detail::meeting<A, B>::sum dot_of_matrices(matrix_view<co
   return total;
 }
 
-}  // namespace narrow::kernel
+}  // namespace narrow::inline NARROW_ABI::kernel
 
 NARROW_STRICT_END

@@ -11,7 +11,7 @@
 
 NARROW_STRICT_BEGIN
 
-namespace narrow::kernel {
+namespace narrow::inline NARROW_ABI::kernel {
 
 using portable::element_order;
 
@@ -255,6 +255,6 @@ void scale_tile(matrix_view<const Sum> sums, const line_scales& rows, index i0, 
     }
 }
 
-}  // namespace narrow::kernel
+}  // namespace narrow::inline NARROW_ABI::kernel
 
 NARROW_STRICT_END

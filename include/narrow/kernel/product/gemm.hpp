@@ -9,7 +9,7 @@
 
 NARROW_STRICT_BEGIN
 
-namespace narrow::kernel {
+namespace narrow::inline NARROW_ABI::kernel {
 
 /// The sums of A B, handed to store(i, j, sums), a matrix_view, in tiles; but those that are floats perhaps
 /// written to `direct`, if there is such a matrix.
@@ -144,6 +144,6 @@ NARROW_KERNEL void multiply_blocks(const A& a, const B& b, matrix_view<C> c, dou
   if (!pieces.empty()) store(0, 0, {pieces.data(), c.rows, c.cols, c.cols, 1});
 }
 
-}  // namespace narrow::kernel
+}  // namespace narrow::inline NARROW_ABI::kernel
 
 NARROW_STRICT_END

@@ -6,7 +6,7 @@
 
 NARROW_STRICT_BEGIN
 
-namespace narrow::kernel {
+namespace narrow::inline NARROW_ABI::kernel {
 
 /// A matrix of A that is multiplied as Content.
 template <content Content, class A> struct lines_of {
@@ -264,6 +264,6 @@ bool try_vector_product(matrix_view<const A> a, matrix_view<const B> b, magnitud
   return try_matrix_times_vector<Meeting>(a, b.data, b.row_stride, largest, store_line);
 }
 
-}  // namespace narrow::kernel
+}  // namespace narrow::inline NARROW_ABI::kernel
 
 NARROW_STRICT_END

@@ -15,7 +15,7 @@
 
 NARROW_STRICT_BEGIN
 
-namespace narrow::kernel {
+namespace narrow::inline NARROW_ABI::kernel {
 
 /// What a word holds: a float, the two bf16 that a number is the sum of, two bf16, two int16, four int8.
 enum class content { none, fp32, two_bf16, bf16, int16, int8 };
@@ -381,6 +381,6 @@ void pack_rows(kernel_set t, matrix_view<const T> m, index groups, word* to) {
   }
 }
 
-}  // namespace narrow::kernel
+}  // namespace narrow::inline NARROW_ABI::kernel
 
 NARROW_STRICT_END

@@ -11,7 +11,7 @@
 
 NARROW_STRICT_BEGIN
 
-namespace narrow::kernel {
+namespace narrow::inline NARROW_ABI::kernel {
 
 /// The largest magnitudes of integer elements.
 struct magnitudes {
@@ -438,6 +438,6 @@ bool try_scaled_pieces(matrix_view<const A> a, matrix_view<const B> b, magnitude
   });
 }
 
-}  // namespace narrow::kernel
+}  // namespace narrow::inline NARROW_ABI::kernel
 
 NARROW_STRICT_END

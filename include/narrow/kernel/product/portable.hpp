@@ -17,7 +17,7 @@
 
 NARROW_STRICT_BEGIN
 
-namespace narrow::kernel::portable {
+namespace narrow::inline NARROW_ABI::kernel::portable {
 
 /// alpha sum + beta c, where `zero` is the sign of an exact zero sum. Exact
 /// as long as alpha times the sum fits 126 bits, which leaves room for the addition: always for alpha =
@@ -220,6 +220,6 @@ template <class A> NARROW_KERNEL auto sum(matrix_view<const A> a) {
   return total;
 }
 
-}  // namespace narrow::kernel::portable
+}  // namespace narrow::inline NARROW_ABI::kernel::portable
 
 NARROW_STRICT_END

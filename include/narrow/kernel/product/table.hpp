@@ -5,7 +5,7 @@
 
 #include "../shapes.hpp"
 
-namespace narrow::kernel {
+namespace narrow::inline NARROW_ABI::kernel {
 
 /// Rows of a product's left factor: the word of row i and group p is at data + i row_step + p group_step, in
 /// bytes and on no boundary.
@@ -200,4 +200,4 @@ struct product_table {
   line_kernels<std::int32_t, std::int64_t> lines_int8 = {}, lines_int16 = {};  // wrap
 };
 
-}  // namespace narrow::kernel
+}  // namespace narrow::inline NARROW_ABI::kernel

@@ -7,7 +7,7 @@
 
 NARROW_STRICT_BEGIN
 
-namespace narrow::kernel {
+namespace narrow::inline NARROW_ABI::kernel {
 
 /// How wide integers are multiplied: a and b in so many digits, one of them in 1, and so many products that
 /// doubles add exactly.
@@ -261,6 +261,6 @@ bool try_wide_product(matrix_view<const A> a, matrix_view<const B> b, magnitudes
   }
 }
 
-}  // namespace narrow::kernel
+}  // namespace narrow::inline NARROW_ABI::kernel
 
 NARROW_STRICT_END

@@ -9,7 +9,7 @@
 
 NARROW_STRICT_BEGIN
 
-namespace narrow::kernel {
+namespace narrow::inline NARROW_ABI::kernel {
 
 using portable::element_order;
 using portable::element_range;
@@ -256,6 +256,6 @@ NARROW_KERNEL bool dequantize_blocks(matrix_view<const Element> q, const block_s
   }
 }
 
-}  // namespace narrow::kernel
+}  // namespace narrow::inline NARROW_ABI::kernel
 
 NARROW_STRICT_END

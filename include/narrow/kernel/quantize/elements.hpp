@@ -12,7 +12,7 @@
 
 NARROW_STRICT_BEGIN
 
-namespace narrow::kernel::portable {
+namespace narrow::inline NARROW_ABI::kernel::portable {
 
 /// The logical index of element (i, j) of a view: what a policy that draws random numbers tells elements by.
 struct element_order {
@@ -335,6 +335,6 @@ NARROW_KERNEL void quantize(matrix_view<const T> x, matrix_view<Element> q, doub
   quantize_elements(x, q, exact_quotient{inverse}, range, round, order);
 }
 
-}  // namespace narrow::kernel::portable
+}  // namespace narrow::inline NARROW_ABI::kernel::portable
 
 NARROW_STRICT_END

@@ -3,7 +3,7 @@
 
 #include "../shapes.hpp"
 
-namespace narrow::kernel {
+namespace narrow::inline NARROW_ABI::kernel {
 
 /// Of lines that meet narrow blocks.
 inline constexpr index most_places = 256;
@@ -51,4 +51,4 @@ struct quantize_table {
                         std::uint32_t* largest) = nullptr;
 };
 
-}  // namespace narrow::kernel
+}  // namespace narrow::inline NARROW_ABI::kernel

@@ -6,7 +6,7 @@
 
 NARROW_STRICT_BEGIN
 
-namespace narrow::kernel {
+namespace narrow::inline NARROW_ABI::kernel {
 
 // The quotient of a number and a scale as a double that every policy rounds to an element, of at most 16 bits
 // and a fraction of 32 that a draw is compared with, as it rounds the quotient itself. Beyond float's range
@@ -130,6 +130,6 @@ NARROW_KERNEL void quantize_wide_fixed(matrix_view<const long double> x, matrix_
     }
 }
 
-}  // namespace narrow::kernel
+}  // namespace narrow::inline NARROW_ABI::kernel
 
 NARROW_STRICT_END

@@ -10,7 +10,7 @@
 
 NARROW_STRICT_BEGIN
 
-namespace narrow::kernel {
+namespace narrow::inline NARROW_ABI::kernel {
 
 namespace portable {
 
@@ -94,6 +94,6 @@ inline void add_quotients(const float* from, double divisor, double* to, index n
             [=](auto add, index first, index count) { add(from + first, divisor, to + first, count, sums); });
 }
 
-}  // namespace narrow::kernel
+}  // namespace narrow::inline NARROW_ABI::kernel
 
 NARROW_STRICT_END

@@ -5,7 +5,7 @@
 
 NARROW_STRICT_BEGIN
 
-namespace narrow::kernel {
+namespace narrow::inline NARROW_ABI::kernel {
 
 /// What numbers of T are added as, where they do not lie in memory in a form of their own.
 template <class T>
@@ -57,6 +57,6 @@ template <class T> NARROW_KERNEL auto sum_of_matrix(matrix_view<const T> a) {
   return total;
 }
 
-}  // namespace narrow::kernel
+}  // namespace narrow::inline NARROW_ABI::kernel
 
 NARROW_STRICT_END

@@ -3,7 +3,7 @@
 
 #include "../shapes.hpp"
 
-namespace narrow::kernel {
+namespace narrow::inline NARROW_ABI::kernel {
 
 /// How many sums each place has in moment_sums: additions to one of them do not wait for those to the others.
 inline constexpr int moment_parts = 4;
@@ -50,4 +50,4 @@ struct reduce_table {
   void (*add_quotients)(const float* from, double divisor, double* to, index n, double* sums) = nullptr;
 };
 
-}  // namespace narrow::kernel
+}  // namespace narrow::inline NARROW_ABI::kernel

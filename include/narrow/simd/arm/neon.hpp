@@ -13,7 +13,7 @@
 
 NARROW_STRICT_BEGIN
 
-namespace narrow::kernel::neon {
+namespace narrow::inline NARROW_ABI::kernel::neon {
 
 inline constexpr int vector_bytes = 16;
 
@@ -235,7 +235,7 @@ struct kernels {
   }
 };
 
-}  // namespace narrow::kernel::neon
+}  // namespace narrow::inline NARROW_ABI::kernel::neon
 
 NARROW_STRICT_END
 
@@ -244,7 +244,7 @@ NARROW_STRICT_END
 
 NARROW_TARGET_BEGIN("dotprod")
 
-namespace narrow::kernel::neon_dot {
+namespace narrow::inline NARROW_ABI::kernel::neon_dot {
 
 using neon::read_part;
 #include "../../kernel/product/dot.inl"
@@ -284,13 +284,13 @@ struct kernels {
   }
 };
 
-}  // namespace narrow::kernel::neon_dot
+}  // namespace narrow::inline NARROW_ABI::kernel::neon_dot
 
 NARROW_TARGET_END
 
 NARROW_TARGET_BEGIN("bf16")
 
-namespace narrow::kernel::neon_bf16 {
+namespace narrow::inline NARROW_ABI::kernel::neon_bf16 {
 
 using neon::read_part;
 #include "../../kernel/product/dot.inl"
@@ -326,13 +326,13 @@ struct kernels {
   }
 };
 
-}  // namespace narrow::kernel::neon_bf16
+}  // namespace narrow::inline NARROW_ABI::kernel::neon_bf16
 
 NARROW_TARGET_END
 
 NARROW_TARGET_BEGIN("i8mm")
 
-namespace narrow::kernel::neon_i8mm {
+namespace narrow::inline NARROW_ABI::kernel::neon_i8mm {
 
 /// SMMLA multiplies two rows of eight int8 with two columns of eight: two groups at a time. Of panels as wide
 /// as `Width` vectors the first ones.
@@ -382,6 +382,6 @@ struct kernels {
   template <class Table> static constexpr void offer(Table& table) { NARROW_OFFER(int8, panels<8, 2>()); }
 };
 
-}  // namespace narrow::kernel::neon_i8mm
+}  // namespace narrow::inline NARROW_ABI::kernel::neon_i8mm
 
 NARROW_TARGET_END

@@ -7,7 +7,7 @@
 
 #include "../kernel_table.hpp"
 
-namespace narrow::kernel {
+namespace narrow::inline NARROW_ABI::kernel {
 
 struct processor {
   bool neon_dot = false;
@@ -27,4 +27,4 @@ struct processor {
   }
 };
 
-}  // namespace narrow::kernel
+}  // namespace narrow::inline NARROW_ABI::kernel

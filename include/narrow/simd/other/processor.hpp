@@ -3,10 +3,10 @@
 
 #include "../kernel_table.hpp"
 
-namespace narrow::kernel {
+namespace narrow::inline NARROW_ABI::kernel {
 
 struct processor {
   static processor probe() { return {}; }
 };
 
-}  // namespace narrow::kernel
+}  // namespace narrow::inline NARROW_ABI::kernel

@@ -8,7 +8,7 @@
 
 NARROW_TARGET_BEGIN("avx512f,avx512bw,avx512dq,amx-tile,amx-int8,amx-bf16")
 
-namespace narrow::kernel::amx {
+namespace narrow::inline NARROW_ABI::kernel::amx {
 
 inline constexpr int tile_rows = 16, tile_words = 16;
 
@@ -269,6 +269,6 @@ struct kernels {
   }
 };
 
-}  // namespace narrow::kernel::amx
+}  // namespace narrow::inline NARROW_ABI::kernel::amx
 
 NARROW_TARGET_END

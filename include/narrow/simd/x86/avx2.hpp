@@ -12,7 +12,7 @@
 
 NARROW_TARGET_BEGIN("avx2,fma,f16c")
 
-namespace narrow::kernel::avx2 {
+namespace narrow::inline NARROW_ABI::kernel::avx2 {
 
 inline constexpr int vector_bytes = 32;
 
@@ -201,6 +201,6 @@ struct kernels {
   }
 };
 
-}  // namespace narrow::kernel::avx2
+}  // namespace narrow::inline NARROW_ABI::kernel::avx2
 
 NARROW_TARGET_END

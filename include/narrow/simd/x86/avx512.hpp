@@ -5,7 +5,7 @@
 
 NARROW_TARGET_BEGIN("avx2,fma,f16c,avx512f,avx512bw,avx512vl,avx512dq")
 
-namespace narrow::kernel::avx512 {
+namespace narrow::inline NARROW_ABI::kernel::avx512 {
 
 inline constexpr int vector_bytes = 64;
 
@@ -264,6 +264,6 @@ struct kernels {
   }
 };
 
-}  // namespace narrow::kernel::avx512
+}  // namespace narrow::inline NARROW_ABI::kernel::avx512
 
 NARROW_TARGET_END

@@ -5,7 +5,7 @@
 
 NARROW_TARGET_BEGIN("avx2,fma,f16c,avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx512bf16")
 
-namespace narrow::kernel::avx512_bf16 {
+namespace narrow::inline NARROW_ABI::kernel::avx512_bf16 {
 
 using avx512::read_part;
 #include "../../kernel/product/dot.inl"
@@ -67,6 +67,6 @@ struct kernels {
   }
 };
 
-}  // namespace narrow::kernel::avx512_bf16
+}  // namespace narrow::inline NARROW_ABI::kernel::avx512_bf16
 
 NARROW_TARGET_END

@@ -5,7 +5,7 @@
 
 NARROW_TARGET_BEGIN("avx2,fma,f16c,avxvnni")
 
-namespace narrow::kernel::avx_vnni {
+namespace narrow::inline NARROW_ABI::kernel::avx_vnni {
 
 namespace plain = avx2;
 inline __m256i add_quads(__m256i acc, __m256i a, __m256i b) { return _mm256_dpbusd_avx_epi32(acc, a, b); }
@@ -17,6 +17,6 @@ struct kernels {
   template <class Table> static constexpr void offer(Table& table) { offer_vnni<6>(table); }
 };
 
-}  // namespace narrow::kernel::avx_vnni
+}  // namespace narrow::inline NARROW_ABI::kernel::avx_vnni
 
 NARROW_TARGET_END

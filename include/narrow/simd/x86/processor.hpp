@@ -11,7 +11,7 @@
 
 #include "../kernel_table.hpp"
 
-namespace narrow::kernel {
+namespace narrow::inline NARROW_ABI::kernel {
 
 struct processor {
   bool avx2 = false;  // with FMA and F16C
@@ -66,4 +66,4 @@ struct processor {
   }
 };
 
-}  // namespace narrow::kernel
+}  // namespace narrow::inline NARROW_ABI::kernel
