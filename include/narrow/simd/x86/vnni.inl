@@ -87,7 +87,7 @@ template <int Rows> NARROW_KERNEL void int8_quads::row_sums(const left_panel& a,
         vector acc = zero();
         index p = groups;
         for (; p >= lanes; p -= lanes, row += bytes) acc = add_quads(acc, ones, int8_line::load_x(row));
-        if (p > 0) acc = add_quads(acc, ones, load_some(row, p));
+        if (p > 0) acc = add_quads(acc, ones, plain::instructions::load_some(row, p));
         of_rows[i] = folded(acc);
       }
       const four_sums total = totals(of_rows);
@@ -95,7 +95,8 @@ template <int Rows> NARROW_KERNEL void int8_quads::row_sums(const left_panel& a,
     }
   } else {  // rows side by side
     vector acc = zero();
-    for (index p = 0; p < groups; ++p) acc = add_quads(acc, ones, load_some(a.data + p * a.group_step, Rows));
+    for (index p = 0; p < groups; ++p)
+      acc = add_quads(acc, ones, plain::instructions::load_some(a.data + p * a.group_step, Rows));
     std::memcpy(sums, &acc, Rows * sizeof *sums);
   }
 }
