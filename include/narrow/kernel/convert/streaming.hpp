@@ -10,37 +10,33 @@ NARROW_STRICT_BEGIN
 namespace narrow::inline NARROW_ABI::kernel {
 
 /// Room for the pieces of an array of Ts that is computed from one end to the other: in the array itself, or
-/// where it is too large, in a buffer from which they go to memory past the caches.
-template <class T, std::size_t Longest> class pieces_of_array {
+/// where it is too large for the caches, in a buffer from which they go to memory past them.
+template <class T, std::size_t MaxCount> class pieces_of_array {
  public:
   /// n numbers, computed from `source_bytes` bytes.
-  pieces_of_array(T* to, std::size_t n, std::size_t source_bytes) : to_(to) {
+  pieces_of_array(kernel_set t, T* to, std::size_t n, std::size_t source_bytes) : to_(to) {
     constexpr std::size_t cached = std::size_t{1} << 26;
-    if (n * sizeof(T) + source_bytes < cached) return;
-    const kernel_set t = dispatch::instance().kernels();
-    stream_ = t.get<&kernel_table::stream>();
-    end_ = t.get<&kernel_table::end_stream>();
+    if (n * sizeof(T) + source_bytes >= cached) stream_ = t.get<&kernel_table::stream>();
   }
   ~pieces_of_array() {
-    if (end_ != nullptr) end_();
+    if (stream_) stream_.end();
   }
   pieces_of_array(const pieces_of_array&) = delete;
   pieces_of_array& operator=(const pieces_of_array&) = delete;
 
-  /// How many numbers there is room for at a time: all that are left, or Longest.
-  std::size_t room_for(std::size_t left) const { return stream_ != nullptr ? std::min(Longest, left) : left; }
+  /// How many numbers there is room for at a time: all that are left, or MaxCount.
+  std::size_t room_for(std::size_t left) const { return stream_ ? std::min(MaxCount, left) : left; }
   /// The room for numbers from number i on.
-  T* room(std::size_t i) { return stream_ != nullptr ? buffer_ : to_ + i; }
+  T* room(std::size_t i) { return stream_ ? buffer_ : to_ + i; }
   /// After they were written there.
   void written(std::size_t i, std::size_t count) {
-    if (stream_ != nullptr) stream_(to_ + i, buffer_, count * sizeof(T));
+    if (stream_) stream_.copy(to_ + i, buffer_, count * sizeof(T));
   }
 
  private:
   T* to_;
-  T buffer_[Longest];
-  void (*stream_)(void*, const void*, std::size_t) = nullptr;
-  void (*end_)() = nullptr;
+  T buffer_[MaxCount];
+  streaming_kernels stream_;
 };
 
 }  // namespace narrow::inline NARROW_ABI::kernel
