@@ -8,7 +8,8 @@
 #include <functional>
 #include <utility>
 
-#include "tensor_product.hpp"
+#include "../../kernel/product.hpp"
+#include "../tensor_product.hpp"
 
 namespace narrow::inline NARROW_ABI::detail {
 
@@ -17,20 +18,21 @@ concept narrow_product = (dense_expression<L> && dense_expression<R> &&
                           (narrow_expression<L> || narrow_expression<R>)) ||
                          tensor_product<L, R>;
 
+/// A triangular or self-adjoint view, of which one triangle is read.
 template <class X>
-concept structured_expression =
+concept triangle_view =
     std::same_as<shape_of<X>, Eigen::TriangularShape> || std::same_as<shape_of<X>, Eigen::SelfAdjointShape>;
 
 /// A triangular or self-adjoint view times a dense matrix, or the other way round.
 template <class L, class R>
-concept narrow_structured_product = ((structured_expression<L> && dense_expression<R>) ||
-                                     (dense_expression<L> && structured_expression<R>)) &&
-                                    (narrow_expression<L> || narrow_expression<R>);
+concept narrow_triangle_product = ((triangle_view<L> && dense_expression<R>) ||
+                                   (dense_expression<L> && triangle_view<R>)) &&
+                                  (narrow_expression<L> || narrow_expression<R>);
 
 /// The products whose `generic_product_impl` is ours: the destination may share memory with the operands, and
 /// `evalTo` gives it its size.
 template <class L, class R>
-concept product_of_ours = narrow_product<L, R> || narrow_structured_product<L, R>;
+concept product_of_ours = narrow_product<L, R> || narrow_triangle_product<L, R>;
 
 /// The first and last byte of a view.
 struct extent {
@@ -51,16 +53,15 @@ struct extent {
 };
 
 /// An operand of a product as the kernels see it: memory, or the wide value of an expression, times a factor.
-template <class X, class Peel = peeled<X>> class operand {
-  using inner = typename Peel::type;
+template <class X, class Strip = stripped<X>> class operand {
+  using inner = typename Strip::type;
   static constexpr bool in_place = direct_access<inner>;
   using scalar = coefficient_t<inner>;
-  static constexpr int order = inner::IsRowMajor ? Eigen::RowMajor : Eigen::ColMajor;
-  using plain = Eigen::Matrix<scalar, Eigen::Dynamic, Eigen::Dynamic, order>;
+  using plain = dynamic_like<scalar, inner>;
 
  public:
-  explicit operand(const X& x) : factor_(Peel::factor(x)) {
-    const inner& expression = Peel::expression(x);
+  explicit operand(const X& x) : factor_(Strip::factor(x)) {
+    const inner& expression = Strip::expression(x);
     if constexpr (in_place) {
       view_ = view_of_direct(expression);
     } else {
