@@ -28,28 +28,48 @@ template <class Xpr> struct expression_evaluator : Eigen::internal::evaluator_ba
   using CoeffReturnType = typename Xpr::CoeffReturnType;
 };
 
-/// `f(x)`, coefficient by coefficient.
-template <class Op, class Arg>
-struct unary_functor_evaluator : expression_evaluator<Eigen::CwiseUnaryOp<Op, Arg>> {
-  using Nested = Eigen::internal::evaluator<Arg>;
+/// Op(args...), coefficient by coefficient, in the storage order of the first of them.
+template <class Xpr, class Op, class First, class... More>
+struct functor_evaluator : expression_evaluator<Xpr> {
+  template <class X> using evaluator = Eigen::internal::evaluator<X>;
+  static constexpr int first_flags = evaluator<First>::Flags;
+  static constexpr bool same_order =
+      ((((int(evaluator<More>::Flags) ^ first_flags) & Eigen::RowMajorBit) == 0) && ...);
   enum {
-    CoeffReadCost = int(Nested::CoeffReadCost) + int(Eigen::internal::functor_traits<Op>::Cost),
-    Flags = int(Nested::Flags) & (Eigen::HereditaryBits | Eigen::LinearAccessBit)
+    OwnCost = int(Eigen::internal::functor_traits<Op>::Cost) + int(evaluator<First>::CoeffReadCost),
+    CoeffReadCost = (OwnCost + ... + int(evaluator<More>::CoeffReadCost)),
+    Linear = (first_flags & ... & int(evaluator<More>::Flags)) & (same_order ? Eigen::LinearAccessBit : 0),
+    Flags =
+        ((first_flags | ... | int(evaluator<More>::Flags)) & Eigen::HereditaryBits & ~Eigen::RowMajorBit) |
+        Linear | (first_flags & Eigen::RowMajorBit)
   };
 
-  explicit unary_functor_evaluator(const Eigen::CwiseUnaryOp<Op, Arg>& xpr)
-      : functor_(xpr.functor()), arg_(xpr.nestedExpression()) {}
+  functor_evaluator(const Op& functor, const First& first, const More&... more)
+      : functor_(functor), args_(first, more...) {}
 
   auto coeff(Eigen::Index row, Eigen::Index col) const {
-    return apply_wide<typename Arg::Scalar>(functor_, arg_.coeff(row, col));
+    return apply([&](const auto& arg) { return arg.coeff(row, col); });
   }
   auto coeff(Eigen::Index index) const {
-    return apply_wide<typename Arg::Scalar>(functor_, arg_.coeff(index));
+    return apply([&](const auto& arg) { return arg.coeff(index); });
   }
 
  private:
+  template <class Read> auto apply(const Read& read) const {
+    return std::apply(
+        [&](const auto&... arg) {
+          return apply_wide<typename First::Scalar, typename More::Scalar...>(functor_, read(arg)...);
+        },
+        args_);
+  }
+
   const Op functor_;
-  const Nested arg_;
+  const std::tuple<evaluator<First>, evaluator<More>...> args_;
+};
+template <class Op, class Arg>
+struct unary_functor_evaluator : functor_evaluator<Eigen::CwiseUnaryOp<Op, Arg>, Op, Arg> {
+  explicit unary_functor_evaluator(const Eigen::CwiseUnaryOp<Op, Arg>& x)
+      : unary_functor_evaluator::functor_evaluator(x.functor(), x.nestedExpression()) {}
 };
 
 /// `condition.select(x, y)`.
@@ -136,32 +156,9 @@ namespace Eigen::internal {
 template <class Op, class Lhs, class Rhs>
 requires narrow::detail::some_narrow_float<Lhs, Rhs>
 struct binary_evaluator<CwiseBinaryOp<Op, Lhs, Rhs>, IndexBased, IndexBased>
-    : narrow::detail::expression_evaluator<CwiseBinaryOp<Op, Lhs, Rhs>> {
-  enum {
-    CoeffReadCost = int(evaluator<Lhs>::CoeffReadCost) + int(evaluator<Rhs>::CoeffReadCost) +
-                    int(functor_traits<Op>::Cost),
-    LhsFlags = evaluator<Lhs>::Flags,
-    RhsFlags = evaluator<Rhs>::Flags,
-    SameOrder = (int(LhsFlags) & RowMajorBit) == (int(RhsFlags) & RowMajorBit),
-    Linear = int(LhsFlags) & int(RhsFlags) & (SameOrder ? LinearAccessBit : 0),
-    Flags = ((int(LhsFlags) | int(RhsFlags)) & HereditaryBits & ~RowMajorBit) | Linear |
-            (int(LhsFlags) & RowMajorBit)
-  };
-
-  explicit binary_evaluator(const CwiseBinaryOp<Op, Lhs, Rhs>& xpr)
-      : functor_(xpr.functor()), lhs_(xpr.lhs()), rhs_(xpr.rhs()) {}
-
-  auto coeff(Index row, Index col) const { return apply(lhs_.coeff(row, col), rhs_.coeff(row, col)); }
-  auto coeff(Index index) const { return apply(lhs_.coeff(index), rhs_.coeff(index)); }
-
- private:
-  template <class A, class B> auto apply(const A& a, const B& b) const {
-    return narrow::detail::apply_wide<typename Lhs::Scalar, typename Rhs::Scalar>(functor_, a, b);
-  }
-
-  const Op functor_;
-  evaluator<Lhs> lhs_;
-  evaluator<Rhs> rhs_;
+    : narrow::detail::functor_evaluator<CwiseBinaryOp<Op, Lhs, Rhs>, Op, Lhs, Rhs> {
+  explicit binary_evaluator(const CwiseBinaryOp<Op, Lhs, Rhs>& x)
+      : binary_evaluator::functor_evaluator(x.functor(), x.lhs(), x.rhs()) {}
 };
 
 template <class Op, class Arg>

@@ -47,16 +47,19 @@ const T* contiguous(const T* from, Eigen::Index step, Eigen::Index n, std::type_
 ///   orders       the storage orders of the matrices in it
 ///   any_narrow   whether one of these is narrow
 ///   gapless(order)   whether its lines follow one another in memory, so that they are one
-///   get(order, line, first, n)   an Eigen expression of n floats of a line, which holds until the next call
+///   value        float, or bool where it is a comparison
+///   get(order, line, first, n)   an Eigen expression of n values of a line, which holds until the next call
 ///
 /// n is at most piece_size. For all other expressions there is only this template.
-template <class X> struct piecewise { using absent = void; };
+template <class X> struct piecewise { using value = void; };
 
-template <class X>
-concept piecewise_expression = !requires {
-  typename piecewise<std::remove_cv_t<X>>::absent;
-};
 template <class X> using piecewise_t = piecewise<std::remove_cv_t<X>>;
+template <class X>
+concept piecewise_expression = std::same_as < typename piecewise_t<X>::value,
+float > ;
+template <class X>
+concept piecewise_comparison = std::same_as < typename piecewise_t<X>::value,
+bool > ;
 
 /// A matrix in memory whose numbers are floats or become floats exactly.
 template <class X>
@@ -64,6 +67,7 @@ requires(direct_access<X>&& std::same_as<carried_t<typename X::Scalar>, float>) 
   using scalar = typename X::Scalar;
 
  public:
+  using value = float;
   static constexpr int orders = storage_order_of<X>;
   static constexpr bool any_narrow = narrow_scalar<scalar>;
 
@@ -99,6 +103,7 @@ class piecewise<Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<T>, Pl
   using expression = Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<T>, Plain>;
 
  public:
+  using value = float;
   static constexpr int orders = 0;
   static constexpr bool any_narrow = false;
 
@@ -110,9 +115,10 @@ class piecewise<Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<T>, Pl
   float value_;
 };
 
-/// The operands of an operation, each of which is computed in pieces.
+/// The operands of an operation that gives floats, each of them computed in pieces.
 template <class... Operands> class piecewise_operands {
  public:
+  using value = float;
   static constexpr int orders = (0 | ... | int(Operands::orders));
   static constexpr bool any_narrow = (false || ... || Operands::any_narrow);
 
@@ -130,6 +136,7 @@ template <class Functor, class... Operands>
 class piecewise_operation : public piecewise_operands<Operands...> {
  public:
   using piecewise_operation::piecewise_operands::piecewise_operands;
+  using value = std::invoke_result_t<const Functor&, typename Operands::value...>;
 
   auto get(traversal order, Eigen::Index line, Eigen::Index first, Eigen::Index n) {
     return std::apply([&](auto&... x) { return applied(x.get(order, line, first, n)...); }, this->operands_);
@@ -152,9 +159,14 @@ inline constexpr bool is_float_operation = (std::same_as<Op, Functors<float, flo
 template <class Op, template <class> class... Functors>
 inline constexpr bool is_float_function = (std::same_as<Op, Functors<float>> || ...);
 
+template <class Op> inline constexpr bool compares_floats = false;
+template <Eigen::internal::ComparisonName Comparison>
+inline constexpr bool compares_floats<Eigen::internal::scalar_cmp_op<float, float, Comparison>> = true;
+
 /// Operations that give the same in a packet of floats as one by one.
 template <class Op>
 inline constexpr bool exact_in_packets =
+    compares_floats<Op> ||
     is_float_operation<Op, Eigen::internal::scalar_sum_op, Eigen::internal::scalar_difference_op,
                        Eigen::internal::scalar_product_op, Eigen::internal::scalar_quotient_op> ||
     is_float_function<Op, Eigen::internal::scalar_opposite_op, Eigen::internal::scalar_abs_op,
@@ -174,13 +186,14 @@ concept casts_to = requires(const Op& op) {
   takes_cast<To>(op);
 };
 
-/// A functor of Eigen that makes a float from as many floats, and is no cast: a user's own functor is
-/// computed coefficient by coefficient.
+/// A functor of Eigen that makes a float of so many floats or compares them, and is no cast: a user's own
+/// functor is computed coefficient by coefficient.
 template <class Op, class... Float>
 concept piecewise_functor = std::is_empty_v<typename wide_functor<Op>::type> && !casts_to<Op, float> &&
-                            requires(const typename wide_functor<Op>::type& wide, const Float&... x) {
-  { wide(x...) } -> std::same_as<float>;
-};
+                            (compares_floats<typename wide_functor<Op>::type> ||
+                             requires(const typename wide_functor<Op>::type& wide, const Float&... x) {
+                               { wide(x...) } -> std::same_as<float>;
+                             });
 template <class Op, class Wide = typename wide_functor<Op>::type>
 using float_functor = std::conditional_t<exact_in_packets<Wide>, Wide, without_packets<Wide>>;
 
@@ -237,6 +250,7 @@ requires(piecewise_expression<V>&& direct_access<V>) class piecewise_vector<V> :
 /// of V throughout.
 template <class V, traversal LineOrder> class repeated_vector {
  public:
+  using value = float;
   static constexpr int orders = 0;
   static constexpr bool any_narrow = piecewise_vector<V>::any_narrow;
 
@@ -315,27 +329,6 @@ class piecewise<Eigen::Reverse<X, Direction>> : public piecewise_operands<piecew
   piece_buffer reversed_;
 };
 
-/// A comparison, computed in pieces as `piecewise` is, but of bools.
-template <class X> struct piecewise_condition { using absent = void; };
-
-template <class Op> inline constexpr bool compares_floats = false;
-template <Eigen::internal::ComparisonName Comparison>
-inline constexpr bool compares_floats<Eigen::internal::scalar_cmp_op<float, float, Comparison>> = true;
-
-template <class Op, piecewise_expression L, piecewise_expression R>
-requires compares_floats<typename wide_functor<Op>::type>
-struct piecewise_condition<Eigen::CwiseBinaryOp<Op, L, R>>
-    : piecewise_operation<typename wide_functor<Op>::type, piecewise_t<L>, piecewise_t<R>> {
-  explicit piecewise_condition(const Eigen::CwiseBinaryOp<Op, L, R>& x)
-      : piecewise_condition::piecewise_operation(x.lhs(), x.rhs()) {}
-};
-
-template <class X> using piecewise_condition_t = piecewise_condition<std::remove_cv_t<X>>;
-template <class X>
-concept piecewise_comparison = !requires {
-  typename piecewise_condition_t<X>::absent;
-};
-
 template <class Op> inline constexpr bool casts_bool = false;
 template <float_or_rounded_to T>
 inline constexpr bool casts_bool<Eigen::internal::scalar_cast_op<bool, T>> = true;
@@ -344,7 +337,7 @@ inline constexpr bool casts_bool<Eigen::internal::scalar_cast_op<bool, T>> = tru
 template <class Op, piecewise_comparison Condition>
 requires casts_bool<Op>
 struct piecewise<Eigen::CwiseUnaryOp<Op, Condition>>
-    : piecewise_operation<Eigen::internal::scalar_cast_op<bool, float>, piecewise_condition_t<Condition>> {
+    : piecewise_operation<Eigen::internal::scalar_cast_op<bool, float>, piecewise_t<Condition>> {
   explicit piecewise(const Eigen::CwiseUnaryOp<Op, Condition>& x)
       : piecewise::piecewise_operation(x.nestedExpression()) {}
 };
@@ -352,7 +345,7 @@ struct piecewise<Eigen::CwiseUnaryOp<Op, Condition>>
 /// `condition.select(x, y)`.
 template <class Condition, class Then, class Else>
 class piecewise_selection
-    : public piecewise_operands<piecewise_condition_t<Condition>, piecewise_t<Then>, piecewise_t<Else>> {
+    : public piecewise_operands<piecewise_t<Condition>, piecewise_t<Then>, piecewise_t<Else>> {
  public:
   using piecewise_selection::piecewise_operands::piecewise_operands;
 

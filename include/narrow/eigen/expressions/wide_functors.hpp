@@ -30,14 +30,19 @@ requires functor_of_eigen<Functor<T...>>
 struct wide_functor<Functor<T...>> {
   using type = Functor<replaced<T, wide_among<T...>>...>;
 };
-// scalar_min_op, scalar_max_op and scalar_cmp_op also say how NaNs propagate, or what is compared.
-template <template <class, class, auto> class Functor, class A, class B, auto Kind>
-requires functor_of_eigen<Functor<A, B, Kind>>
-struct wide_functor<Functor<A, B, Kind>> {
+// scalar_min_op and scalar_max_op, which also say how NaNs propagate.
+template <template <class, class, int> class Functor, class A, class B, int NaNs>
+requires functor_of_eigen<Functor<A, B, NaNs>>
+struct wide_functor<Functor<A, B, NaNs>> {
   using wide = wide_among<A, B>;
-  using type = Functor<replaced<A, wide>, replaced<B, wide>, Kind>;
+  using type = Functor<replaced<A, wide>, replaced<B, wide>, NaNs>;
 };
-// In Eigen 5.0 the functor of squaredNorm(), squared_norm_functor (Core/Dot.h), derives from scalar_abs2_op.
+template <class A, class B, Eigen::internal::ComparisonName Comparison>
+struct wide_functor<Eigen::internal::scalar_cmp_op<A, B, Comparison>> {
+  using wide = wide_among<A, B>;
+  using type = Eigen::internal::scalar_cmp_op<replaced<A, wide>, replaced<B, wide>, Comparison>;
+};
+// In Eigen 5.0 squaredNorm() (Core/Dot.h) has a functor of its own, which derives from scalar_abs2_op.
 template <class S> void takes_squares(const Eigen::internal::scalar_abs2_op<S>&);
 template <class Op>
 concept squares = requires(const Op& op) {

@@ -17,16 +17,13 @@ inline constexpr bool is_plain_matrix<Eigen::Matrix<T, R, C, O, MR, MC>> = true;
 template <class M>
 concept narrow_matrix = is_plain_matrix<M> &&(narrow_scalar<typename M::Scalar> || tensor_part<M>);
 
-/// The type in which a decomposition is computed: the built-in type that holds each number of the format. The
-/// coefficients of block formats are of such a type.
-template <class T> struct carrier_scalar { using type = T; };
-template <narrow_scalar T> struct carrier_scalar<T> { using type = carrier_t<T>; };
-
+/// The matrix that a decomposition computes in, of the built-in type that holds each number of the format;
+/// the coefficients of block formats are of such a type.
 template <class M> struct carrier_matrix;
 template <class T, int R, int C, int O, int MR, int MC>
 struct carrier_matrix<Eigen::Matrix<T, R, C, O, MR, MC>> {
   using scalar = typename Eigen::Matrix<T, R, C, O, MR, MC>::Scalar;
-  using type = Eigen::Matrix<typename carrier_scalar<scalar>::type, R, C, O, MR, MC>;
+  using type = Eigen::Matrix<carried_t<scalar>, R, C, O, MR, MC>;
 };
 template <class M> using carrier_matrix_t = typename carrier_matrix<M>::type;
 

@@ -16,6 +16,7 @@ template <tensor_of_floats X> class piecewise<X> {
   using element = typename view::element_type;
 
  public:
+  using value = float;
   static constexpr int orders = storage_order_of<X>;
   static constexpr bool any_narrow = true;
 
