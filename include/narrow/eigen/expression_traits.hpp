@@ -82,11 +82,8 @@ using dynamic_like =
 
 /// The type in which Eigen's own routines run in place of narrow expressions: float for floating formats,
 /// double for `fixed`, of several the wider one.
-template <class T> struct routine_scalar { using type = T; };
-template <narrow_float T> struct routine_scalar<T> { using type = float; };
-template <narrow_fixed T> struct routine_scalar<T> { using type = double; };
-template <class... X>
-using routine_scalar_t = std::common_type_t<typename routine_scalar<scalar_of<X>>::type...>;
+template <class T> using routine_t = std::conditional_t<narrow_fixed<T>, double, widened_t<T>>;
+template <class... X> using routine_scalar_t = std::common_type_t<routine_t<scalar_of<X>>...>;
 
 /// The values of a dense expression as numbers of type Wide.
 template <class Wide, class X> plain_like<Wide, X> wide_copy(const X& x) {

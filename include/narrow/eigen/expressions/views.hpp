@@ -6,13 +6,20 @@
 
 namespace narrow::inline NARROW_ABI::detail {
 
+/// Whether a view keeps the number of a coefficient when they are counted through in storage order.
+template <class View> inline constexpr bool keeps_count = false;
+template <class X> inline constexpr bool keeps_count<Eigen::Transpose<X>> = true;
+template <class X> inline constexpr bool keeps_count<Eigen::ArrayWrapper<X>> = true;
+template <class X> inline constexpr bool keeps_count<Eigen::MatrixWrapper<X>> = true;
+
 // below(view, row, col): where, in the expression below a view, the view's coefficient (row, col) lies.
 
 template <class X> position below(const Eigen::Transpose<X>&, Eigen::Index row, Eigen::Index col) {
   return {col, row};
 }
-/// For an ArrayWrapper or a MatrixWrapper.
-template <class View> position below(const View&, Eigen::Index row, Eigen::Index col) { return {row, col}; }
+template <class View>
+requires keeps_count<View>
+position below(const View&, Eigen::Index row, Eigen::Index col) { return {row, col}; }
 template <class X, int Rows, int Cols, bool InnerPanel>
 position below(const Eigen::Block<X, Rows, Cols, InnerPanel>& view, Eigen::Index row, Eigen::Index col) {
   return {view.startRow() + row, view.startCol() + col};
@@ -43,12 +50,6 @@ position below(const Eigen::IndexedView<X, RowIndices, ColIndices>& view, Eigen:
                Eigen::Index col) {
   return {view.rowIndices()[row], view.colIndices()[col]};
 }
-
-/// Whether a view keeps the number of a coefficient when they are counted through in storage order.
-template <class View> inline constexpr bool keeps_count = false;
-template <class X> inline constexpr bool keeps_count<Eigen::Transpose<X>> = true;
-template <class X> inline constexpr bool keeps_count<Eigen::ArrayWrapper<X>> = true;
-template <class X> inline constexpr bool keeps_count<Eigen::MatrixWrapper<X>> = true;
 
 template <class View> struct view_evaluator : expression_evaluator<View> {
   using Nested = Eigen::internal::evaluator<

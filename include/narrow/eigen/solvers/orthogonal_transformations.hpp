@@ -97,8 +97,7 @@ template <narrow::narrow_scalar T, class Other, int Size, int Alignment>
 struct apply_rotation_in_the_plane_selector<T, Other, Size, Alignment, false> {
   static void run(T* x, Index x_step, T* y, Index y_step, Index size, Other cosine, Other sine) {
     using narrow::detail::uncontracted;
-    using wide = std::common_type_t<typename narrow::detail::routine_scalar<T>::type,
-                                    typename narrow::detail::routine_scalar<Other>::type>;
+    using wide = std::common_type_t<narrow::detail::routine_t<T>, narrow::detail::routine_t<Other>>;
     const auto c = static_cast<wide>(cosine), s = static_cast<wide>(sine);
     for (Index i = 0; i < size; ++i, x += x_step, y += y_step) {
       const auto a = static_cast<wide>(*x), b = static_cast<wide>(*y);
