@@ -40,13 +40,14 @@ inline constexpr bool has_flag = (int(Eigen::internal::traits<std::remove_cvref_
 template <class X>
 concept computed_narrow_float = narrow_float<scalar_of<X>> && !has_flag<X, Eigen::LvalueBit>;
 
-/// What the evaluator of X gives: wide where coefficients are computed, the scalar itself where they are only
-/// moved.
+/// The type of a coefficient from the evaluator of X: wide where coefficients are computed, the scalar itself
+/// where they are only moved.
 template <class X>
 using coefficient_t =
     std::remove_cvref_t<decltype(std::declval<const Eigen::internal::evaluator<X>&>().coeff(0, 0))>;
 
-/// In memory, with two strides. (Eigen 3.4 says so of every IndexedView, which has no `data()`.)
+/// An expression in memory, with two strides. The flag is not enough: Eigen 3.4 gives it to every
+/// IndexedView, which has no `data()`.
 template <class X>
 concept direct_access = has_flag<X, Eigen::DirectAccessBit> && requires(const X& x) {
   x.data();

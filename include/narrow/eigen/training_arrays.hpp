@@ -18,7 +18,8 @@ template <class X> array_layout layout_of(const Eigen::DenseBase<X>& x) {
 template <class X>
 concept dense_eigen = std::derived_from<X, Eigen::DenseBase<X>>;
 
-/// What a helper sees of a coefficient: an expression of narrow floats that is yet to be computed stays wide.
+/// The type in which a helper reads a coefficient: an expression of narrow floats that is yet to be computed
+/// stays wide.
 template <class X>
 using element_of = std::conditional_t<direct_access<X>, typename X::Scalar, widened_t<typename X::Scalar>>;
 

@@ -97,7 +97,7 @@ requires(direct_access<X>&& std::same_as<carried_t<typename X::Scalar>, float>) 
 template <class T>
 concept float_or_rounded_to = narrow_float<T> || std::same_as<T, float> || std::same_as<T, literal>;
 
-/// The same number for all coefficients.
+/// One number for all coefficients.
 template <float_or_rounded_to T, class Plain>
 class piecewise<Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<T>, Plain>> {
   using expression = Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<T>, Plain>;
@@ -149,7 +149,7 @@ class piecewise_operation : public piecewise_operands<Operands...> {
   }
 };
 
-/// What has the coefficients of an expression below it, and in the same places.
+/// An expression with the coefficients of the one below it, in their places.
 template <piecewise_expression X> struct piecewise_wrapper : piecewise_t<X> {
   explicit piecewise_wrapper(const auto& x) : piecewise_t<X>(x.nestedExpression()) {}
 };
@@ -299,7 +299,7 @@ struct piecewise<Eigen::Product<L, R, Options>> : scaled_lines<L, R> {
                            diagonal_product<L, R>::diagonal(x.lhs(), x.rhs())) {}
 };
 
-/// From the other end of its rows, its columns or both.
+/// A matrix read from the other end of its rows, its columns or both.
 template <piecewise_expression X, int Direction>
 class piecewise<Eigen::Reverse<X, Direction>> : public piecewise_operands<piecewise_t<X>> {
  public:

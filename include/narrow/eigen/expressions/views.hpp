@@ -18,8 +18,9 @@ template <class X> position below(const Eigen::Transpose<X>&, Eigen::Index row, 
   return {col, row};
 }
 template <class View>
-requires keeps_count<View>
-position below(const View&, Eigen::Index row, Eigen::Index col) { return {row, col}; }
+requires keeps_count<View> position below(const View&, Eigen::Index row, Eigen::Index col) {
+  return {row, col};
+}
 template <class X, int Rows, int Cols, bool InnerPanel>
 position below(const Eigen::Block<X, Rows, Cols, InnerPanel>& view, Eigen::Index row, Eigen::Index col) {
   return {view.startRow() + row, view.startCol() + col};
@@ -109,9 +110,9 @@ template <class X, int I>
 NARROW_VIEW_EVALUATOR(evaluator, , Diagonal<X, I>)
 template <class X, int Rows, int Cols, int Order>
 NARROW_VIEW_EVALUATOR(evaluator, , Reshaped<X, Rows, Cols, Order>)
-// Of a Block the evaluator, not the unary_evaluator that it derives from: Eigen's evaluator of a block of
-// whole rows or columns says that one index reaches each coefficient, counted in the expression below the
-// block, which view_evaluator does not do.
+// For a Block the evaluator is specialised, not the unary_evaluator that it derives from: Eigen's evaluator
+// of a block of whole rows or columns says that one index reaches each coefficient, counted in the expression
+// below the block, which view_evaluator does not do.
 template <class X, int Rows, int Cols, bool InnerPanel>
 NARROW_VIEW_EVALUATOR(evaluator, , Block<X, Rows, Cols, InnerPanel>)
 #undef NARROW_VIEW_EVALUATOR

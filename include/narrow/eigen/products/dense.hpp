@@ -2,7 +2,9 @@
 // kernels.
 //
 // Eigen's dispatch structs are specialised with exactly Eigen's own patterns plus a constraint, so that these
-// win.
+// win: generic_product_impl, product_evaluator and assignment_from_xpr_op_product (Core/ProductEvaluators.h),
+// Assignment (Core/AssignEvaluator.h), dense_product_base (Core/Product.h). All six tags that product_type
+// (Core/GeneralProduct.h) gives to shapes and sizes, differently in 3.4 and 5, lead to the same code.
 #pragma once
 
 #include <functional>
@@ -142,7 +144,7 @@ void multiply(Dst& dst, const L& l, const R& r, double alpha, double beta) {
   }
 }
 
-/// What Eigen's `generic_product_impl` offers.
+/// The members of Eigen's `generic_product_impl` (Core/ProductEvaluators.h).
 template <class L, class R> struct product_impl {
   template <class Dst> static void evalTo(Dst& dst, const L& l, const R& r) { multiply(dst, l, r, 1, 0); }
   template <class Dst> static void addTo(Dst& dst, const L& l, const R& r) { multiply(dst, l, r, 1, 1); }
@@ -153,8 +155,8 @@ template <class L, class R> struct product_impl {
   }
 };
 
-/// What a sum of Scalar is gathered in before it becomes a To: wide for floating formats, and for `fixed`
-/// where To is a built-in type.
+/// The type in which a sum of Scalar is gathered before it becomes a To: wide for floating formats, and for
+/// `fixed` where To is a built-in type.
 template <class To, class Scalar>
 using on_the_way_to =
     std::conditional_t<narrow_fixed<Scalar> && !narrow_scalar<To>, double, widened_t<Scalar>>;
@@ -266,8 +268,8 @@ requires(narrow::detail::narrow_product<L, R> &&
   narrow::detail::operand<R> b_;
 };
 
-// No temporary for fear of aliasing: `multiply` looks whether the memory is shared, and inside a larger
-// expression the product is complete before anything is stored.
+// evaluator_assume_aliasing is false, so that Eigen makes no temporary: `multiply` looks whether the memory
+// is shared, and inside a larger expression the product is complete before anything is stored.
 
 template <class L, class R>
 requires narrow::detail::product_of_ours<L, R>

@@ -31,7 +31,7 @@ auto seen_as(const Eigen::SelfAdjointView<X, Mode>&, const Values& values) {
   return values.template selfadjointView<Mode>();
 }
 
-/// What Eigen's `generic_product_impl` offers, for a triangular or self-adjoint view on either side.
+/// The members of Eigen's `generic_product_impl` for a triangular or self-adjoint view on either side.
 template <class L, class R> struct triangle_product_impl {
   using wide = routine_scalar_t<L, R>;
 

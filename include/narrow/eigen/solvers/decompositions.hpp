@@ -40,8 +40,8 @@ template <class X> decltype(auto) carrier_argument(const X& x) {
 /// that type, too.
 template <class Base> struct carrier_decomposition : Base {
   carrier_decomposition() = default;
-  /// What the constructors of Base take. They are not inherited: those that are templates would be the better
-  /// match.
+  /// Takes what the constructors of Base take. These are not inherited: those that are templates would be the
+  /// better match.
   template <class First, class... More>
   requires(!std::derived_from<First, carrier_decomposition>) explicit carrier_decomposition(
       const First& first, const More&... more)
