@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "../../kernel/product.hpp"
-#include "../tensor_product.hpp"
+#include "../tensors/product.hpp"
 
 namespace narrow::inline NARROW_ABI::detail {
 

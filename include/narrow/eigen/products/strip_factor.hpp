@@ -3,7 +3,7 @@
 #pragma once
 
 #include "../expressions/views.hpp"
-#include "../tensor_traits.hpp"
+#include "../tensors/traits.hpp"
 
 namespace narrow::inline NARROW_ABI::detail {
 

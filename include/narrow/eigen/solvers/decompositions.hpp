@@ -6,7 +6,7 @@
 // is float and rounds once where it is stored.
 #pragma once
 
-#include "../tensor_traits.hpp"
+#include "../tensors/traits.hpp"
 
 namespace narrow::inline NARROW_ABI::detail {
 

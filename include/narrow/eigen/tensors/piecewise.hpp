@@ -3,7 +3,7 @@
 
 #include "../../kernel/quantize.hpp"
 #include "../expressions/piecewise.hpp"
-#include "../tensor_traits.hpp"
+#include "traits.hpp"
 
 namespace narrow::inline NARROW_ABI::detail {
 

@@ -1,7 +1,7 @@
 // Products with a tensor among the operands.
 #pragma once
 
-#include "tensor_matrix.hpp"
+#include "matrix.hpp"
 
 namespace narrow::inline NARROW_ABI::detail {
 

@@ -3,8 +3,8 @@
 
 #include <exception>
 
-#include "products/strip_factor.hpp"
-#include "tensors/piecewise.hpp"
+#include "../products/strip_factor.hpp"
+#include "piecewise.hpp"
 
 namespace narrow::inline NARROW_ABI::detail {
 
