@@ -2,10 +2,12 @@
 // wide.
 #pragma once
 
-#include "eigen/array_access.hpp"
-#include "eigen/product.hpp"
+#include "eigen/assignment.hpp"
+#include "eigen/products/dense.hpp"
+#include "eigen/products/triangular.hpp"
+#include "eigen/reductions.hpp"
 #include "eigen/scalar.hpp"
-#include "eigen/solvers.hpp"
-#include "eigen/structured.hpp"
-#include "eigen/sum.hpp"
-#include "eigen/transformations.hpp"
+#include "eigen/solvers/decompositions.hpp"
+#include "eigen/solvers/inverse.hpp"
+#include "eigen/solvers/orthogonal_transformations.hpp"
+#include "eigen/training_arrays.hpp"

@@ -32,7 +32,7 @@ class grid {
   /// The coefficients counted through column by column, as Eigen's `reshaped` does.
   double by_columns(Index k) const { return (*this)(k % rows_, k / rows_); }
 
-  /// The same numbers; NaNs are equal.
+  /// Whether the numbers are equal; NaNs are equal to each other.
   bool operator==(const grid& other) const {
     return rows_ == other.rows_ && cols_ == other.cols_ &&
            std::ranges::equal(values_, other.values_,
@@ -192,7 +192,7 @@ template <class S, int Order> matrix_in<S, Order> small_integers(Index rows, Ind
   return matrix_of<typename matrix_in<S, Order>::PlainObject>(g);
 }
 
-/// What a coefficient is read as.
+/// The type that a coefficient is read as.
 template <class Scalar> struct read_as { using type = Scalar; };
 template <narrow::narrow_scalar Scalar> struct read_as<Scalar> { using type = narrow::carrier_t<Scalar>; };
 template <class S> using wide_scalar = typename read_as<typename matrix_in<S, Eigen::ColMajor>::Scalar>::type;
@@ -292,8 +292,8 @@ using destinations = std::tuple<assigned<narrow_by_columns>, assigned<narrow_by_
                                 assigned<wide_by_columns>, assigned<wide_by_rows>, stored_in_block, evaluated,
                                 streamed, in_difference, in_product, summed, compared>;
 
-/// Of all sources, views and destinations, and of all views of views, of matrices in one storage order, those
-/// whose number modulo Share is Remainder.
+/// Checks, of all sources, views and destinations, and of all views of views, of matrices in one storage
+/// order, those whose number modulo Share is Remainder.
 template <class S, int Order, std::size_t Share, std::size_t Remainder> class view_checks {
  public:
   explicit view_checks(tally& result) : result_(result) {}

@@ -29,7 +29,7 @@ TEST_CASE("Sums of fixed-point numbers are exact and saturate once") {
   REQUIRE(as_double(matrix<F>(steps.transpose().replicate(2, 1)).rowwise().squaredNorm()) ==
           Eigen::Vector2d(step, step));
 
-  // What leaves the range on the way comes back.
+  // A sum that leaves the range on the way comes back into it.
   column<F> there_and_back(n);
   there_and_back << column<F>::Constant(n / 2, F(8000)), column<F>::Constant(n / 2 - 1, F(-8000)), F(-7999);
   REQUIRE(double(there_and_back.sum()) == 1);

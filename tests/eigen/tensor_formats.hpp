@@ -32,7 +32,7 @@ using tensor_formats = some_of<std::tuple<in_order<narrow::bfp<8>, Eigen::ColMaj
 
 template <class M> using plain = typename M::PlainObject;
 
-/// The same numbers on every run, none of them special.
+/// Numbers that do not change from run to run, none of them special.
 template <class Scalar = float> auto numbers(Eigen::Index rows, Eigen::Index cols, unsigned seed = 1) {
   std::srand(seed);
   return (Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>::Random(rows, cols) * Scalar(3)).eval();

@@ -1,53 +1,9 @@
-// Narrow scalars as Eigen scalars: what Eigen asks of a number type. To be seen before any Matrix of them is
-// used.
+// Narrow scalars as Eigen scalars: what Eigen asks of a number type (Core/NumTraits.h, Core/MathFunctions.h,
+// Core/util/XprHelper.h). A translation unit has to see it before it names a Matrix of them: is_arithmetic
+// comes before NumTraits, which Eigen's GenericNumTraits asks for it.
 #pragma once
 
-#include <Eigen/Core>
-
-#include "../narrow.hpp"
-
-namespace narrow::inline NARROW_ABI::detail {
-
-/// What an operation on narrow coefficients is computed in: float for floating formats (and for literals
-/// beside them).
-template <class T> struct widened_scalar { using type = T; };
-template <class T>
-requires narrow_float<T> || std::same_as<T, literal>
-struct widened_scalar<T> {
-  using type = float;
-};
-template <class T> using widened_t = typename widened_scalar<T>::type;
-
-template <class X> using scalar_of = typename Eigen::internal::traits<std::remove_cvref_t<X>>::Scalar;
-
-template <class X> using shape_of = typename Eigen::internal::evaluator_traits<std::remove_cvref_t<X>>::Shape;
-
-template <class X>
-concept dense_expression = std::same_as<shape_of<X>, Eigen::DenseShape>;
-
-template <class X>
-concept narrow_expression = narrow_scalar<scalar_of<X>>;
-
-/// In memory, with two strides. (Eigen 3.4 says so of every view by indices, which then has no `data()`.)
-template <class X>
-concept direct_access = (Eigen::internal::traits<std::remove_cvref_t<X>>::Flags & Eigen::DirectAccessBit) !=
-                            0 &&
-                        requires(const X& x) {
-  x.data();
-};
-
-/// A matrix of T; Eigen wants vectors that are rows to be stored by rows.
-template <class T, int Rows, int Cols, int MaxRows = Rows, int MaxCols = Cols>
-using plain_matrix = Eigen::Matrix<T, Rows, Cols, Rows == 1 && Cols != 1 ? Eigen::RowMajor : Eigen::ColMajor,
-                                   MaxRows, MaxCols>;
-
-/// A matrix of T of the shape of expression X.
-template <class T, class X>
-using plain_like = plain_matrix<
-    T, Eigen::internal::traits<X>::RowsAtCompileTime, Eigen::internal::traits<X>::ColsAtCompileTime,
-    Eigen::internal::traits<X>::MaxRowsAtCompileTime, Eigen::internal::traits<X>::MaxColsAtCompileTime>;
-
-}  // namespace narrow::inline NARROW_ABI::detail
+#include "expression_traits.hpp"
 
 namespace Eigen {
 
@@ -75,10 +31,12 @@ template <narrow::narrow_scalar T> struct random_impl<T> {
   static T run() { return T(random_impl<narrow::carrier_t<T>>::run()); }
 };
 
-template <class Real> struct stable_norm_accumulator;  // Eigen after 5.0
+/// The type in which `stableNorm()` sums (Core/Dot.h of Eigen after 5.0).
+template <class Real> struct stable_norm_accumulator;
 template <narrow::narrow_scalar T> struct stable_norm_accumulator<T> { using type = narrow::carrier_t<T>; };
 
-/// Evenly spaced, each number rounded once; Eigen's own rounds the step, and counts in T.
+/// `LinSpaced` (Core/functors/NullaryFunctors.h): each number is rounded once. Eigen's own functor would
+/// round the step, and count in T.
 template <narrow::narrow_scalar T> class linspaced_op_impl<T, false> {
  public:
   linspaced_op_impl(const T& low, const T& high, Index count)
@@ -106,15 +64,16 @@ template <narrow::narrow_scalar T> struct NumTraits<T> : GenericNumTraits<T> {
     AddCost = 4,
     MulCost = 4
   };
-  static constexpr T lowest() { return std::numeric_limits<T>::lowest(); }  // of `fixed` not -highest()
-  /// Eigen asks for it in `blueNorm()` alone, which would compute its constants and its sums in T.
+  /// Eigen's default is -highest(), but `fixed` has one number below that.
+  static constexpr T lowest() { return std::numeric_limits<T>::lowest(); }
+  /// Only `blueNorm()` (Core/StableNorm.h) asks for this; it would compute its constants and its sums in T.
   static constexpr int min_exponent() {
     static_assert(
         !narrow::narrow_scalar<T>,
         "narrow: blueNorm() would sum in the narrow type; use stableNorm(), hypotNorm() or narrow::norm(x)");
     return 0;
   }
-  /// How near is `isApprox` unless told: some last places, but never so far that x is approximately 2 x.
+  /// The tolerance of `isApprox` unless told: 8 ulps, but never so much that x is approximately 2 x.
   static constexpr T dummy_precision() {
     const float epsilon = static_cast<float>(std::numeric_limits<T>::epsilon());
     return T(std::min(8 * epsilon, std::max(epsilon, 0.25f)));

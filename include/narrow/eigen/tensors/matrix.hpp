@@ -1,7 +1,7 @@
 // Eigen::Matrix of a block format: the tensor itself, as a matrix of floats to everything that reads it.
 #pragma once
 
-#include "tensor_assign.hpp"
+#include "assign.hpp"
 
 namespace Eigen {
 

@@ -3,9 +3,9 @@
 // format.
 #pragma once
 
-#include "../block/fixed_tensor.hpp"
-#include "../block/product.hpp"
-#include "scalar.hpp"
+#include "../../block/fixed_tensor.hpp"
+#include "../../block/product.hpp"
+#include "../scalar.hpp"
 
 namespace narrow::inline NARROW_ABI::detail {
 

@@ -1,26 +1,24 @@
-// Views of computed coefficients hand on what they look at, as wide as it is, where Eigen's own evaluators
-// would round it to the scalar that the expression names.
+// Transposes, blocks, diagonals, ... of computed narrow floats: these views hand on a coefficient as wide as
+// it is, where Eigen's own evaluators would round it to the scalar that the expression names.
 #pragma once
 
-#include <algorithm>
-
-#include "assign.hpp"
+#include "evaluators.hpp"
 
 namespace narrow::inline NARROW_ABI::detail {
 
-struct position {
-  Eigen::Index row, col;
-};
+/// Whether a view keeps the number of a coefficient when they are counted through in storage order.
+template <class View> inline constexpr bool keeps_count = false;
+template <class X> inline constexpr bool keeps_count<Eigen::Transpose<X>> = true;
+template <class X> inline constexpr bool keeps_count<Eigen::ArrayWrapper<X>> = true;
+template <class X> inline constexpr bool keeps_count<Eigen::MatrixWrapper<X>> = true;
 
-// Where, in the expression below a view, the view's coefficient (row, col) lies.
+// below(view, row, col): where, in the expression below a view, the view's coefficient (row, col) lies.
 
 template <class X> position below(const Eigen::Transpose<X>&, Eigen::Index row, Eigen::Index col) {
   return {col, row};
 }
-template <class X> position below(const Eigen::ArrayWrapper<X>&, Eigen::Index row, Eigen::Index col) {
-  return {row, col};
-}
-template <class X> position below(const Eigen::MatrixWrapper<X>&, Eigen::Index row, Eigen::Index col) {
+template <class View>
+requires keeps_count<View> position below(const View&, Eigen::Index row, Eigen::Index col) {
   return {row, col};
 }
 template <class X, int Rows, int Cols, bool InnerPanel>
@@ -54,15 +52,7 @@ position below(const Eigen::IndexedView<X, RowIndices, ColIndices>& view, Eigen:
   return {view.rowIndices()[row], view.colIndices()[col]};
 }
 
-/// Whether a view keeps the number of a coefficient when they are counted through in storage order.
-template <class View> inline constexpr bool keeps_count = false;
-template <class X> inline constexpr bool keeps_count<Eigen::Transpose<X>> = true;
-template <class X> inline constexpr bool keeps_count<Eigen::ArrayWrapper<X>> = true;
-template <class X> inline constexpr bool keeps_count<Eigen::MatrixWrapper<X>> = true;
-
-template <class View> struct view_evaluator : Eigen::internal::evaluator_base<View> {
-  using XprType = View;
-  using CoeffReturnType = typename View::CoeffReturnType;
+template <class View> struct view_evaluator : expression_evaluator<View> {
   using Nested = Eigen::internal::evaluator<
       std::remove_cvref_t<decltype(std::declval<const View&>().nestedExpression())>>;
   enum {
@@ -71,8 +61,7 @@ template <class View> struct view_evaluator : Eigen::internal::evaluator_base<Vi
              : View::IsVectorAtCompileTime ? int(Eigen::LinearAccessBit)
                                            : 0,
     Flags = (int(Nested::Flags) & Eigen::HereditaryBits & ~Eigen::RowMajorBit) |
-            (int(Eigen::internal::traits<View>::Flags) & Eigen::RowMajorBit) | Linear,
-    Alignment = 0
+            (int(Eigen::internal::traits<View>::Flags) & Eigen::RowMajorBit) | Linear
   };
 
   explicit view_evaluator(const View& view) : view_(view), nested_(view.nestedExpression()) {}
@@ -82,10 +71,12 @@ template <class View> struct view_evaluator : Eigen::internal::evaluator_base<Vi
     return nested_.coeff(p.row, p.col);
   }
   auto coeff(Eigen::Index index) const {
-    if constexpr (keeps_count<View>)
+    if constexpr (keeps_count<View>) {
       return nested_.coeff(index);
-    else
-      return View::RowsAtCompileTime == 1 ? coeff(Eigen::Index(0), index) : coeff(index, Eigen::Index(0));
+    } else {
+      const position p = position_in_vector<View>(index);
+      return coeff(p.row, p.col);
+    }
   }
 
  private:
@@ -97,6 +88,8 @@ template <class View> struct view_evaluator : Eigen::internal::evaluator_base<Vi
 
 namespace Eigen::internal {
 
+// Eigen's names and arguments of these evaluators (Core/CoreEvaluators.h, Core/Reshaped.h) differ; some have
+// the kind of access, IndexBased, for their second argument.
 #define NARROW_COMMA ,
 #define NARROW_VIEW_EVALUATOR(evaluator, index_based, ...)                                  \
   requires narrow::detail::computed_narrow_float<X>                                         \
@@ -117,26 +110,24 @@ template <class X, int I>
 NARROW_VIEW_EVALUATOR(evaluator, , Diagonal<X, I>)
 template <class X, int Rows, int Cols, int Order>
 NARROW_VIEW_EVALUATOR(evaluator, , Reshaped<X, Rows, Cols, Order>)
-// The evaluator and not the unary_evaluator that it derives from: Eigen's evaluator of a block of whole rows
-// or columns says that one index reaches each coefficient, counted in the expression below the block, which
-// view_evaluator does not do.
+// For a Block the evaluator is specialised, not the unary_evaluator that it derives from: Eigen's evaluator
+// of a block of whole rows or columns says that one index reaches each coefficient, counted in the expression
+// below the block, which view_evaluator does not do.
 template <class X, int Rows, int Cols, bool InnerPanel>
 NARROW_VIEW_EVALUATOR(evaluator, , Block<X, Rows, Cols, InnerPanel>)
 #undef NARROW_VIEW_EVALUATOR
 #undef NARROW_COMMA
 
-/// What is repeated is computed once.
+/// `x.replicate(...)`: x is computed once.
 template <class X, int RowFactor, int ColFactor>
 requires narrow::detail::computed_narrow_float<X>
 struct unary_evaluator<Replicate<X, RowFactor, ColFactor>>
-    : evaluator_base<Replicate<X, RowFactor, ColFactor>> {
+    : narrow::detail::expression_evaluator<Replicate<X, RowFactor, ColFactor>> {
   using XprType = Replicate<X, RowFactor, ColFactor>;
-  using CoeffReturnType = typename XprType::CoeffReturnType;
   enum {
     CoeffReadCost = NumTraits<float>::ReadCost,
     Flags = (int(traits<XprType>::Flags) & RowMajorBit) |
-            (XprType::IsVectorAtCompileTime ? int(LinearAccessBit) : 0),
-    Alignment = 0
+            (XprType::IsVectorAtCompileTime ? int(LinearAccessBit) : 0)
   };
 
   explicit unary_evaluator(const XprType& xpr) : values_(xpr.nestedExpression()) {}
@@ -147,64 +138,5 @@ struct unary_evaluator<Replicate<X, RowFactor, ColFactor>>
  private:
   const narrow::detail::plain_like<narrow::detail::coefficient_t<X>, X> values_;
 };
-
-}  // namespace Eigen::internal
-
-namespace narrow::inline NARROW_ABI::detail {
-
-/// `condition.select(x, y)`.
-template <class Select, class Condition, class Then, class Else>
-struct select_evaluator : Eigen::internal::evaluator_base<Select> {
-  using XprType = Select;
-  using CoeffReturnType = typename Select::CoeffReturnType;
-  template <class X> using evaluator = Eigen::internal::evaluator<X>;
-  enum {
-    CoeffReadCost = int(evaluator<Condition>::CoeffReadCost) +
-                    std::max(int(evaluator<Then>::CoeffReadCost), int(evaluator<Else>::CoeffReadCost)),
-    Flags = int(evaluator<Then>::Flags) & Eigen::HereditaryBits,
-    Alignment = 0
-  };
-
-  select_evaluator(const Condition& condition, const Then& x, const Else& y)
-      : condition_(condition), then_(x), else_(y) {}
-
-  auto coeff(Eigen::Index row, Eigen::Index col) const {
-    using wide = std::common_type_t<widened_t<typename Then::Scalar>, widened_t<typename Else::Scalar>>;
-    return condition_.coeff(row, col) != 0 ? convert_coefficient<wide>(then_.coeff(row, col))
-                                           : convert_coefficient<wide>(else_.coeff(row, col));
-  }
-
- private:
-  const evaluator<Condition> condition_;
-  const evaluator<Then> then_;
-  const evaluator<Else> else_;
-};
-
-}  // namespace narrow::inline NARROW_ABI::detail
-
-namespace Eigen::internal {
-
-#if EIGEN_VERSION_AT_LEAST(4, 0, 0)
-template <class T, class E, class C, class Then, class Else, class Condition>
-requires narrow::detail::some_narrow_float<Then, Else>
-struct ternary_evaluator<CwiseTernaryOp<scalar_boolean_select_op<T, E, C>, Then, Else, Condition>, IndexBased,
-                         IndexBased>
-    : narrow::detail::select_evaluator<
-          CwiseTernaryOp<scalar_boolean_select_op<T, E, C>, Then, Else, Condition>, Condition, Then, Else> {
-  using Xpr = CwiseTernaryOp<scalar_boolean_select_op<T, E, C>, Then, Else, Condition>;
-  explicit ternary_evaluator(const Xpr& x)
-      : narrow::detail::select_evaluator<Xpr, Condition, Then, Else>(x.arg3(), x.arg1(), x.arg2()) {}
-};
-#else
-template <class Condition, class Then, class Else>
-requires narrow::detail::some_narrow_float<Then, Else>
-struct evaluator<Select<Condition, Then, Else>>
-    : narrow::detail::select_evaluator<Select<Condition, Then, Else>, Condition, Then, Else> {
-  using Xpr = Select<Condition, Then, Else>;
-  explicit evaluator(const Xpr& x)
-      : narrow::detail::select_evaluator<Xpr, Condition, Then, Else>(x.conditionMatrix(), x.thenMatrix(),
-                                                                     x.elseMatrix()) {}
-};
-#endif
 
 }  // namespace Eigen::internal

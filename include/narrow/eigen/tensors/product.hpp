@@ -1,7 +1,7 @@
 // Products with a tensor among the operands.
 #pragma once
 
-#include "tensor_matrix.hpp"
+#include "matrix.hpp"
 
 namespace narrow::inline NARROW_ABI::detail {
 
@@ -13,23 +13,23 @@ inline constexpr bool multiply_as_tensors = (block_format<F> && (block_format<G>
 
 template <class L, class R>
 concept tensor_product =
-    dense_expression<L> && dense_expression<R> && multiply_as_tensors<peeled_format<L>, peeled_format<R>>;
+    dense_expression<L> && dense_expression<R> && multiply_as_tensors<stripped_format<L>, stripped_format<R>>;
 
 /// A tensor, or a view that picks and turns its elements, times a factor.
 template <class X, side, class> class tensor_operand {
  public:
-  explicit tensor_operand(const X& x) : x_(peeled<X>::expression(x)), factor_(peeled<X>::factor(x)) {}
-  auto view() const { return tensor_access<typename peeled<X>::type>::view(x_); }
+  explicit tensor_operand(const X& x) : x_(stripped<X>::expression(x)), factor_(stripped<X>::factor(x)) {}
+  auto view() const { return tensor_access<typename stripped<X>::type>::view(x_); }
   double factor() const { return factor_; }
 
  private:
-  const typename peeled<X>::type& x_;
+  const typename stripped<X>::type& x_;
   double factor_;
 };
 
 /// Any other expression, quantised as the operand of format Partner beside it.
 template <class X, side Side, class Partner>
-requires std::is_void_v<peeled_format<X>>
+requires std::is_void_v<stripped_format<X>>
 class tensor_operand<X, Side, Partner> {
   using plain = Eigen::Matrix<coefficient_t<X>, Eigen::Dynamic, Eigen::Dynamic,
                               X::IsRowMajor ? Eigen::RowMajor : Eigen::ColMajor>;
@@ -54,15 +54,15 @@ template <class L, class R> class tensor_factors {
 
   template <class To> void multiply(matrix_view<To> c, double alpha, double beta) const {
     const double factor = alpha * a_.factor() * b_.factor();
-    if constexpr (std::same_as<peeled_format<L>, dynamic_fixed>)
+    if constexpr (std::same_as<stripped_format<L>, dynamic_fixed>)
       gemm(a_.view(), b_.view(), c, factor, beta);
     else
       kernel::gemm(a_.view(), b_.view(), c, factor, beta, typename policy_of<To>::type{});
   }
 
  private:
-  tensor_operand<L, side::left, peeled_format<R>> a_;
-  tensor_operand<R, side::right, peeled_format<L>> b_;
+  tensor_operand<L, side::left, stripped_format<R>> a_;
+  tensor_operand<R, side::right, stripped_format<L>> b_;
 };
 
 }  // namespace narrow::inline NARROW_ABI::detail

@@ -1,4 +1,4 @@
-// Expressions that are stored piece by piece: the same bits as coefficient by coefficient.
+// Expressions that are stored piece by piece have the bits that they have coefficient by coefficient.
 #include <bit>
 #include <narrow/eigen.hpp>
 #include <random>
@@ -15,7 +15,7 @@ using narrow::fp8_e4m3fn;
 template <class T, int Order = Eigen::ColMajor>
 using matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Order>;
 
-/// Of both signs and all sizes, with zeros, infinities and NaN among them.
+/// Numbers of both signs and all sizes, with zeros, infinities and NaN among them.
 template <class T, int Order = Eigen::ColMajor>
 matrix<T, Order> samples(Eigen::Index rows, Eigen::Index cols, unsigned seed) {
   std::mt19937 engine(seed);
@@ -70,7 +70,7 @@ template <class M, class Right> Eigen::Index differences(const M& got, const Rig
   return different;
 }
 
-/// Of floats to S, as they are and computed, and back.
+/// Casts of floats to S, as they are and computed, and back.
 template <class S> void check_casts(const matrix<float>& x, const matrix<S>& a) {
   check<matrix<S>>(
       "rounded", [](const auto& p) { return p.template cast<S>(); }, x);
@@ -89,7 +89,7 @@ template <class Dst, class Src> constexpr bool in_pieces(const Dst&, const Src&)
 }  // namespace
 
 using narrow_floats = test::some_of<std::tuple<fp16, bf16, fp8_e4m3fn>, 0>;
-TEMPLATE_LIST_TEST_CASE("pieces hold the same bits as coefficients", "[eigen][staging]", narrow_floats) {
+TEMPLATE_LIST_TEST_CASE("pieces hold the same bits as coefficients", "[eigen][piecewise]", narrow_floats) {
   using S = TestType;
   const auto [rows, cols] = GENERATE(std::pair{1, 40}, std::pair{40, 1}, std::pair{33, 5}, std::pair{4, 100},
                                      std::pair{300, 3}, std::pair{2, 3});
@@ -126,7 +126,7 @@ TEMPLATE_LIST_TEST_CASE("pieces hold the same bits as coefficients", "[eigen][st
       "power", [](const auto& p) { return p.array().abs().pow(0.3f).matrix(); }, a);
 }
 
-TEMPLATE_TEST_CASE("vectors stand for rows and columns in pieces", "[eigen][staging]",
+TEMPLATE_TEST_CASE("vectors stand for rows and columns in pieces", "[eigen][piecewise]",
                    (matrix<fp16, Eigen::ColMajor>), (matrix<bf16, Eigen::RowMajor>)) {
   using M = TestType;
   using S = typename M::Scalar;
@@ -159,7 +159,7 @@ TEMPLATE_TEST_CASE("vectors stand for rows and columns in pieces", "[eigen][stag
   expect("computed", wide, [](float x, float c, float) { return x - std::abs(c); });
 }
 
-TEMPLATE_TEST_CASE("pieces of lines in any order and at any distance", "[eigen][staging]", fp16, bf16,
+TEMPLATE_TEST_CASE("pieces of lines in any order and at any distance", "[eigen][piecewise]", fp16, bf16,
                    fp8_e4m3fn) {
   using S = TestType;
   using at = Eigen::Index;
@@ -204,7 +204,7 @@ TEMPLATE_TEST_CASE("pieces of lines in any order and at any distance", "[eigen][
   CHECK(touched == 0);
 }
 
-TEST_CASE("means of rows and columns are taken in pieces, computed once and wide", "[eigen][staging]") {
+TEST_CASE("means of rows and columns are taken in pieces, computed once and wide", "[eigen][piecewise]") {
   std::mt19937 engine(5);
   const Eigen::MatrixXf x = Eigen::MatrixXf::NullaryExpr(
       50, 40, [&] { return static_cast<float>(static_cast<std::int32_t>(engine())) * 0x1p-31f; });
@@ -217,7 +217,7 @@ TEST_CASE("means of rows and columns are taken in pieces, computed once and wide
         0);
 }
 
-TEST_CASE("pieces in rows, in blocks and in place", "[eigen][staging]") {
+TEST_CASE("pieces in rows, in blocks and in place", "[eigen][piecewise]") {
   const auto a = samples<fp16, Eigen::RowMajor>(9, 70, 1), b = samples<fp16, Eigen::RowMajor>(9, 70, 2);
   check<matrix<fp16, Eigen::RowMajor>>(
       "rows", [](const auto& p, const auto& q) { return p * 2 - q; }, a, b);
@@ -261,7 +261,7 @@ using fixed_numbers = test::some_of<
     std::tuple<narrow::fixed<8, 4>, narrow::fixed<16, 8>, narrow::fixed<24, 20>, narrow::fixed<32, 16>,
                narrow::fixed<8, 4, narrow::rounding::upward, narrow::overflow::wrap>>,
     0>;
-TEMPLATE_LIST_TEST_CASE("fixed-point numbers from floats and as floats in pieces", "[eigen][staging]",
+TEMPLATE_LIST_TEST_CASE("fixed-point numbers from floats and as floats in pieces", "[eigen][piecewise]",
                         fixed_numbers) {
   using S = TestType;
   const auto [rows, cols] = GENERATE(std::pair{1, 40}, std::pair{40, 1}, std::pair{33, 5}, std::pair{300, 3});
@@ -307,7 +307,7 @@ void check_draws(Eigen::Index rows, Eigen::Index cols, const Form& form) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("pieces draw as coefficients do", "[eigen][staging]",
+TEMPLATE_TEST_CASE("pieces draw as coefficients do", "[eigen][piecewise]",
                    (narrow::floating<5, 10, narrow::specials::ieee, narrow::rounding::stochastic>),
                    (narrow::floating<8, 10, narrow::specials::ieee, narrow::rounding::stochastic>),
                    (narrow::fixed<16, 12, narrow::rounding::stochastic>),
@@ -324,7 +324,7 @@ TEMPLATE_TEST_CASE("pieces draw as coefficients do", "[eigen][staging]",
   if (cols > 1) check_draws<S, Eigen::RowMajor>(rows, cols, assign);
 }
 
-TEST_CASE("what is stored in pieces", "[eigen][staging]") {
+TEST_CASE("what is stored in pieces", "[eigen][piecewise]") {
   const matrix<fp16> a, b;
   const matrix<fp16, Eigen::RowMajor> r;
   const matrix<float> x;

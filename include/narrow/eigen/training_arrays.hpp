@@ -1,10 +1,10 @@
-// Dense Eigen expressions as arrays of the training helpers.
+// Dense Eigen expressions as the arrays that the training helpers take and fill.
 #pragma once
 
 #include <vector>
 
 #include "../train/array_access.hpp"
-#include "product.hpp"
+#include "expressions/evaluators.hpp"
 
 namespace narrow::inline NARROW_ABI {
 
@@ -15,15 +15,11 @@ template <class X> array_layout layout_of(const Eigen::DenseBase<X>& x) {
   return {X::IsRowMajor ? order::by_rows : order::by_columns, x.rows(), x.cols()};
 }
 
-/// Whether the coefficients of an expression in memory follow one another without a gap.
-template <class X> bool without_gaps(const X& x) {
-  return (x.innerStride() == 1 && (x.outerStride() == x.innerSize() || x.outerSize() <= 1)) || x.size() <= 1;
-}
-
 template <class X>
 concept dense_eigen = std::derived_from<X, Eigen::DenseBase<X>>;
 
-/// What a helper sees of a coefficient: an expression of narrow floats that is yet to be computed stays wide.
+/// The type in which a helper reads a coefficient: an expression of narrow floats that is yet to be computed
+/// stays wide.
 template <class X>
 using element_of = std::conditional_t<direct_access<X>, typename X::Scalar, widened_t<typename X::Scalar>>;
 
@@ -56,17 +52,15 @@ template <detail::dense_eigen X> struct array_access<X> {
 
    private:
     array_layout layout_;
-    Eigen::Matrix<value_type, Eigen::Dynamic, Eigen::Dynamic,
-                  X::IsRowMajor ? Eigen::RowMajor : Eigen::ColMajor>
-        copy_;
+    detail::dynamic_like<value_type, X> copy_;
     const value_type* data_ = nullptr;
   };
 
   class output {
    public:
     output(X& x, const array_layout& source,
-           const array_roles& roles) requires(bool(Eigen::internal::traits<X>::Flags& Eigen::LvalueBit))
-        : x_(x), layout_(source) {
+           const array_roles& roles) requires detail::has_flag<X, Eigen::LvalueBit> : x_(x),
+                                                                                      layout_(source) {
       const bool flat = source.order == array_layout::sequence::flat;
       const auto fits = [&] {
         return flat ? static_cast<std::size_t>(x.size()) == source.size()
@@ -111,7 +105,7 @@ template <detail::dense_eigen X> struct array_access<X> {
 
     X& x_;
     array_layout layout_;
-    std::vector<value_type> buffer_;  // where x has gaps or another order
+    std::vector<value_type> buffer_;  // used where x has gaps or another order
     value_type* data_ = nullptr;
   };
 };

@@ -2,13 +2,16 @@
 // kernels.
 //
 // Eigen's dispatch structs are specialised with exactly Eigen's own patterns plus a constraint, so that these
-// win.
+// win: generic_product_impl, product_evaluator and assignment_from_xpr_op_product (Core/ProductEvaluators.h),
+// Assignment (Core/AssignEvaluator.h), dense_product_base (Core/Product.h). All six tags that product_type
+// (Core/GeneralProduct.h) gives to shapes and sizes, differently in 3.4 and 5, lead to the same code.
 #pragma once
 
 #include <functional>
 #include <utility>
 
-#include "tensor_product.hpp"
+#include "../../kernel/product.hpp"
+#include "../tensors/product.hpp"
 
 namespace narrow::inline NARROW_ABI::detail {
 
@@ -17,20 +20,21 @@ concept narrow_product = (dense_expression<L> && dense_expression<R> &&
                           (narrow_expression<L> || narrow_expression<R>)) ||
                          tensor_product<L, R>;
 
+/// A triangular or self-adjoint view, of which one triangle is read.
 template <class X>
-concept structured_expression =
+concept triangle_view =
     std::same_as<shape_of<X>, Eigen::TriangularShape> || std::same_as<shape_of<X>, Eigen::SelfAdjointShape>;
 
 /// A triangular or self-adjoint view times a dense matrix, or the other way round.
 template <class L, class R>
-concept narrow_structured_product = ((structured_expression<L> && dense_expression<R>) ||
-                                     (dense_expression<L> && structured_expression<R>)) &&
-                                    (narrow_expression<L> || narrow_expression<R>);
+concept narrow_triangle_product = ((triangle_view<L> && dense_expression<R>) ||
+                                   (dense_expression<L> && triangle_view<R>)) &&
+                                  (narrow_expression<L> || narrow_expression<R>);
 
 /// The products whose `generic_product_impl` is ours: the destination may share memory with the operands, and
 /// `evalTo` gives it its size.
 template <class L, class R>
-concept product_of_ours = narrow_product<L, R> || narrow_structured_product<L, R>;
+concept product_of_ours = narrow_product<L, R> || narrow_triangle_product<L, R>;
 
 /// The first and last byte of a view.
 struct extent {
@@ -51,16 +55,15 @@ struct extent {
 };
 
 /// An operand of a product as the kernels see it: memory, or the wide value of an expression, times a factor.
-template <class X, class Peel = peeled<X>> class operand {
-  using inner = typename Peel::type;
+template <class X, class Strip = stripped<X>> class operand {
+  using inner = typename Strip::type;
   static constexpr bool in_place = direct_access<inner>;
   using scalar = coefficient_t<inner>;
-  static constexpr int order = inner::IsRowMajor ? Eigen::RowMajor : Eigen::ColMajor;
-  using plain = Eigen::Matrix<scalar, Eigen::Dynamic, Eigen::Dynamic, order>;
+  using plain = dynamic_like<scalar, inner>;
 
  public:
-  explicit operand(const X& x) : factor_(Peel::factor(x)) {
-    const inner& expression = Peel::expression(x);
+  explicit operand(const X& x) : factor_(Strip::factor(x)) {
+    const inner& expression = Strip::expression(x);
     if constexpr (in_place) {
       view_ = view_of_direct(expression);
     } else {
@@ -141,7 +144,7 @@ void multiply(Dst& dst, const L& l, const R& r, double alpha, double beta) {
   }
 }
 
-/// What Eigen's `generic_product_impl` offers.
+/// The members of Eigen's `generic_product_impl` (Core/ProductEvaluators.h).
 template <class L, class R> struct product_impl {
   template <class Dst> static void evalTo(Dst& dst, const L& l, const R& r) { multiply(dst, l, r, 1, 0); }
   template <class Dst> static void addTo(Dst& dst, const L& l, const R& r) { multiply(dst, l, r, 1, 1); }
@@ -152,8 +155,8 @@ template <class L, class R> struct product_impl {
   }
 };
 
-/// What a sum of Scalar is gathered in before it becomes a To: wide for floating formats, and for `fixed`
-/// where To is a built-in type.
+/// The type in which a sum of Scalar is gathered before it becomes a To: wide for floating formats, and for
+/// `fixed` where To is a built-in type.
 template <class To, class Scalar>
 using on_the_way_to =
     std::conditional_t<narrow_fixed<Scalar> && !narrow_scalar<To>, double, widened_t<Scalar>>;
@@ -265,8 +268,8 @@ requires(narrow::detail::narrow_product<L, R> &&
   narrow::detail::operand<R> b_;
 };
 
-// No temporary for fear of aliasing: `multiply` looks whether the memory is shared, and inside a larger
-// expression the product is complete before anything is stored.
+// evaluator_assume_aliasing is false, so that Eigen makes no temporary: `multiply` looks whether the memory
+// is shared, and inside a larger expression the product is complete before anything is stored.
 
 template <class L, class R>
 requires narrow::detail::product_of_ours<L, R>

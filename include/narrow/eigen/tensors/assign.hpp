@@ -3,8 +3,8 @@
 
 #include <exception>
 
-#include "peel.hpp"
-#include "staged_tensor.hpp"
+#include "../products/strip_factor.hpp"
+#include "piecewise.hpp"
 
 namespace narrow::inline NARROW_ABI::detail {
 
@@ -35,12 +35,13 @@ inline constexpr bool turned =
 
 /// Expressions of floats that are computed in pieces.
 template <class X>
-concept floats_in_pieces = stageable<X> && !direct_access<X> && std::same_as<typename X::Scalar, float>;
+concept floats_in_pieces =
+    piecewise_expression<X> && !direct_access<X> && std::same_as<typename X::Scalar, float>;
 
 /// The coefficients of one, a panel at a time.
-template <floats_in_pieces X> class staged_coefficients {
+template <floats_in_pieces X> class piecewise_coefficients {
  public:
-  explicit staged_coefficients(const X& x) : values_(x) {}
+  explicit piecewise_coefficients(const X& x) : values_(x) {}
 
   float operator()(Eigen::Index row, Eigen::Index col) const {
     return values_.get(by_columns, col, row, 1)(0);
@@ -66,7 +67,7 @@ template <floats_in_pieces X> class staged_coefficients {
       Eigen::Map<piece, 0, Eigen::InnerStride<>>(to, values.size(), step) = values;
   }
 
-  mutable staged<X> values_;
+  mutable piecewise<X> values_;
 };
 
 /// What an expression of Scalars is evaluated into: a matrix of the shape of Plain, of built-in numbers as
@@ -87,7 +88,7 @@ template <class Plain, class X, class Take> void with_coefficients(const X& x, T
   } else if constexpr (direct_access<X>) {
     take(view_of_direct(x), x.rows(), x.cols());
   } else if constexpr (floats_in_pieces<X>) {
-    take(staged_coefficients<X>(x), x.rows(), x.cols());
+    take(piecewise_coefficients<X>(x), x.rows(), x.cols());
   } else {
     const Eigen::internal::evaluator<X> values(x);
     take([&](Eigen::Index i, Eigen::Index j) { return values.coeff(i, j); }, x.rows(), x.cols());
@@ -100,20 +101,20 @@ template <class X> inline constexpr bool is_product_of_fixed = false;
 template <class X> inline constexpr bool is_product_of_fixed<const X> = is_product_of_fixed<X>;
 template <class L, class R, int Options>
 inline constexpr bool is_product_of_fixed<Eigen::Product<L, R, Options>> =
-    std::same_as<peeled_format<L>, dynamic_fixed>&& std::same_as<peeled_format<R>, dynamic_fixed>;
+    std::same_as<stripped_format<L>, dynamic_fixed>&& std::same_as<stripped_format<R>, dynamic_fixed>;
 
 template <class X>
-concept product_of_fixed = is_product_of_fixed<typename peeled<X>::type>;
+concept product_of_fixed = is_product_of_fixed<typename stripped<X>::type>;
 
 /// to = factor x + beta to.
 template <product_of_fixed X> void multiply_into(fixed_tensor& to, const X& x, double factor, double beta) {
-  const auto& product = peeled<X>::expression(x);
+  const auto& product = stripped<X>::expression(x);
   using left = std::remove_cvref_t<decltype(product.lhs())>;
   using right = std::remove_cvref_t<decltype(product.rhs())>;
-  to.multiply(tensor_access<typename peeled<left>::type>::view(peeled<left>::expression(product.lhs())),
-              tensor_access<typename peeled<right>::type>::view(peeled<right>::expression(product.rhs())),
-              factor * peeled<X>::factor(x) * peeled<left>::factor(product.lhs()) *
-                  peeled<right>::factor(product.rhs()),
+  to.multiply(tensor_access<typename stripped<left>::type>::view(stripped<left>::expression(product.lhs())),
+              tensor_access<typename stripped<right>::type>::view(stripped<right>::expression(product.rhs())),
+              factor * stripped<X>::factor(x) * stripped<left>::factor(product.lhs()) *
+                  stripped<right>::factor(product.rhs()),
               beta);
 }
 

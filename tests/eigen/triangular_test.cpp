@@ -67,7 +67,7 @@ TEST_CASE("Products with symmetric matrices round once") {
   result.require(2 * symmetric_count);
 }
 
-TEST_CASE("A structured product may be stored over its operands, and grow") {
+TEST_CASE("A triangular product may be stored over its operands, and grow") {
   const Mat x = a.cast<S>(), y = b.cast<S>();
   Mat c = y;
   c = x.triangularView<Eigen::Lower>() * c;

@@ -1,4 +1,4 @@
-// Matrices in block formats in coefficient-wise expressions: the same bits as of the floats that they hold.
+// Matrices in block formats in coefficient-wise expressions: they give the bits that the floats in them give.
 #include <bit>
 
 #include "tensor_formats.hpp"
@@ -8,7 +8,7 @@ using Eigen::Index;
 
 namespace {
 
-/// The same numbers, read one at a time.
+/// The numbers of m, read one at a time.
 template <class M> plain<M> one_by_one(const M& m) {
   plain<M> result(m.rows(), m.cols());
   for (Index i = 0; i < m.rows(); ++i)
@@ -27,7 +27,7 @@ template <class A, class B> bool same_bits(const A& a, const B& b) {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("Tensors in expressions are the floats that they hold", "[tensor][staging]",
+TEMPLATE_LIST_TEST_CASE("Tensors in expressions are the floats that they hold", "[tensor][piecewise]",
                         tensor_formats) {
   using M = typename TestType::template matrix<>;
   using T = typename M::Scalar;
@@ -86,7 +86,7 @@ TEMPLATE_LIST_TEST_CASE("Tensors in expressions are the floats that they hold", 
 }
 
 TEST_CASE("Numbers beyond float's normal range, and no numbers, in expressions of tensors",
-          "[tensor][staging]") {
+          "[tensor][piecewise]") {
   using M = Eigen::Matrix<narrow::mx<narrow::fp8_e4m3fn>, Eigen::Dynamic, Eigen::Dynamic>;
   Eigen::MatrixXf values = numbers(40, 64);
   values.col(0) *= 0x1p-126f;

@@ -1,8 +1,9 @@
-// Tensors in coefficient-wise expressions: floats, a piece of a line at a time.
+// Block tensors in coefficient-wise expressions: dequantised a piece of a line at a time.
 #pragma once
 
-#include "staged.hpp"
-#include "tensor_traits.hpp"
+#include "../../kernel/quantize.hpp"
+#include "../expressions/piecewise.hpp"
+#include "traits.hpp"
 
 namespace narrow::inline NARROW_ABI::detail {
 
@@ -10,31 +11,28 @@ template <class X>
 concept tensor_of_floats = block_format<format_below<X>>;
 
 /// A tensor in blocks, or a part of one, perhaps turned.
-template <tensor_of_floats X> class staged<X> {
+template <tensor_of_floats X> class piecewise<X> {
   using view = decltype(tensor_access<X>::view(std::declval<const X&>()));
   using element = typename view::element_type;
 
  public:
-  static constexpr int orders = X::IsRowMajor ? by_rows : by_columns;
+  using value = float;
+  static constexpr int orders = storage_order_of<X>;
   static constexpr bool any_narrow = true;
 
-  explicit staged(const X& x) : view_(tensor_access<X>::view(x)) {}
+  explicit piecewise(const X& x) : view_(tensor_access<X>::view(x)) {}
 
   bool gapless(traversal order) const {
-    const view lines = along_columns(order);
+    const view lines = lines_of(view_, order);
     return lines.elements.row_stride == 1 && lines.elements.col_stride == lines.rows() &&
            lines.first_row + lines.rows() <= lines.tile_rows &&
            lines.first_col + lines.cols() <= lines.tile_cols;
   }
 
   piece_view get(traversal order, Eigen::Index line, Eigen::Index first, Eigen::Index n) {
-    const view lines = along_columns(order);
-    const Eigen::Index step = lines.elements.row_stride;
-    const element* from = &lines.elements(first, line);
-    if (step != 1) {
-      for (Eigen::Index i = 0; i < n; ++i) gathered_[i] = from[i * step];
-      from = gathered_;
-    }
+    const view lines = lines_of(view_, order);
+    const element* const from =
+        contiguous(&lines.elements(first, line), lines.elements.row_stride, n, gathered_);
     const Eigen::Index tile = (lines.first_col + line) / lines.tile_cols;
     constexpr Eigen::Index long_run = 32;
     if (first + n > lines.rows()) {  // into the next lines: of one scale, since it is gapless
@@ -76,7 +74,6 @@ template <tensor_of_floats X> class staged<X> {
     }
   }
 
-  view along_columns(traversal order) const { return order == by_columns ? view_ : view_.transposed(); }
   void dequantize(const element* from, float scale, Eigen::Index at, Eigen::Index n) {
     kernel::dequantize(matrix_view<const element>{from, n, 1, 1, n}, scale,
                        matrix_view<float>{floats_.values + at, n, 1, 1, n});

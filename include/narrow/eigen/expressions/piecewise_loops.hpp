@@ -1,8 +1,7 @@
-// Coefficient-wise expressions stored and read in pieces, which the kernels turn from narrow numbers into
-// floats and back.
+// Loops over the pieces of an expression: one stores them in a matrix, the other hands them to a reduction.
 #pragma once
 
-#include "staged.hpp"
+#include "piecewise.hpp"
 
 namespace narrow::inline NARROW_ABI::detail {
 
@@ -34,16 +33,18 @@ concept moves_codes =
 
 /// Whether dst = Combine(dst, x), or dst = x for void, can be stored piece by piece, and is more than a copy.
 template <class Combine, class Dst, class X>
-concept stored_in_pieces = direct_access<Dst> && stageable<X> && rounds_floats<Combine, Dst, X> &&
-                           (narrow_scalar<typename Dst::Scalar> || staged_t<X>::any_narrow) &&
-                           (!std::is_void_v<Combine> || (staged_t<X>::orders != 0 && !moves_codes<Dst, X>)) &&
+concept stored_in_pieces = direct_access<Dst> && piecewise_expression<X> && rounds_floats<Combine, Dst, X> &&
+                           (narrow_scalar<typename Dst::Scalar> || piecewise_t<X>::any_narrow) &&
+                           (!std::is_void_v<Combine> ||
+                            (piecewise_t<X>::orders != 0 && !moves_codes<Dst, X>)) &&
                            (Dst::MaxSizeAtCompileTime == Eigen::Dynamic ||
-                            Dst::MaxSizeAtCompileTime >= smallest_staged);
+                            Dst::MaxSizeAtCompileTime >= min_piecewise_size);
 
 /// use(order, line, first, n) for all pieces of a matrix. Its lines are those of the order, together if there
 /// are no gaps between them; where they are short and many, those across.
 template <class Use>
 void for_pieces_of(Eigen::Index rows, Eigen::Index cols, traversal order, bool gapless, const Use& use) {
+  constexpr Eigen::Index short_line = 32;  // costs more for being called than for its coefficients
   Eigen::Index lines = order == by_columns ? cols : rows, length = order == by_columns ? rows : cols;
   if (gapless) {
     length *= lines;
@@ -57,64 +58,68 @@ void for_pieces_of(Eigen::Index rows, Eigen::Index cols, traversal order, bool g
       use(order, line, first, std::min(piece_size, length - first));
 }
 
-/// dst = Combine(dst, x), rounded once, each coefficient under its row-major index. False, and nothing is
-/// done, if dst is small.
-template <class Combine, class Dst, class X, class Round>
-NARROW_KERNEL bool assign_in_pieces(Dst& dst, const X& x, const Round& round) {
+/// dst = values, which are computed in pieces; each coefficient is rounded under its row-major index.
+template <class Dst, class Values, class Round>
+void store_pieces(Dst& dst, Values& values, const Round& round) {
   using To = typename Dst::Scalar;
-  if (dst.size() < smallest_staged) return false;
-  const matrix_lines<Dst> places(dst);
-  staged<X> values(x);
-  std::conditional_t<std::is_void_v<Combine>, matrix_lines<const Dst>, staged<Dst>> present(dst);
+  const auto places = view_of_direct(dst);
   piece_buffer buffer;
   To together[piece_size];
   const auto store_piece = [&](traversal order, Eigen::Index line, Eigen::Index first, Eigen::Index n) {
-    To* const place = places.at(order, line, first);
-    const Eigen::Index apart = places.step(order);
-    To* const to = apart == 1 ? place : together;
-    const auto cols = static_cast<std::uint64_t>(dst.cols()), along = static_cast<std::uint64_t>(first),
-               across = static_cast<std::uint64_t>(line);
-    const std::uint64_t index = order == by_rows ? across * cols + along : along * cols + across,
-                        step = order == by_rows ? 1 : cols;
-    const auto store = [&](const auto& wide) {
-      if constexpr (std::same_as<To, float>) {
-        Eigen::Map<piece>(to, n) = wide;
-      } else if constexpr (std::same_as<std::remove_cvref_t<decltype(wide)>, piece_view>) {
-        convert(wide.data(), to, static_cast<std::size_t>(n), round, index, step);
-      } else {
-        Eigen::Map<piece>(buffer.values, n) = wide;
-        convert(buffer.values, to, static_cast<std::size_t>(n), round, index, step);
-      }
-    };
+    const auto lines = lines_of(places, order);
+    const Eigen::Index stride = lines.row_stride;
+    To* const place = &lines(first, line);
+    To* const to = stride == 1 ? place : together;
     const auto result = values.get(order, line, first, n);
-    if constexpr (std::is_void_v<Combine>) {
-      store(result);
+    if constexpr (std::same_as<To, float>) {
+      Eigen::Map<piece>(to, n) = result;
     } else {
-      const auto old = present.get(order, line, first, n);
-      using both = Eigen::CwiseBinaryOp<Combine, decltype(old), decltype(result)>;
-      store(both(old, result));
+      const auto along = static_cast<std::uint64_t>(first), across = static_cast<std::uint64_t>(line),
+                 cols = static_cast<std::uint64_t>(places.cols);
+      const std::uint64_t index = order == by_rows ? across * cols + along : along * cols + across,
+                          step = order == by_rows ? 1 : cols;
+      const float* floats = buffer.values;
+      if constexpr (std::same_as<std::remove_const_t<decltype(result)>, piece_view>)
+        floats = result.data();
+      else
+        Eigen::Map<piece>(buffer.values, n) = result;
+      convert(floats, to, static_cast<std::size_t>(n), round, index, step);
     }
-    if (apart != 1)
-      for (Eigen::Index i = 0; i < n; ++i) place[i * apart] = together[i];
+    if (stride != 1)
+      for (Eigen::Index i = 0; i < n; ++i) place[i * stride] = together[i];
   };
-  // Indices go on from one line to the next only by rows.
-  constexpr traversal order = matrix_lines<Dst>::orders;
+  // From one column to the next the row-major indices do not go on, which only draws depend on.
   const bool in_order = !draws_per_element<To> || Dst::IsRowMajor || dst.outerSize() == 1;
-  for_pieces_of(dst.rows(), dst.cols(), order, in_order && values.gapless(order) && places.gapless(order),
+  constexpr traversal order = storage_order_of<Dst>;
+  for_pieces_of(places.rows, places.cols, order, in_order && values.gapless(order) && without_gaps(dst),
                 store_piece);
+}
+
+/// dst = Combine(dst, x), or dst = x for void. False, and nothing is done, if dst is small.
+template <class Combine, class Dst, class X, class Round>
+bool assign_in_pieces(Dst& dst, const X& x, const Round& round) {
+  if (dst.size() < min_piecewise_size) return false;
+  if constexpr (std::is_void_v<Combine>) {
+    piecewise<X> values(x);
+    store_pieces(dst, values, round);
+  } else {
+    piecewise_operation<Combine, piecewise<Dst>, piecewise<X>> values(dst, x);
+    store_pieces(dst, values, round);
+  }
   return true;
 }
 
 /// Computed pieces of narrow numbers, which can be read one after the other.
 template <class X>
-concept read_in_pieces = stageable<X> && narrow_float<typename X::Scalar> && staged_t<X>::orders != 0;
+concept read_in_pieces =
+    piecewise_expression<X> && narrow_float<typename X::Scalar> && piecewise_t<X>::orders != 0;
 
 /// use(values) for all pieces of x, in memory. False, and nothing is done, if x is small.
 template <read_in_pieces X, class Use> bool for_pieces(const X& x, const Use& use) {
-  if (x.size() < smallest_staged) return false;
-  staged_t<X> values(x);
+  if (x.size() < min_piecewise_size) return false;
+  piecewise_t<X> values(x);
   piece_buffer buffer;
-  constexpr traversal order = staged_t<X>::orders & by_columns ? by_columns : by_rows;
+  constexpr traversal order = piecewise_t<X>::orders & by_columns ? by_columns : by_rows;
   for_pieces_of(x.rows(), x.cols(), order, values.gapless(order),
                 [&](traversal direction, Eigen::Index line, Eigen::Index first, Eigen::Index n) {
                   Eigen::Map<piece>(buffer.values, n) = values.get(direction, line, first, n);

@@ -1,19 +1,24 @@
-// Sums of narrow coefficients: sum, trace, dot, squaredNorm, norm, row and column sums. Wide, rounded once at
-// the end. And the largest and the smallest one.
+// Reductions of narrow coefficients: sum, trace, dot, squaredNorm, norm, row and column sums are wide and
+// rounded once at the end; maxCoeff and minCoeff; the comparison of matrices by isApprox.
+//
+// Eigen computes them through redux_impl (Core/Redux.h), row and column sums in the evaluator of
+// PartialReduxExpr (Core/VectorwiseOp.h, Core/PartialReduxEvaluator.h), `dot` in 3.4 as a sum and in 5
+// through default_inner_product_impl (Core/InnerProduct.h).
 #pragma once
 
 #include <array>
 
-#include "product.hpp"
-#include "staging.hpp"
+#include "../kernel/reduce.hpp"
+#include "expressions/piecewise_loops.hpp"
+#include "products/dense.hpp"
 
 namespace narrow::inline NARROW_ABI::detail {
 
-/// Sum of the products of corresponding coefficients, in the accumulator of their formats. A row and a column
-/// correspond too.
+/// Sum of the products of corresponding coefficients, in the accumulator of their formats; of a row and a
+/// column too.
 template <class L, class R> auto sum_of_products(const L& l, const R& r) {
-  const operand<L, unpeeled<L>> a(l);
-  const operand<R, unpeeled<R>> b(r);
+  const operand<L, unstripped<L>> a(l);
+  const operand<R, unstripped<R>> b(r);
   const bool aligned = a.view().rows == b.view().rows;
   return kernel::dot(a.view(), aligned ? b.view() : b.view().transposed());
 }
@@ -84,7 +89,7 @@ auto wide_line_sum(const Eigen::CwiseUnaryOp<Eigen::internal::scalar_abs2_op<S>,
   return wide_sum(line_of<Direction>(x.nestedExpression(), line).cwiseAbs2());
 }
 
-/// The one coefficient of all that Op keeps; of_piece finds that of some floats.
+/// The largest or smallest coefficient, whichever Op keeps of two; of_piece finds it among some floats.
 template <class T, class Op, class Values, class X, class OfPiece>
 T extreme(const Values& values, const X& x, const OfPiece& of_piece) {
   auto kept = static_cast<float>(values.coeff(0, 0));
@@ -107,15 +112,16 @@ template <class T, class Sum> auto sum_coefficient(const Sum& sum) {
 
 namespace Eigen::internal {
 
-inline constexpr int narrow_sum_traversal = 0x6e61;  // no traversal of Eigen's
+/// A traversal that none of Eigen's redux_impl is for: their values are small enumerators.
+inline constexpr int narrow_traversal = 0x6e61;
 
 template <narrow::narrow_scalar T, class Evaluator> struct redux_traits<scalar_sum_op<T, T>, Evaluator> {
   using PacketType = T;
-  enum { PacketSize = 1, Traversal = narrow_sum_traversal, Unrolling = NoUnrolling };
+  enum { PacketSize = 1, Traversal = narrow_traversal, Unrolling = NoUnrolling };
 };
 
 template <narrow::narrow_scalar T, class Evaluator>
-struct redux_impl<scalar_sum_op<T, T>, Evaluator, narrow_sum_traversal, NoUnrolling> {
+struct redux_impl<scalar_sum_op<T, T>, Evaluator, narrow_traversal, NoUnrolling> {
   template <class X> static T run(const Evaluator& values, const scalar_sum_op<T, T>&, const X& x) {
     return static_cast<T>(narrow::detail::sum_coefficient<T>(narrow::detail::wide_sum(x, values)));
   }
@@ -125,7 +131,7 @@ struct redux_impl<scalar_sum_op<T, T>, Evaluator, narrow_sum_traversal, NoUnroll
 template <narrow::narrow_scalar T, class Evaluator>
 struct redux_traits<scalar_hypot_op<T, T>, Evaluator> : redux_traits<scalar_sum_op<T, T>, Evaluator> {};
 template <narrow::narrow_scalar T, class Evaluator>
-struct redux_impl<scalar_hypot_op<T, T>, Evaluator, narrow_sum_traversal, NoUnrolling> {
+struct redux_impl<scalar_hypot_op<T, T>, Evaluator, narrow_traversal, NoUnrolling> {
   template <class X> static T run(const Evaluator&, const scalar_hypot_op<T, T>&, const X& x) {
     return static_cast<T>(x.template cast<double>().norm());
   }
@@ -135,7 +141,7 @@ struct redux_impl<scalar_hypot_op<T, T>, Evaluator, narrow_sum_traversal, NoUnro
   template <narrow::narrow_float T, int NaNs, class Evaluator>                                      \
   struct redux_traits<Op<T, T, NaNs>, Evaluator> : redux_traits<scalar_sum_op<T, T>, Evaluator> {}; \
   template <narrow::narrow_float T, int NaNs, class Evaluator>                                      \
-  struct redux_impl<Op<T, T, NaNs>, Evaluator, narrow_sum_traversal, NoUnrolling> {                 \
+  struct redux_impl<Op<T, T, NaNs>, Evaluator, narrow_traversal, NoUnrolling> {                     \
     template <class X> static T run(const Evaluator& values, const Op<T, T, NaNs>&, const X& x) {   \
       return narrow::detail::extreme<T, Op<float, float, NaNs>>(                                    \
           values, x, [](const auto& piece) { return piece.template coefficient<NaNs>(); });         \
@@ -146,7 +152,7 @@ NARROW_EXTREME(scalar_min_op, minCoeff)
 #undef NARROW_EXTREME
 
 #if EIGEN_VERSION_AT_LEAST(4, 0, 0)
-/// Eigen 5 evaluates `dot` here.
+/// `dot` in Eigen 5.
 template <class L, class R, bool Conj>
 requires narrow::detail::narrow_product<L, R>
 struct default_inner_product_impl<L, R, Conj> {
@@ -163,9 +169,8 @@ struct default_inner_product_impl<L, R, Conj> {
 /// Row and column sums, of squares too.
 template <class Arg, narrow::narrow_scalar T, narrow::narrow_scalar S, int Direction>
 struct evaluator<PartialReduxExpr<Arg, member_sum<T, S>, Direction>>
-    : evaluator_base<PartialReduxExpr<Arg, member_sum<T, S>, Direction>> {
+    : narrow::detail::expression_evaluator<PartialReduxExpr<Arg, member_sum<T, S>, Direction>> {
   using XprType = PartialReduxExpr<Arg, member_sum<T, S>, Direction>;
-  using CoeffReturnType = typename XprType::CoeffReturnType;
   // A product is computed once, wide; anything else is read where it is.
   static constexpr bool computed_first = (int(evaluator<Arg>::Flags) & EvalBeforeNestingBit) != 0;
   using Nested =
@@ -175,8 +180,7 @@ struct evaluator<PartialReduxExpr<Arg, member_sum<T, S>, Direction>>
   enum {
     CoeffReadCost = HugeCost,
     Flags = (int(traits<XprType>::Flags) & RowMajorBit) |
-            (int(evaluator<Arg>::Flags) & HereditaryBits & ~RowMajorBit) | LinearAccessBit,
-    Alignment = 0
+            (int(evaluator<Arg>::Flags) & HereditaryBits & ~RowMajorBit) | LinearAccessBit
   };
 
   explicit evaluator(const XprType& xpr) : arg_(xpr.nestedExpression()) {}
@@ -191,26 +195,22 @@ struct evaluator<PartialReduxExpr<Arg, member_sum<T, S>, Direction>>
   const Nested arg_;
 };
 
-// `isApprox`, `isMuchSmallerThan`: squares and their sums leave the range of a narrow format at once.
+// `isApprox`, `isMuchSmallerThan` (Core/Fuzzy.h): squares and their sums leave the range of a narrow format
+// at once.
 
-template <class X, class Y>
-requires narrow::detail::narrow_expression<X>
-struct isApprox_selector<X, Y, false> {
+template <narrow::detail::narrow_expression X, class Y> struct isApprox_selector<X, Y, false> {
   static bool run(const X& x, const Y& y, const typename X::RealScalar& precision) {
     return x.template cast<double>().isApprox(y.template cast<double>(), static_cast<double>(precision));
   }
 };
-template <class X, class Y>
-requires narrow::detail::narrow_expression<X>
+template <narrow::detail::narrow_expression X, class Y>
 struct isMuchSmallerThan_object_selector<X, Y, false> {
   static bool run(const X& x, const Y& y, const typename X::RealScalar& precision) {
     return x.template cast<double>().isMuchSmallerThan(y.template cast<double>(),
                                                        static_cast<double>(precision));
   }
 };
-template <class X>
-requires narrow::detail::narrow_expression<X>
-struct isMuchSmallerThan_scalar_selector<X, false> {
+template <narrow::detail::narrow_expression X> struct isMuchSmallerThan_scalar_selector<X, false> {
   static bool run(const X& x, const typename X::RealScalar& y, const typename X::RealScalar& precision) {
     return x.template cast<double>().isMuchSmallerThan(static_cast<double>(y),
                                                        static_cast<double>(precision));

@@ -1,0 +1,83 @@
+// The one place where Eigen's assignments to and from narrow matrices are taken over.
+//
+// Eigen (Core/AssignEvaluator.h, 3.4 and 5) sends `dst = src`, `dst += src`, ... from call_assignment to
+// Assignment<Dst, Src, Functor>::run. Sources with kernels or routines of their own are caught there:
+//   A * B, X + A * B          products/dense.hpp (Assignment, assignment_from_xpr_op_product): kernel/product.hpp
+//   inverses, solutions       solvers/ (Assignment): Eigen's routines on wide copies
+// Any other dense source comes to call_dense_assignment_loop below, which `assign` computes in the first of
+// these ways that is possible:
+//   1. in pieces              expressions/piecewise_loops.hpp: kernels convert, Eigen's packets compute
+//   2. with one draw each     coefficient by coefficient, for stochastic rounding
+//   3. by Eigen's own loop    over the evaluators of expressions/, with the functors of assign_functors.hpp
+// A further way (an expression as a program of lanes) is one more concept beside assigns_in_pieces, which
+// assigned_here lists, and one more branch of `assign`, which runs with the kernels of this processor.
+#pragma once
+
+#include "expressions/assign_functors.hpp"
+#include "expressions/piecewise_loops.hpp"
+
+namespace narrow::inline NARROW_ABI {
+
+namespace detail {
+template <class Dst, class Functor>
+concept assigns_drawn = assigns_narrow<Functor> && draws_per_element<typename Dst::Scalar>;
+/// With arithmetic in float: of an expression, or with what is there already.
+template <class Dst, class Src, class Functor>
+concept assigns_computed = assigns_narrow<Functor> && some_narrow_float<Dst, Src> &&
+    (computed_narrow_float<Src> || !std::same_as<typename Functor::combined, set_value>);
+
+template <class Dst, class Src, class Functor>
+concept assigns_in_pieces = requires {
+  typename combination<Functor>::type;
+}
+&&stored_in_pieces<typename combination<Functor>::type, Dst, uncast<typename Dst::Scalar, Src>>;
+
+template <class Dst, class Src, class Functor>
+concept assigned_here = assigns_drawn<Dst, Functor> || assigns_computed<Dst, Src, Functor> ||
+    assigns_in_pieces<Dst, Src, Functor>;
+
+/// dst(i, j) = functor of dst(i, j) and from(i, j), under the draw of the row-major index of (i, j), whatever
+/// the storage order.
+template <class Functor, class Dst, class From, class Round>
+void assign_drawn(Dst& dst, const From& from, const Round& round) {
+  Eigen::internal::evaluator<Dst> to(dst);
+  const Eigen::Index rows = dst.rows(), cols = dst.cols();
+  for (Eigen::Index i = 0; i < rows; ++i)
+    for (Eigen::Index j = 0; j < cols; ++j)
+      Functor::assign(to.coeffRef(i, j), from.coeff(i, j), round.at(element_index(i, j, cols)));
+}
+
+/// Out of line, so that nothing of it is computed outside the environment that the caller has set.
+template <class Dst, class Src, class Functor>
+NARROW_KERNEL void assign(Dst& dst, const Src& src, const Functor& functor) {
+  using To = typename Dst::Scalar;
+  using round_policy = typename policy_of<To>::type;
+  const auto& values = without_cast_to<To>(src);
+  const auto in_pieces = [&](const round_policy& round) {
+    if constexpr (assigns_in_pieces<Dst, Src, Functor>)
+      return assign_in_pieces<typename combination<Functor>::type>(dst, values, round);
+    else
+      return false;
+  };
+  if constexpr (assigns_drawn<Dst, Functor>) {
+    const Eigen::internal::evaluator<std::remove_cvref_t<decltype(values)>> from(values);
+    Eigen::internal::resize_if_allowed(dst, src, functor);
+    // A ticket for the whole assignment, taken after those of products that the evaluator has computed.
+    const round_policy round{};
+    if (!in_pieces(round)) assign_drawn<Functor>(dst, from, round);
+  } else {
+    if constexpr (assigns_in_pieces<Dst, Src, Functor>) Eigen::internal::resize_if_allowed(dst, src, functor);
+    if (!in_pieces(round_policy{})) Eigen::internal::call_dense_assignment_loop(dst, src, functor);
+  }
+}
+}  // namespace detail
+
+/// Eigen's assignment loop, found by argument-dependent lookup: here, as at a kernel, the caller's rounding
+/// mode and flush-to-zero end.
+template <class Dst, class Src, class Functor>
+requires detail::assigned_here<Dst, Src, Functor>
+void call_dense_assignment_loop(Dst& dst, const Src& src, const Functor& functor) {
+  kernel::enter([&](const kernel::kernel_set&) { detail::assign(dst, src, functor); });
+}
+
+}  // namespace narrow::inline NARROW_ABI

@@ -1,0 +1,97 @@
+// What the library asks of an Eigen expression (its scalar, its shape, whether it lies in memory) and the
+// matrices that hold the values of one.
+#pragma once
+
+#include <Eigen/Core>
+
+#include "../narrow.hpp"
+
+namespace narrow::inline NARROW_ABI::detail {
+
+/// The type in which operations on coefficients of type T are computed: float for floating formats and for
+/// literals beside them. Operations on `fixed` give `fixed`.
+template <class T>
+using widened_t = std::conditional_t<narrow_float<T> || std::same_as<T, literal>, float, T>;
+
+template <class X> using scalar_of = typename Eigen::internal::traits<std::remove_cvref_t<X>>::Scalar;
+
+template <class X> using shape_of = typename Eigen::internal::evaluator_traits<std::remove_cvref_t<X>>::Shape;
+
+template <class X>
+concept dense_expression = std::same_as<shape_of<X>, Eigen::DenseShape>;
+
+template <class X>
+concept narrow_expression = narrow_scalar<scalar_of<X>>;
+
+template <class... X>
+concept some_narrow_expression = (narrow_expression<X> || ...);
+
+template <class... X>
+concept some_narrow_float = (narrow_float<scalar_of<X>> || ...);
+
+template <class X>
+concept narrow_or_float = narrow_float<scalar_of<X>> || std::same_as < scalar_of<X>,
+float > ;
+
+template <class X, int Flag>
+inline constexpr bool has_flag = (int(Eigen::internal::traits<std::remove_cvref_t<X>>::Flags) & Flag) != 0;
+
+/// An expression of narrow floats whose coefficients are computed, not stored, and so may be wide.
+template <class X>
+concept computed_narrow_float = narrow_float<scalar_of<X>> && !has_flag<X, Eigen::LvalueBit>;
+
+/// The type of a coefficient from the evaluator of X: wide where coefficients are computed, the scalar itself
+/// where they are only moved.
+template <class X>
+using coefficient_t =
+    std::remove_cvref_t<decltype(std::declval<const Eigen::internal::evaluator<X>&>().coeff(0, 0))>;
+
+/// An expression in memory, with two strides. The flag is not enough: Eigen 3.4 gives it to every
+/// IndexedView, which has no `data()`.
+template <class X>
+concept direct_access = has_flag<X, Eigen::DirectAccessBit> && requires(const X& x) {
+  x.data();
+};
+
+/// The view of an expression that lies in memory.
+template <class X> auto view_of_direct(X& x) {
+  const Eigen::Index inner = x.innerStride(), outer = x.outerStride();
+  return matrix_view<std::remove_pointer_t<decltype(x.data())>>{
+      x.data(), x.rows(), x.cols(), X::IsRowMajor ? outer : inner, X::IsRowMajor ? inner : outer};
+}
+
+/// Whether the coefficients of an expression in memory follow one another without a gap.
+template <class X> bool without_gaps(const X& x) {
+  return (x.innerStride() == 1 && (x.outerStride() == x.innerSize() || x.outerSize() <= 1)) || x.size() <= 1;
+}
+
+/// A matrix of T; Eigen wants vectors that are rows to be stored by rows.
+template <class T, int Rows, int Cols, int MaxRows = Rows, int MaxCols = Cols>
+using plain_matrix = Eigen::Matrix<T, Rows, Cols, Rows == 1 && Cols != 1 ? Eigen::RowMajor : Eigen::ColMajor,
+                                   MaxRows, MaxCols>;
+
+/// A matrix of T of the shape of expression X.
+template <class T, class X>
+using plain_like = plain_matrix<
+    T, Eigen::internal::traits<X>::RowsAtCompileTime, Eigen::internal::traits<X>::ColsAtCompileTime,
+    Eigen::internal::traits<X>::MaxRowsAtCompileTime, Eigen::internal::traits<X>::MaxColsAtCompileTime>;
+
+/// A matrix of T of any shape, in the storage order of expression X.
+template <class T, class X>
+using dynamic_like =
+    Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, X::IsRowMajor ? Eigen::RowMajor : Eigen::ColMajor>;
+
+/// The type in which Eigen's own routines run in place of narrow expressions: float for floating formats,
+/// double for `fixed`, of several the wider one.
+template <class T> using routine_t = std::conditional_t<narrow_fixed<T>, double, widened_t<T>>;
+template <class... X> using routine_scalar_t = std::common_type_t<routine_t<scalar_of<X>>...>;
+
+/// The values of a dense expression as numbers of type Wide.
+template <class Wide, class X> plain_like<Wide, X> wide_copy(const X& x) {
+  if constexpr (narrow_expression<X>)
+    return x;
+  else
+    return x.template cast<Wide>();
+}
+
+}  // namespace narrow::inline NARROW_ABI::detail

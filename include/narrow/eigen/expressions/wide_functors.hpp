@@ -1,0 +1,114 @@
+// Eigen's functors on wide numbers: for an operation on narrow floats, the same operation on floats.
+#pragma once
+
+#include "../scalar.hpp"
+
+namespace Eigen::internal {
+/// Found by argument-dependent lookup for the functors of this namespace, which are Eigen's own.
+template <class Functor> void narrow_knows_functor(const Functor&);
+}  // namespace Eigen::internal
+
+namespace narrow::inline NARROW_ABI::detail {
+
+template <class Functor>
+concept functor_of_eigen = std::is_empty_v<Functor> && requires(const Functor& functor) {
+  narrow_knows_functor(functor);
+};
+
+/// The operation of a functor on wide numbers, where the functor is a stateless template of Eigen over scalar
+/// types; void otherwise.
+template <class Functor> struct wide_functor { using type = void; };
+
+template <class... T> using wide_among = std::conditional_t<(std::same_as<T, double> || ...), double, float>;
+
+template <class T, class Wide>
+using replaced =
+    std::conditional_t<narrow_float<T> || std::same_as<T, literal> || std::same_as<T, float>, Wide, T>;
+
+template <template <class...> class Functor, class... T>
+requires functor_of_eigen<Functor<T...>>
+struct wide_functor<Functor<T...>> {
+  using type = Functor<replaced<T, wide_among<T...>>...>;
+};
+// scalar_min_op and scalar_max_op, which also say how NaNs propagate.
+template <template <class, class, int> class Functor, class A, class B, int NaNs>
+requires functor_of_eigen<Functor<A, B, NaNs>>
+struct wide_functor<Functor<A, B, NaNs>> {
+  using wide = wide_among<A, B>;
+  using type = Functor<replaced<A, wide>, replaced<B, wide>, NaNs>;
+};
+template <class A, class B, Eigen::internal::ComparisonName Comparison>
+struct wide_functor<Eigen::internal::scalar_cmp_op<A, B, Comparison>> {
+  using wide = wide_among<A, B>;
+  using type = Eigen::internal::scalar_cmp_op<replaced<A, wide>, replaced<B, wide>, Comparison>;
+};
+// In Eigen 5.0 squaredNorm() (Core/Dot.h) has a functor of its own, which derives from scalar_abs2_op.
+template <class S> void takes_squares(const Eigen::internal::scalar_abs2_op<S>&);
+template <class Op>
+concept squares = requires(const Op& op) {
+  takes_squares(op);
+};
+template <squares Op> struct wide_functor<Op> { using type = Eigen::internal::scalar_abs2_op<float>; };
+// A cast goes from the wide number to the type that was asked for.
+template <class From, class To> struct wide_functor<Eigen::internal::scalar_cast_op<From, To>> {
+  using type = Eigen::internal::scalar_cast_op<widened_t<From>, To>;
+};
+
+#if EIGEN_VERSION_AT_LEAST(4, 0, 0)
+template <class From, class To>
+struct wide_functor<Eigen::internal::core_cast_op<From, To>>
+    : wide_functor<Eigen::internal::scalar_cast_op<From, To>> {};
+
+/// `x.array().pow(exponent)`, which Eigen 5 (Core/functors/UnaryFunctors.h) would compute with
+/// multiplications of narrow numbers.
+template <class T, class Exponent> class power {
+ public:
+  power(const Exponent& exponent) : exponent_(static_cast<double>(exponent)) {}
+  float operator()(float x) const { return static_cast<float>(std::pow(double{x}, exponent_)); }
+  T operator()(const T& x) const { return static_cast<T>((*this)(static_cast<float>(x))); }
+
+ private:
+  double exponent_;
+};
+template <narrow_float T, class Exponent, bool IntegerExponent>
+struct wide_functor<Eigen::internal::scalar_unary_pow_op<T, Exponent, false, IntegerExponent, false, false>> {
+  using type = Eigen::internal::scalar_unary_pow_op<T, Exponent, false, IntegerExponent, false, false>;
+};
+#endif
+
+template <class To, class From> constexpr To convert_coefficient(const From& x) {
+  if constexpr (std::same_as<To, From>)
+    return x;
+  else if constexpr (std::same_as<From, literal>)
+    return static_cast<To>(x.value);
+  else
+    return static_cast<To>(x);
+}
+
+/// functor(x...) on coefficients that may be wider than the Scalars that the expression names.
+template <class... Scalars, class Functor, class... T>
+auto apply_wide(const Functor& functor, const T&... x) {
+  using wide = typename wide_functor<Functor>::type;
+  if constexpr (std::is_void_v<wide>)
+    return functor(convert_coefficient<Scalars>(x)...);
+  else if constexpr (std::same_as<wide, Functor>)
+    return functor(convert_coefficient<replaced<Scalars, wide_among<Scalars...>>>(x)...);
+  else
+    return wide{}(convert_coefficient<replaced<Scalars, wide_among<Scalars...>>>(x)...);
+}
+
+}  // namespace narrow::inline NARROW_ABI::detail
+
+#if EIGEN_VERSION_AT_LEAST(4, 0, 0)
+namespace Eigen::internal {
+template <narrow::narrow_float T, class Exponent>
+struct scalar_unary_pow_op<T, Exponent, false, false, false, false> : narrow::detail::power<T, Exponent> {
+  using narrow::detail::power<T, Exponent>::power;
+};
+template <narrow::narrow_float T, class Exponent, bool IntegerBase>
+struct scalar_unary_pow_op<T, Exponent, IntegerBase, true, false, false>
+    : narrow::detail::power<T, Exponent> {
+  using narrow::detail::power<T, Exponent>::power;
+};
+}  // namespace Eigen::internal
+#endif
