@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "../config.hpp"
+
 namespace narrow::inline NARROW_ABI {
 
 namespace detail {

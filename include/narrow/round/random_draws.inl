@@ -1,14 +1,16 @@
-// Random numbers under one key, included once here and in the namespace of each instruction set, inside its target region.
-// No include guard, on purpose.
+// Random numbers under one key, included once here and in the namespace of each instruction set, inside its
+// target region. No include guard, on purpose.
 
-/// 32 uniformly distributed bits for an index or each of several. Under one key this is a permutation of the lower half of
-/// the index; the second key word enters between the multiplications, so that streams of different seeds are not shifted
-/// copies of one another. It needs only 32-bit lanes. Source of the constants: Chris Wellons, "Prospecting for hash
-/// functions" (2018), lowbias32.
+/// 32 uniformly distributed bits for an index or each of several. Under one key this is a permutation of the
+/// lower half of the index; the second key word enters between the multiplications, so that streams of
+/// different seeds are not shifted copies of one another. It needs only 32-bit lanes. Source of the
+/// constants: Chris Wellons, "Prospecting for hash functions" (2018), lowbias32.
 struct random_draws {
   narrow::detail::random_key key;
 
-  template <class Words> constexpr Words operator()(Words index) const { return mixed(Words(index + key.before)); }
+  template <class Words> constexpr Words operator()(Words index) const {
+    return mixed(Words(index + key.before));
+  }
   /// Of an index that key.before was added to.
   template <class Words> constexpr Words mixed(Words x) const {
     x = upper_half(x);

@@ -1,6 +1,6 @@
 // The bodies of the kernels, in the order in which they need each other; included once in the namespace of an
-// instruction set, inside its target region, after lanes.inl and what that set has of its own: any_of, store_lower
-// and load_lower. No include guard, on purpose.
+// instruction set, inside its target region, after lanes.inl and what that set has of its own: any_of,
+// store_lower and load_lower. No include guard, on purpose.
 
 #include "../round/random_draws.inl"
 

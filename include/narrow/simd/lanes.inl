@@ -1,5 +1,5 @@
-// Vectors of any width, included once in the namespace of each instruction set, inside its target region. No include guard,
-// on purpose.
+// Vectors of any width, included once in the namespace of each instruction set, inside its target region. No
+// include guard, on purpose.
 
 template <class To, class From> inline To lanes_as(const From& x) {
   static_assert(sizeof(To) == sizeof(From));
@@ -15,7 +15,9 @@ template <class Vector, class Number> inline Vector vector_at(const Number* from
 }
 
 /// Floats as doubles, integers in twice as many bits.
-template <class Wide, class Lanes> inline Wide wider(const Lanes& x) { return __builtin_convertvector(x, Wide); }
+template <class Wide, class Lanes> inline Wide wider(const Lanes& x) {
+  return __builtin_convertvector(x, Wide);
+}
 
 /// Of numbers.
 template <class Lanes> inline Lanes smaller(Lanes a, Lanes b) { return a < b ? a : b; }

@@ -1,5 +1,6 @@
-// Lines of floats to codes of floating<E, M, ...>, to nearest even, and back, exactly; included once in the namespace of
-// each instruction set, inside its target region, after `vector_bytes`, random_draws.inl and lanes.inl. No include guard, on purpose.
+// Lines of floats to codes of floating<E, M, ...>, to nearest even, and back, exactly; included once in the
+// namespace of each instruction set, inside its target region, after `vector_bytes`, random_draws.inl and
+// lanes.inl. No include guard, on purpose.
 
 inline constexpr int code_count = vector_bytes / 4;
 using code_lanes [[gnu::vector_size(vector_bytes)]] = std::uint32_t;
@@ -27,7 +28,8 @@ inline void find_most(code_lanes bits, signed_lanes& most) {
 }
 
 /// Codes of magnitudes, perhaps too large ones, with the signs of these numbers.
-template <class Code> inline void store_codes(signed_lanes magnitude, code_lanes bits, void* to, const encoding& e) {
+template <class Code>
+inline void store_codes(signed_lanes magnitude, code_lanes bits, void* to, const encoding& e) {
   const signed_lanes last = signed_lanes{} + static_cast<std::int32_t>(e.last_code);
   const auto code = lanes_as<code_lanes>(magnitude < last ? magnitude : last);
   code_lanes signs = (bits & ~magnitude_bits) >> (31 - e.sign_shift);
@@ -35,8 +37,8 @@ template <class Code> inline void store_codes(signed_lanes magnitude, code_lanes
   store_lower<sizeof(Code)>(to, code | signs);
 }
 
-// Steps from a vector of numbers to their codes. `most` is the largest magnitude of all, which tells whether one is NaN;
-// the code of a NaN means nothing.
+// Steps from a vector of numbers to their codes. `most` is the largest magnitude of all, which tells whether
+// one is NaN; the code of a NaN means nothing.
 
 template <class Code> struct encode_nearest {
   encoding e;
@@ -51,7 +53,8 @@ template <class Code> struct encode_nearest {
     // Below the normal numbers an addition rounds to multiples of the smallest one.
     const value_lanes magic = value_lanes{} + e.magic, sum = lanes_as<value_lanes>(magnitude) + magic;
     const code_lanes subnormal = lanes_as<code_lanes>(sum) - lanes_as<code_lanes>(magic);
-    const auto code = lanes_as<signed_lanes>(magnitude) < static_cast<std::int32_t>(e.min_normal) ? subnormal : normal;
+    const auto code =
+        lanes_as<signed_lanes>(magnitude) < static_cast<std::int32_t>(e.min_normal) ? subnormal : normal;
     store_codes<Code>(lanes_as<signed_lanes>(code), bits, to, e);
   }
 };
@@ -76,8 +79,8 @@ struct stochastic_state {
   signed_lanes most = {};
 
   void move_by(index n) { at += static_cast<std::uint32_t>(n) * step; }
-  /// The codes of numbers in the range of the normal ones. What of a draw is below the bits that are cut off cannot carry
-  /// into them.
+  /// The codes of numbers in the range of the normal ones. What of a draw is below the bits that are cut off
+  /// cannot carry into them.
   code_lanes normal(code_lanes magnitude, code_lanes draw) const {
     const code_lanes cut = code_lanes{} + static_cast<std::uint32_t>(e.dropped_bits);
     return ((magnitude + (draw >> (32u - cut))) >> cut) - e.rebias;
@@ -137,8 +140,8 @@ template <class Step> inline void move(Step& step, index n) {
   if constexpr (requires { step.move_by(n); }) step.move_by(n);
 }
 
-/// Takes a step for each vector of a line of n numbers. The last one may take numbers of the one before again; of a shorter
-/// line they are followed by zeros.
+/// Takes a step for each vector of a line of n numbers. The last one may take numbers of the one before
+/// again; of a shorter line they are followed by zeros.
 template <class Code, class Step> inline Step for_codes(const float* from, void* to, index n, Step step) {
   auto* const codes = static_cast<unsigned char*>(to);
   constexpr index ways = 4, bytes = sizeof(Code);
@@ -166,7 +169,8 @@ template <class Code, class Step> inline Step for_codes(const float* from, void*
 }
 
 /// The same for the rows of a tile.
-template <class Code, class Step> inline Step for_codes(const float* from, const tile_shape& shape, void* to, Step step) {
+template <class Code, class Step>
+inline Step for_codes(const float* from, const tile_shape& shape, void* to, Step step) {
   const tile_shape s = shape;  // which a store to `to` cannot change
   auto* const codes = static_cast<unsigned char*>(to);
   for (index i = 0; i < s.rows; ++i)
@@ -227,7 +231,8 @@ NARROW_KERNEL bool encode_line_stochastic(const float* from, void* to, index n, 
 template <class Code> inline void decode_some(const void* from, float* to, const decoding& d) {
   const auto code = lanes_as<code_lanes>(load_lower<sizeof(Code)>(from));
   const code_lanes magnitude = code & d.magnitude_mask, sign = (code >> d.sign_shift) << 31;
-  const code_lanes upper = magnitude << d.dropped_bits, nan = (upper & d.payload_mask) | 0x7fc0'0000u;  // quiet
+  const code_lanes upper = magnitude << d.dropped_bits,
+                   nan = (upper & d.payload_mask) | 0x7fc0'0000u;  // quiet
   const auto number = lanes_as<signed_lanes>(magnitude);
   code_lanes bits = upper;
   if (d.factor != 1) {
@@ -235,7 +240,8 @@ template <class Code> inline void decode_some(const void* from, float* to, const
     const auto least = std::int32_t{1} << (23 - d.dropped_bits);
     const float unit = d.factor * 0x1p-126f / static_cast<float>(least);
     const value_lanes subnormal = __builtin_convertvector(number, value_lanes) * unit;
-    const code_lanes normal = upper + (std::bit_cast<std::uint32_t>(d.factor) - std::bit_cast<std::uint32_t>(1.0f));
+    const code_lanes normal =
+        upper + (std::bit_cast<std::uint32_t>(d.factor) - std::bit_cast<std::uint32_t>(1.0f));
     bits = number < least ? lanes_as<code_lanes>(subnormal) : normal;
   }
   const code_lanes special = magnitude == d.infinity ? code_lanes{} + 0x7f80'0000u : nan;
@@ -252,12 +258,14 @@ inline void decode_upper_half(const void* from, float* to) {
   std::memcpy(to, &bits, sizeof bits);
 }
 
-template <class Code, class Decode> inline void decode_with(Decode decode, const void* from, float* to, index n) {
+template <class Code, class Decode>
+inline void decode_with(Decode decode, const void* from, float* to, index n) {
   const auto* const codes = static_cast<const unsigned char*>(from);
   constexpr index ways = 4, bytes = sizeof(Code);
   index i = 0;
   for (; i + ways * code_count <= n; i += ways * code_count) {
-    NARROW_UNROLL for (index v = i; v < i + ways * code_count; v += code_count) decode(codes + v * bytes, to + v);
+    NARROW_UNROLL for (index v = i; v < i + ways * code_count; v += code_count)
+        decode(codes + v * bytes, to + v);
   }
   for (; i + code_count <= n; i += code_count) decode(codes + i * bytes, to + i);
   if (i == n) return;
@@ -268,11 +276,13 @@ template <class Code, class Decode> inline void decode_with(Decode decode, const
   write_part(to + i, results, (n - i) * index{sizeof(float)});
 }
 
-template <class Code> NARROW_KERNEL void decode_line(const void* from, float* to, index n, const decoding& d) {
+template <class Code>
+NARROW_KERNEL void decode_line(const void* from, float* to, index n, const decoding& d) {
   if (sizeof(Code) == 2 && d.dropped_bits == 16 && d.factor == 1)
     decode_with<std::uint16_t>([](auto... x) { decode_upper_half(x...); }, from, to, n);
   else  // a copy of `d`, which a store to `to` cannot change
-    decode_with<Code>([d](const void* code, float* value) { decode_some<Code>(code, value, d); }, from, to, n);
+    decode_with<Code>([d](const void* code, float* value) { decode_some<Code>(code, value, d); }, from, to,
+                      n);
 }
 
 template <class Code> constexpr code_kernels coders() {

@@ -1,6 +1,6 @@
-// Products of lines, included once in the namespace of each instruction set, inside its target region. Op: a vector of
-// 32-bit lanes, `zero`, `load` of `elements` numbers, `add`, `multiply_add(acc, a, b)` and `total(acc)`. No include guard,
-// on purpose.
+// Products of lines, included once in the namespace of each instruction set, inside its target region. Op: a
+// vector of 32-bit lanes, `zero`, `load` of `elements` numbers, `add`, `multiply_add(acc, a, b)` and
+// `total(acc)`. No include guard, on purpose.
 
 /// What the lanes hold, added two by two.
 template <class Op> inline typename Op::sum total_of_lanes(typename Op::vector acc) {
@@ -8,8 +8,8 @@ template <class Op> inline typename Op::sum total_of_lanes(typename Op::vector a
   Op::store(lanes, acc);
   typename Op::sum sums[Op::lanes];
   NARROW_UNROLL for (int l = 0; l < Op::lanes; ++l) sums[l] = lanes[l];
-  NARROW_UNROLL for (int half = Op::lanes / 2; half > 0; half /= 2) NARROW_UNROLL for (int l = 0; l < half; ++l)
-      sums[l] += sums[l + half];
+  NARROW_UNROLL for (int half = Op::lanes / 2; half > 0; half /= 2)
+      NARROW_UNROLL for (int l = 0; l < half; ++l) sums[l] += sums[l + half];
   return sums[0];
 }
 
@@ -26,7 +26,8 @@ template <class Op> NARROW_KERNEL typename Op::sum dot_line(const void* a, const
         Op::multiply_add(acc[w], Op::load(x + w * bytes), Op::load(y + w * bytes));
   }
   NARROW_UNROLL for (int w = 1; w < ways; ++w) acc[0] = Op::add(acc[0], acc[w]);
-  for (; n >= step; n -= step, x += bytes, y += bytes) acc[0] = Op::multiply_add(acc[0], Op::load(x), Op::load(y));
+  for (; n >= step; n -= step, x += bytes, y += bytes)
+    acc[0] = Op::multiply_add(acc[0], Op::load(x), Op::load(y));
   if (n > 0) {
     unsigned char rest[2][bytes];
     read_part(rest[0], x, n * Op::element_size);
@@ -45,7 +46,8 @@ template <class Line> struct in_halves : Line {
   static vector zero() { return {Line::zero(), Line::zero()}; }
   static vector add(vector a, vector b) { return {Line::add(a.high, b.high), Line::add(a.low, b.low)}; }
   template <class Int16> static vector multiply_add(vector acc, Int16 a, Int16 b) {
-    return {Line::multiply_add(acc.high, a, Line::high_half(b)), Line::multiply_add(acc.low, a, Line::low_half(b))};
+    return {Line::multiply_add(acc.high, a, Line::high_half(b)),
+            Line::multiply_add(acc.low, a, Line::low_half(b))};
   }
   static typename Line::sum total(vector acc) { return 256 * Line::total(acc.high) + Line::total(acc.low); }
 };

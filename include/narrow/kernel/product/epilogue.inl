@@ -1,5 +1,5 @@
-// What becomes of tiles of sums, included once in the namespace of each instruction set, inside its target region, after
-// lanes.inl, codes.inl and quantize.inl. No include guard, on purpose.
+// What becomes of tiles of sums, included once in the namespace of each instruction set, inside its target
+// region, after lanes.inl, codes.inl and quantize.inl. No include guard, on purpose.
 
 using sum_lanes [[gnu::vector_size(vector_bytes)]] = std::int32_t;
 
@@ -12,7 +12,8 @@ template <int Lanes = code_count, class F> inline void for_vectors(const tile_sh
   }
 }
 
-NARROW_KERNEL inline void combine_tile(const float* sums, const tile_shape& s, float alpha, float beta, float* to) {
+NARROW_KERNEL inline void combine_tile(const float* sums, const tile_shape& s, float alpha, float beta,
+                                       float* to) {
   for_vectors(s, [=](index i, index j, index n) {
     value_lanes value = read<value_lanes>(sums + i * s.stride + j, n) * alpha;
     float* const c = to + i * s.to_stride + j;
@@ -22,8 +23,8 @@ NARROW_KERNEL inline void combine_tile(const float* sums, const tile_shape& s, f
 }
 
 template <class Sums, class Sum>
-NARROW_KERNEL void scale_tile(const Sum* sums, const tile_shape& s, const float* row_scales, const float* col_scales,
-                              float* values) {
+NARROW_KERNEL void scale_tile(const Sum* sums, const tile_shape& s, const float* row_scales,
+                              const float* col_scales, float* values) {
   for_vectors(s, [=](index i, index j, index n) {
     const value_lanes scale = read<value_lanes>(col_scales + j, n) * row_scales[i];
     const auto sum = __builtin_convertvector(read<Sums>(sums + i * s.stride + j, n), value_lanes);
@@ -56,12 +57,14 @@ NARROW_KERNEL void round_tile(const Sum* sums, const tile_shape& s, const intege
     sums_in_lanes x = floor - (rest > half);  // true is -1
     x = x < highest ? x : highest;
     x = x > lowest ? x : lowest;
-    write(bytes + (i * s.to_stride + j) * static_cast<index>(sizeof(Element)), __builtin_convertvector(x, elements), n);
+    write(bytes + (i * s.to_stride + j) * static_cast<index>(sizeof(Element)),
+          __builtin_convertvector(x, elements), n);
   });
 }
 
 template <class Element, class Sum>
-NARROW_KERNEL void round_tile_stochastic(const Sum* sums, const tile_shape& s, const integer_rounding& r, void* to) {
+NARROW_KERNEL void round_tile_stochastic(const Sum* sums, const tile_shape& s, const integer_rounding& r,
+                                         void* to) {
   constexpr int lanes = vector_bytes / sizeof(Sum);
   using sums_in_lanes [[gnu::vector_size(vector_bytes)]] = Sum;
   using magnitudes_in_lanes [[gnu::vector_size(vector_bytes)]] = std::make_unsigned_t<Sum>;
@@ -72,23 +75,28 @@ NARROW_KERNEL void round_tile_stochastic(const Sum* sums, const tile_shape& s, c
   const random_draws draws{r.draws.key};
   auto* const bytes = static_cast<unsigned char*>(to);
   for_vectors<lanes>(s, [=](index i, index j, index n) {
-    const sums_in_lanes sum = read<sums_in_lanes>(sums + i * s.stride + j, n), negative = sum >> (8 * sizeof(Sum) - 1);
-    const words at = across + (static_cast<word>(i) * r.draws.line_step + static_cast<word>(j) * r.draws.step);
+    const sums_in_lanes sum = read<sums_in_lanes>(sums + i * s.stride + j, n),
+                        negative = sum >> (8 * sizeof(Sum) - 1);
+    const words at =
+        across + (static_cast<word>(i) * r.draws.line_step + static_cast<word>(j) * r.draws.step);
     // What of a draw is below the bits that are cut off cannot carry out of them.
     const words draw = draws(at) >> static_cast<word>(32 - r.dropped_bits);
-    const auto magnitude = lanes_as<magnitudes_in_lanes>(sum ^ negative) - lanes_as<magnitudes_in_lanes>(negative);
+    const auto magnitude =
+        lanes_as<magnitudes_in_lanes>(sum ^ negative) - lanes_as<magnitudes_in_lanes>(negative);
     auto x = lanes_as<sums_in_lanes>((magnitude + __builtin_convertvector(draw, magnitudes_in_lanes)) >>
                                      static_cast<std::make_unsigned_t<Sum>>(r.dropped_bits));
     const sums_in_lanes most = negative ? sums_in_lanes{} - Sum{r.lowest} : sums_in_lanes{} + Sum{r.highest};
     x = x < most ? x : most;
     x = (x ^ negative) - negative;
-    write(bytes + (i * s.to_stride + j) * static_cast<index>(sizeof(Element)), __builtin_convertvector(x, elements), n);
+    write(bytes + (i * s.to_stride + j) * static_cast<index>(sizeof(Element)),
+          __builtin_convertvector(x, elements), n);
   });
 }
 
 template <class Sum> constexpr rounding_kernels<Sum> tile_roundings() {
   rounding_kernels<Sum> result{round_tile<std::int8_t, Sum>, round_tile<std::int16_t, Sum>,
-                               round_tile_stochastic<std::int8_t, Sum>, round_tile_stochastic<std::int16_t, Sum>};
+                               round_tile_stochastic<std::int8_t, Sum>,
+                               round_tile_stochastic<std::int16_t, Sum>};
   if constexpr (sizeof(Sum) == sizeof(std::int64_t)) {
     result.to32 = round_tile<std::int32_t, Sum>;
     result.to32_stochastic = round_tile_stochastic<std::int32_t, Sum>;
@@ -96,8 +104,11 @@ template <class Sum> constexpr rounding_kernels<Sum> tile_roundings() {
   return result;
 }
 
-inline long_lanes wide_sums_at(const std::int32_t* sums) { return wider<long_lanes>(vector_at<int_lanes>(sums)); }
-NARROW_KERNEL inline void join_tiles(const std::int32_t* high, const std::int32_t* low, std::int64_t* total, index n) {
+inline long_lanes wide_sums_at(const std::int32_t* sums) {
+  return wider<long_lanes>(vector_at<int_lanes>(sums));
+}
+NARROW_KERNEL inline void join_tiles(const std::int32_t* high, const std::int32_t* low, std::int64_t* total,
+                                     index n) {
   for (index i = 0; i < n; i += quantize_lanes) {
     const long_lanes joined = (wide_sums_at(high + i) << 8) + wide_sums_at(low + i);
     std::memcpy(total + i, &joined, sizeof joined);

@@ -1,9 +1,10 @@
-// A matrix times a vector, included once in the namespace of each instruction set, inside its target region. Line: as in
-// dot.inl, with `load` for elements of the matrix, and `x_size` and `load_x` for those of the vector. Columns: `group` of
-// them are multiplied at once, with `step(acc, columns, at, x)` for `elements` rows of each, in `vectors` vectors. No
-// include guard, on purpose.
+// A matrix times a vector, included once in the namespace of each instruction set, inside its target region.
+// Line: as in dot.inl, with `load` for elements of the matrix, and `x_size` and `load_x` for those of the
+// vector. Columns: `group` of them are multiplied at once, with `step(acc, columns, at, x)` for `elements`
+// rows of each, in `vectors` vectors. No include guard, on purpose.
 
-inline constexpr int second_level = 2;  // cache, as __builtin_prefetch has it: what is next would fill the first
+inline constexpr int second_level =
+    2;  // cache, as __builtin_prefetch has it: what is next would fill the first
 
 /// Each column contributes to its vector: numbers that need no neighbour.
 template <class Line> struct single_columns : Line {
@@ -29,8 +30,8 @@ template <class Line> struct quad_columns : Line {
   static void step(typename Line::vector* acc, const unsigned char* const* columns, index at, word x) {
     const auto load = [&](int c) { return Line::load(columns[c] + at); };
     const auto a = load(0), b = load(1), c = load(2), d = load(3);
-    const auto low_ab = Line::low_bytes(a, b), high_ab = Line::high_bytes(a, b), low_cd = Line::low_bytes(c, d),
-               high_cd = Line::high_bytes(c, d);
+    const auto low_ab = Line::low_bytes(a, b), high_ab = Line::high_bytes(a, b),
+               low_cd = Line::low_bytes(c, d), high_cd = Line::high_bytes(c, d);
     acc[0] = Line::step(acc[0], x, Line::low_pairs(low_ab, low_cd));
     acc[1] = Line::step(acc[1], x, Line::high_pairs(low_ab, low_cd));
     acc[2] = Line::step(acc[2], x, Line::low_pairs(high_ab, high_cd));
@@ -38,23 +39,24 @@ template <class Line> struct quad_columns : Line {
   }
 };
 
-/// Adds `Ways` words of x times their columns to the sums; columns so many bytes ahead are next. What a last vector lacks is zeros.
+/// Adds `Ways` words of x times their columns to the sums; columns so many bytes ahead are next. What a last
+/// vector lacks is zeros.
 template <class Op, int Ways>
-inline void add_some_columns(const unsigned char* const (&columns)[Ways * Op::group], index ahead, const word* x,
-                             index n, typename Op::lane* sums) {
+inline void add_some_columns(const unsigned char* const (&columns)[Ways * Op::group], index ahead,
+                             const word* x, index n, typename Op::lane* sums) {
   constexpr index step = Op::elements, bytes = step * index{Op::element_size};
   word factors[Ways];  // which a store to the sums cannot change
   std::copy(x, x + Ways, factors);
   const auto add = [&](const unsigned char* const* from, index at) {
     typename Op::vector acc[Op::vectors];
-    NARROW_UNROLL for (int v = 0; v < Op::vectors; ++v) acc[v] =
-        Op::load_lanes(sums + v * Op::lanes);
+    NARROW_UNROLL for (int v = 0; v < Op::vectors; ++v) acc[v] = Op::load_lanes(sums + v * Op::lanes);
     NARROW_UNROLL for (int w = 0; w < Ways; ++w) Op::step(acc, from + w * Op::group, at, factors[w]);
     NARROW_UNROLL for (int v = 0; v < Op::vectors; ++v) Op::store(sums + v * Op::lanes, acc[v]);
   };
   index at = 0;
   for (; n >= step; n -= step, at += bytes, sums += step) {
-    NARROW_UNROLL for (int c = 0; c < Ways * Op::group; ++c) __builtin_prefetch(columns[c] + at + ahead, 0, second_level);
+    NARROW_UNROLL for (int c = 0; c < Ways * Op::group; ++c)
+        __builtin_prefetch(columns[c] + at + ahead, 0, second_level);
     add(columns, at);
   }
   if (n <= 0) return;
@@ -86,8 +88,8 @@ NARROW_KERNEL void add_columns(const void* a, index stride, index count, const w
 }
 
 template <class Line, int Rows>
-inline void multiply_some_rows(const unsigned char* a, index stride, index ahead, const unsigned char* x, index n,
-                               typename Line::sum* sums) {
+inline void multiply_some_rows(const unsigned char* a, index stride, index ahead, const unsigned char* x,
+                               index n, typename Line::sum* sums) {
   constexpr int ways = 8 / Rows;
   constexpr index step = Line::elements, bytes = step * index{Line::element_size},
                   x_bytes = step * index{Line::x_size};

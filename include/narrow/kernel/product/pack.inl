@@ -1,5 +1,5 @@
-// Lines of elements as panels of words, included once in the namespace of each instruction set, inside its target
-// region, after codes.inl. No include guard, on purpose.
+// Lines of elements as panels of words, included once in the namespace of each instruction set, inside its
+// target region, after codes.inl. No include guard, on purpose.
 
 using quad [[gnu::vector_size(16)]] = word;
 using bytes16 [[gnu::vector_size(16)]] = std::uint8_t;
@@ -29,7 +29,8 @@ inline quad zip_high(halves8 x, halves8 y) {
 inline constexpr index lines_across = 16;
 
 /// A word of each of 16 lines, from elements side by side in the lines.
-template <class Element> inline void words_across(const unsigned char* from, index depth_step, word flip, word* to) {
+template <class Element>
+inline void words_across(const unsigned char* from, index depth_step, word flip, word* to) {
   if constexpr (sizeof(Element) == sizeof(word)) {
     NARROW_UNROLL for (int i = 0; i < lines_across; i += code_count) {
       code_lanes words;
@@ -67,14 +68,16 @@ template <class Element> inline void words_across(const unsigned char* from, ind
 template <class Element> inline void pack_across(const line_source& s, index width, word flip, word* to) {
   constexpr index size = sizeof(Element), group = sizeof(word) / size;
   for (index first = 0; first < width; first += lines_across) {
-    const index lines = std::clamp<index>(s.lines - first, 0, lines_across), some = std::min(lines_across, width - first);
+    const index lines = std::clamp<index>(s.lines - first, 0, lines_across),
+                some = std::min(lines_across, width - first);
     const auto from = [&](index k) { return s.data + k * s.depth_step + first * size; };
     word* next = to + first;
     // What is written beyond the panel's width, the next groups put right.
     const index beyond = (lines_across - some + width - 1) / width * group,
                 safe = s.readable - first < lines_across ? 0 : s.depth - beyond;
     index k = 0;
-    for (; k + group <= safe; k += group, next += width) words_across<Element>(from(k), s.depth_step, flip, next);
+    for (; k + group <= safe; k += group, next += width)
+      words_across<Element>(from(k), s.depth_step, flip, next);
     for (; k < s.depth; k += group, next += width) {
       unsigned char copy[group * lines_across * size] = {};  // what lies beyond the matrix is not read
       if (lines > 0)
@@ -102,8 +105,10 @@ template <class Element> inline void pack_along(const line_source& s, index widt
       } else {
         for (index i = 0; i < s.lines - l; ++i) std::memcpy(&x[i], from(i), sizeof(quad));
       }
-      const quad a = __builtin_shufflevector(x[0], x[1], 0, 4, 1, 5), b = __builtin_shufflevector(x[2], x[3], 0, 4, 1, 5),
-                 c = __builtin_shufflevector(x[0], x[1], 2, 6, 3, 7), d = __builtin_shufflevector(x[2], x[3], 2, 6, 3, 7);
+      const quad a = __builtin_shufflevector(x[0], x[1], 0, 4, 1, 5),
+                 b = __builtin_shufflevector(x[2], x[3], 0, 4, 1, 5),
+                 c = __builtin_shufflevector(x[0], x[1], 2, 6, 3, 7),
+                 d = __builtin_shufflevector(x[2], x[3], 2, 6, 3, 7);
       x[0] = __builtin_shufflevector(a, b, 0, 1, 4, 5) ^ flip;
       x[1] = __builtin_shufflevector(a, b, 2, 3, 6, 7) ^ flip;
       x[2] = __builtin_shufflevector(c, d, 0, 1, 4, 5) ^ flip;
@@ -114,12 +119,14 @@ template <class Element> inline void pack_along(const line_source& s, index widt
     for (index l = 0; l < width; ++l) {
       word x = 0;
       if (l < s.lines)
-        std::memcpy(&x, s.data + l * s.line_step + p * 4, static_cast<std::size_t>(std::min(group, s.depth - p * group) * size));
+        std::memcpy(&x, s.data + l * s.line_step + p * 4,
+                    static_cast<std::size_t>(std::min(group, s.depth - p * group) * size));
       to[l] = x ^ flip;
     }
 }
 
-template <class Element> NARROW_KERNEL void pack_lines(const line_source& s, index width, word flip, word* to) {
+template <class Element>
+NARROW_KERNEL void pack_lines(const line_source& s, index width, word flip, word* to) {
   constexpr index group = sizeof(word) / sizeof(Element), size = sizeof(Element);
   if (s.line_step == size) return pack_across<Element>(s, width, flip, to);
   if (s.depth_step == size) return pack_along<Element>(s, width, flip, to);

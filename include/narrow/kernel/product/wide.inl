@@ -1,5 +1,5 @@
-// Integers of more than 16 bits in lanes of double, included once in the namespace of each instruction set, inside its
-// target region, after panels.inl and quantize.inl. No include guard, on purpose.
+// Integers of more than 16 bits in lanes of double, included once in the namespace of each instruction set,
+// inside its target region, after panels.inl and quantize.inl. No include guard, on purpose.
 
 /// x as it is.
 struct whole_number {
@@ -26,7 +26,8 @@ template <class Digit> NARROW_KERNEL void widen(const word* x, double* to, index
 }
 
 /// total[i] += sums[i] 2^shift for whole vectors. Op::integers: doubles of at most 2^53 as integers.
-template <class Op> NARROW_KERNEL void add_integers(const double* sums, int shift, std::int64_t* total, index n) {
+template <class Op>
+NARROW_KERNEL void add_integers(const double* sums, int shift, std::int64_t* total, index n) {
   for (index i = 0; i < n; i += Op::lanes) {
     long_lanes so_far;
     std::memcpy(&so_far, total + i, sizeof so_far);
@@ -36,5 +37,10 @@ template <class Op> NARROW_KERNEL void add_integers(const double* sums, int shif
 }
 
 template <class Op, int Rows, int Vectors> constexpr wide_kernels wide_products() {
-  return {panels<Op, Rows, Vectors>(), panels<Op, 1, 16 / Op::lanes>(), widen<whole_number>, widen<high_digit>, widen<low_digit>, add_integers<Op>};
+  return {panels<Op, Rows, Vectors>(),
+          panels<Op, 1, 16 / Op::lanes>(),
+          widen<whole_number>,
+          widen<high_digit>,
+          widen<low_digit>,
+          add_integers<Op>};
 }

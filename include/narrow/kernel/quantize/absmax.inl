@@ -1,8 +1,9 @@
-// The largest magnitudes of lines of floats, included once in the namespace of each instruction set, inside its target region,
-// after codes.inl and quantize_blocks.inl. No include guard, on purpose.
+// The largest magnitudes of lines of floats, included once in the namespace of each instruction set, inside
+// its target region, after codes.inl and quantize_blocks.inl. No include guard, on purpose.
 
 /// One block.
-NARROW_KERNEL inline std::size_t survey_block(const float* from, const line_block& b, std::uint32_t* largest) {
+NARROW_KERNEL inline std::size_t survey_block(const float* from, const line_block& b,
+                                              std::uint32_t* largest) {
   constexpr index ways = 4;
   const index n = b.n;
   signed_lanes most[ways] = {};
@@ -48,7 +49,8 @@ NARROW_KERNEL inline std::size_t survey_block(const float* from, const line_bloc
 }
 
 /// Narrow blocks side by side, by places; false, and nothing is done, if something is not finite.
-inline bool survey_by_place(const float* from, const line_block& block, const block_runs& runs, std::uint32_t* largest) {
+inline bool survey_by_place(const float* from, const line_block& block, const block_runs& runs,
+                            std::uint32_t* largest) {
   const line_block b = block;
   alignas(vector_bytes) std::int32_t by_place[most_places + code_count];
   fill_places(by_place, 0, b.n, 0);

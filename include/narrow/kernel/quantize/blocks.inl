@@ -1,5 +1,5 @@
-// Blocks of floats to integers that share a scale, and back, included once in the namespace of each instruction set, inside its
-// target region, after quantize.inl. No include guard, on purpose.
+// Blocks of floats to integers that share a scale, and back, included once in the namespace of each
+// instruction set, inside its target region, after quantize.inl. No include guard, on purpose.
 
 /// Which lanes are exact for all inverses that it has met.
 template <class Single, class Element> struct fitting_lanes {
@@ -34,7 +34,8 @@ template <class Value> inline void fill_places(Value* to, index place, index end
   constexpr index parts = sizeof(Value) / sizeof(float), count = code_count / parts;
   const lanes all = lanes{} + value;
   for (; place < end; place += code_count) {
-    NARROW_UNROLL for (index part = 0; part < parts; ++part) std::memcpy(to + place + part * count, &all, sizeof all);
+    NARROW_UNROLL for (index part = 0; part < parts; ++part)
+        std::memcpy(to + place + part * count, &all, sizeof all);
   }
 }
 
@@ -44,7 +45,8 @@ template <class Visit> inline void for_runs(index n, const block_runs& runs, con
     visit(place, end < n ? end : n);
 }
 /// visit(part, line) for the parts of a block of lines that meet the same blocks.
-template <class Visit> inline void for_bands(const line_block& b, const block_runs& runs, const Visit& visit) {
+template <class Visit>
+inline void for_bands(const line_block& b, const block_runs& runs, const Visit& visit) {
   line_block part = b;
   for (index line = 0, end = runs.height - runs.above; line < b.lines; line = end, end += runs.height) {
     part.lines = (end < b.lines ? end : b.lines) - line;
@@ -54,8 +56,9 @@ template <class Visit> inline void for_bands(const line_block& b, const block_ru
 
 /// Narrow blocks side by side, by places; returns what follows their inverses.
 template <class Wide, class Single, class Element>
-inline const double* quantize_by_place(const float* from, Element* to, const line_block& b, const quantization& q,
-                                       const block_runs& runs, const double* inverses) {
+inline const double* quantize_by_place(const float* from, Element* to, const line_block& b,
+                                       const quantization& q, const block_runs& runs,
+                                       const double* inverses) {
   constexpr index most = most_places + code_count;
   alignas(vector_bytes) float singles[most], scales[most];
   alignas(vector_bytes) double doubles[most];
@@ -88,22 +91,25 @@ inline void quantize_by_block(const float* from, Element* to, const line_block& 
       for_runs(b.n, runs, [&](index place, index end) {
         part.n = end - place;
         element_draws draws = q.draws;
-        draws.first += static_cast<std::uint32_t>(line) * draws.line_step + static_cast<std::uint32_t>(place) * draws.step;
+        draws.first += static_cast<std::uint32_t>(line) * draws.line_step +
+                       static_cast<std::uint32_t>(place) * draws.step;
         lanes.set_inverse(*inverses++);
-        quantize_with(lanes, from + line * b.from_stride + place, to + line * b.to_stride + place, part, draws);
+        quantize_with(lanes, from + line * b.from_stride + place, to + line * b.to_stride + place, part,
+                      draws);
       });
     });
   });
 }
 
 template <class Wide, class Single, class Element>
-NARROW_KERNEL void quantize_blocks(const float* from, Element* to, const line_block& b, const quantization& how,
-                                   const block_runs& runs, const double* inverses) {
+NARROW_KERNEL void quantize_blocks(const float* from, Element* to, const line_block& b,
+                                   const quantization& how, const block_runs& runs, const double* inverses) {
   if (!runs.are_narrow()) return quantize_by_block<Wide, Single>(from, to, b, how, runs, inverses);
   for_bands(b, runs, [&](const line_block& part, index line) {
     quantization q = how;
     q.draws.first += static_cast<std::uint32_t>(line) * how.draws.line_step;
-    inverses = quantize_by_place<Wide, Single>(from + line * b.from_stride, to + line * b.to_stride, part, q, runs, inverses);
+    inverses = quantize_by_place<Wide, Single>(from + line * b.from_stride, to + line * b.to_stride, part, q,
+                                               runs, inverses);
   });
 }
 
@@ -119,7 +125,8 @@ template <class Element> inline value_lanes values_of(const Element* from) {
 
 /// The floats that scale_at(place) gives, for whole vectors of places.
 template <class Element, class ScaleAt>
-inline void dequantize_with(const ScaleAt& scale_at, const Element* from, float* to, const line_block& block) {
+inline void dequantize_with(const ScaleAt& scale_at, const Element* from, float* to,
+                            const line_block& block) {
   const line_block b = block;  // which a store to `to` cannot change
   const auto take = [&](const Element* q, float* x, index place) {
     const value_lanes values = values_of(q) * scale_at(place);
@@ -142,8 +149,8 @@ inline void dequantize_with(const ScaleAt& scale_at, const Element* from, float*
 }
 
 template <class Element>
-NARROW_KERNEL void dequantize_blocks(const Element* from, float* to, const line_block& b, const block_runs& runs,
-                                     const float* scales) {
+NARROW_KERNEL void dequantize_blocks(const Element* from, float* to, const line_block& b,
+                                     const block_runs& runs, const float* scales) {
   for_bands(b, runs, [&](line_block part, index line) {
     const Element* const q = from + line * b.from_stride;
     float* const x = to + line * b.to_stride;

@@ -1,5 +1,6 @@
-// Lines of floats to integers, included once in the namespace of each instruction set, inside its target region, after
-// codes.inl. The same results as kernel::portable, in float lanes where they tell. No include guard, on purpose.
+// Lines of floats to integers, included once in the namespace of each instruction set, inside its target
+// region, after codes.inl. The same results as kernel::portable, in float lanes where they tell. No include
+// guard, on purpose.
 
 inline constexpr int quantize_lanes = vector_bytes / 8;
 using double_lanes [[gnu::vector_size(vector_bytes)]] = double;
@@ -13,7 +14,8 @@ template <class Bits, class Lanes> inline Lanes number_or_zero(const Lanes& x) {
 #if NARROW_COMPARES_NANS
   return x == x ? x : 0;
 #else
-  const Bits bits = lanes_as<Bits>(x), is_nan = (bits & static_cast<std::int32_t>(magnitude_bits)) > infinity_bits;
+  const Bits bits = lanes_as<Bits>(x),
+             is_nan = (bits & static_cast<std::int32_t>(magnitude_bits)) > infinity_bits;
   return lanes_as<Lanes>(bits & ~is_nan);
 #endif
 }
@@ -80,7 +82,8 @@ struct own_inverses {
 
 /// In double lanes, any inverse and range.
 template <class Round, class Element>
-inline void quantize_some(const float* from, Element* to, const quantization& q, double_lanes inverse, word_lanes at) {
+inline void quantize_some(const float* from, Element* to, const quantization& q, double_lanes inverse,
+                          word_lanes at) {
   float_lanes x;
   std::memcpy(&x, from, sizeof x);
   x = number_or_zero<int_lanes>(x);
@@ -110,8 +113,9 @@ template <class Round, class Inverse> struct in_double_lanes {
   }
 };
 
-// In float lanes, for inverses that are floats and powers of two: the quotient is exact, or so small that it rounds as 0
-// does, or infinite. Magnitudes are integers to `whole`, and the rounding is right to the ends of int32.
+// In float lanes, for inverses that are floats and powers of two: the quotient is exact, or so small that it
+// rounds as 0 does, or infinite. Magnitudes are integers to `whole`, and the rounding is right to the ends of
+// int32.
 
 /// Magnitudes below 2^31, rounded to integers.
 struct magnitude_nearest {
@@ -190,8 +194,9 @@ template <class Round, class Inverse> struct in_float_lanes {
   }
 };
 
-/// To the nearest multiple of a scale whose products with all integers of the range are floats. x / scale, computed, is
-/// next to the right integer or is it, fused or not, and x less that many scales is exact. No draws.
+/// To the nearest multiple of a scale whose products with all integers of the range are floats. x / scale,
+/// computed, is next to the right integer or is it, fused or not, and x less that many scales is exact. No
+/// draws.
 template <class Inverse> struct to_nearest_multiple {
   static constexpr int count = code_count;
   using indices = code_lanes;
@@ -224,7 +229,8 @@ template <class Inverse> struct to_nearest_multiple {
     near += wrong & (rest >> 31 | 1);
     store_lower<sizeof(Element)>(to, near);
   }
-  /// The same for numbers nearer than half a scale to a multiple; raises `most` to 0 or more if one is not, or is NaN.
+  /// The same for numbers nearer than half a scale to a multiple; raises `most` to 0 or more if one is not,
+  /// or is NaN.
   template <class Element> void quick(const float* from, Element* to, index place, signed_lanes& most) const {
     const value_lanes end = scale.floats(place) * highest;
     const auto [near, rest, beyond] = of(larger_or_nan(-end, vector_at<value_lanes>(from)), place);
@@ -235,7 +241,8 @@ template <class Inverse> struct to_nearest_multiple {
 
  private:
   struct multiple {
-    signed_lanes near, rest, beyond;  // the last one how much further than half a scale, in units of the last place
+    signed_lanes near, rest,
+        beyond;  // the last one how much further than half a scale, in units of the last place
   };
   /// Next to x, which is not below the range.
   multiple of(const value_lanes& x, index place) const {
@@ -247,8 +254,9 @@ template <class Inverse> struct to_nearest_multiple {
   }
 };
 
-/// Stochastically over a scale that is any float, to magnitudes of at most 127: in float lanes, and once more in double lanes
-/// where the error of those could tell. That is below 2^-16: of the inverse and of the product half an ulp each.
+/// Stochastically over a scale that is any float, to magnitudes of at most 127: in float lanes, and once more
+/// in double lanes where the error of those could tell. That is below 2^-16: of the inverse and of the
+/// product half an ulp each.
 template <class Inverse> struct nearly_stochastic {
   static constexpr int count = code_count;
   using indices = code_lanes;
@@ -259,7 +267,9 @@ template <class Inverse> struct nearly_stochastic {
   nearly_stochastic(const quantization& how, const Inverse& by)
       : q(how), inverse(by), highest(static_cast<float>(how.highest)) {}
 
-  static bool fits(const quantization& how) { return how.snaps && how.lowest == -how.highest && how.highest < 0x1p7; }
+  static bool fits(const quantization& how) {
+    return how.snaps && how.lowest == -how.highest && how.highest < 0x1p7;
+  }
   static bool fits(double inverse) { return inverse >= 0x1p-126 && inverse <= 0x1p127; }
 
   void set_inverse(double by) { inverse = Inverse{by}; }
@@ -272,7 +282,8 @@ template <class Inverse> struct nearly_stochastic {
     magnitude = smaller(magnitude, value_lanes{} + highest);
     const signed_lanes whole = __builtin_convertvector(magnitude, signed_lanes);
     const value_lanes fraction = (magnitude - __builtin_convertvector(whole, value_lanes)) * 0x1p32f;
-    const code_lanes upper = __builtin_convertvector(fraction, code_lanes), sum = upper + random_draws{q.draws.key}(at);
+    const code_lanes upper = __builtin_convertvector(fraction, code_lanes),
+                     sum = upper + random_draws{q.draws.key}(at);
     constexpr std::uint32_t margin = std::uint32_t{1} << 17;  // around the next integer, in units of 2^-32
     if (any_of(sum + margin < 2 * margin)) [[unlikely]] {
       constexpr int half = count / 2;
@@ -290,13 +301,14 @@ template <class Inverse> struct nearly_stochastic {
 
 /// Lines, each number by the inverse that `lanes` have for its place.
 template <class Lanes, class Element>
-NARROW_KERNEL void quantize_with(const Lanes& of_places, const float* from, Element* to, const line_block& block,
-                                 const element_draws& draws) {
+NARROW_KERNEL void quantize_with(const Lanes& of_places, const float* from, Element* to,
+                                 const line_block& block, const element_draws& draws) {
   constexpr index count = Lanes::count, ways = 4;
   const Lanes lanes = of_places;  // which a store to `to` cannot change
   const line_block b = block;
   const index n = b.n;
-  const std::uint32_t next = draws.step, line_step = draws.line_step, step = static_cast<std::uint32_t>(count) * next;
+  const std::uint32_t next = draws.step, line_step = draws.line_step,
+                      step = static_cast<std::uint32_t>(count) * next;
   typename Lanes::indices start;
   for (unsigned l = 0; l < count; ++l) start[l] = draws.first + l * next;
   for (index line = 0; line < b.lines; ++line, from += b.from_stride, to += b.to_stride, start += line_step) {
@@ -305,7 +317,8 @@ NARROW_KERNEL void quantize_with(const Lanes& of_places, const float* from, Elem
     for (; i + ways * count <= n; i += ways * count) {
       if constexpr (requires(signed_lanes most) { lanes.quick(from, to, i, most); }) {
         signed_lanes most = signed_lanes{} - 1;
-        NARROW_UNROLL for (index k = i; k < i + ways * count; k += count) lanes.quick(from + k, to + k, k, most);
+        NARROW_UNROLL for (index k = i; k < i + ways * count; k += count)
+            lanes.quick(from + k, to + k, k, most);
         if (any_of(most >= 0)) [[unlikely]]
           for (index k = i; k < i + ways * count; k += count) lanes(from + k, to + k, k, at);
         continue;
@@ -321,7 +334,8 @@ NARROW_KERNEL void quantize_with(const Lanes& of_places, const float* from, Elem
     }
     if (i == n) continue;
     if (n >= count) {  // once more, of numbers that were rounded before
-      lanes(from + n - count, to + n - count, n - count, at - static_cast<std::uint32_t>(i - (n - count)) * next);
+      lanes(from + n - count, to + n - count, n - count,
+            at - static_cast<std::uint32_t>(i - (n - count)) * next);
       continue;
     }
     float rest[count];
@@ -332,10 +346,10 @@ NARROW_KERNEL void quantize_with(const Lanes& of_places, const float* from, Elem
   }
 }
 
-/// values[j] = float(sums[j]) * (row_scale * col_scales[j]), each operation rounded to float. False if a product of scales
-/// is no normal float, or rounds to none or the smallest one; then the values mean nothing.
-NARROW_KERNEL inline bool scale_line(const std::int64_t* sums, float row_scale, const float* col_scales, float* values,
-                                     index n) {
+/// values[j] = float(sums[j]) * (row_scale * col_scales[j]), each operation rounded to float. False if a
+/// product of scales is no normal float, or rounds to none or the smallest one; then the values mean nothing.
+NARROW_KERNEL inline bool scale_line(const std::int64_t* sums, float row_scale, const float* col_scales,
+                                     float* values, index n) {
   int_lanes beyond = {};
   const auto scale = [&](const std::int64_t* from, const float* scales, float* to) {
     const float_lanes by = vector_at<float_lanes>(scales) * row_scale;

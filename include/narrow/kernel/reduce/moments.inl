@@ -1,6 +1,7 @@
-// Sums over the numbers at each place of lines, how many are far from their mean, and sums of squares, included once in the
-// namespace of each instruction set, inside its target region, after `vector_bytes` and lanes.inl. All operations are those of
-// double lanes, in the order that moment_sums and square_sums say: the same bits on each. No include guard, on purpose.
+// Sums over the numbers at each place of lines, how many are far from their mean, and sums of squares,
+// included once in the namespace of each instruction set, inside its target region, after `vector_bytes` and
+// lanes.inl. All operations are those of double lanes, in the order that moment_sums and square_sums say: the
+// same bits on each. No include guard, on purpose.
 
 inline constexpr int moment_lanes = vector_bytes / 8;
 static_assert(moment_places % moment_lanes == 0);
@@ -86,7 +87,8 @@ struct tails_at {
 
 /// Adds lines to what the memory has, some that fit into the first cache at a time.
 template <class State>
-NARROW_KERNEL void add_places(const float* from, const line_block& lines, const typename State::memory& memory) {
+NARROW_KERNEL void add_places(const float* from, const line_block& lines,
+                              const typename State::memory& memory) {
   const line_block b = lines;
   const typename State::memory m = memory;
   constexpr index some = 64;
@@ -120,13 +122,15 @@ template <class Number> inline void add_squares_of(index n, double* sums, const 
 }
 
 NARROW_KERNEL inline void add_squares(const float* from, index n, double* sums) {
-  add_squares_of(n, sums, [from](index i) { return wider<moment_doubles>(vector_at<moment_floats>(from + i)); });
+  add_squares_of(n, sums,
+                 [from](index i) { return wider<moment_doubles>(vector_at<moment_floats>(from + i)); });
 }
 
-NARROW_KERNEL inline void add_quotients(const float* from, double divisor, double* to, index n, double* sums) {
+NARROW_KERNEL inline void add_quotients(const float* from, double divisor, double* to, index n,
+                                        double* sums) {
   add_squares_of(n, sums, [=](index i) {
-    const moment_doubles x =
-        vector_at<moment_doubles>(to + i) + wider<moment_doubles>(vector_at<moment_floats>(from + i)) / divisor;
+    const moment_doubles x = vector_at<moment_doubles>(to + i) +
+                             wider<moment_doubles>(vector_at<moment_floats>(from + i)) / divisor;
     std::memcpy(to + i, &x, sizeof x);
     return x;
   });

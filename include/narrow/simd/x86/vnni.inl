@@ -1,7 +1,7 @@
-// Products of int8 and int16 with VNNI, included once in the namespace of each instruction set that has it, inside its
-// target region. `plain` is the namespace of the vectors; add_quads(acc, a, b)
-// multiplies bytes, unsigned ones of a and signed ones of b, and adds four products to each lane, add_pairs does so with
-// two of int16; both wrap. No include guard, on purpose.
+// Products of int8 and int16 with VNNI, included once in the namespace of each instruction set that has it,
+// inside its target region. `plain` is the namespace of the vectors; add_quads(acc, a, b) multiplies bytes,
+// unsigned ones of a and signed ones of b, and adds four products to each lane, add_pairs does so with two of
+// int16; both wrap. No include guard, on purpose.
 
 using plain::read_part;
 #include "../../kernel/product/dot.inl"
@@ -11,7 +11,9 @@ using plain::read_part;
 using ints = plain::integers;
 
 /// The byte in all places.
-inline ints::vector every_byte(std::uint8_t byte) { return ints::fill(std::bit_cast<ints::lane>(0x0101'0101u * byte)); }
+inline ints::vector every_byte(std::uint8_t byte) {
+  return ints::fill(std::bit_cast<ints::lane>(0x0101'0101u * byte));
+}
 /// x + 128 of each int8 as uint8.
 inline ints::vector plus_128(ints::vector x) { return x ^ every_byte(0x80); }
 
@@ -65,13 +67,14 @@ inline four_sums folded(ints::vector acc) {
 }
 /// The totals of four.
 inline four_sums totals(const four_sums (&x)[4]) {
-  const four_sums a = __builtin_shufflevector(x[0], x[1], 0, 4, 1, 5) + __builtin_shufflevector(x[0], x[1], 2, 6, 3, 7),
-                  b = __builtin_shufflevector(x[2], x[3], 0, 4, 1, 5) + __builtin_shufflevector(x[2], x[3], 2, 6, 3, 7);
+  const four_sums a = __builtin_shufflevector(x[0], x[1], 0, 4, 1, 5) +
+                      __builtin_shufflevector(x[0], x[1], 2, 6, 3, 7),
+                  b = __builtin_shufflevector(x[2], x[3], 0, 4, 1, 5) +
+                      __builtin_shufflevector(x[2], x[3], 2, 6, 3, 7);
   return __builtin_shufflevector(a, b, 0, 1, 4, 5) + __builtin_shufflevector(a, b, 2, 3, 6, 7);
 }
 
-template <int Rows>
-NARROW_KERNEL void int8_quads::row_sums(const left_panel& a, index groups, lane* sums) {
+template <int Rows> NARROW_KERNEL void int8_quads::row_sums(const left_panel& a, index groups, lane* sums) {
   constexpr index bytes = lanes * index{sizeof(word)};
   static_assert(Rows < lanes);
   const vector ones = every_byte(1);
