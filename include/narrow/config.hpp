@@ -63,6 +63,6 @@ using int_at_least =
 }  // namespace narrow::inline NARROW_ABI::detail
 
 namespace narrow::inline NARROW_ABI::kernel {
-/// Of elements, rows and columns, and the differences between them.
+/// A number of elements, rows or columns, or a difference of two.
 using index = std::ptrdiff_t;
 }  // namespace narrow::inline NARROW_ABI::kernel
