@@ -4,6 +4,8 @@
 
 #include "product/gemm.hpp"
 
+NARROW_STRICT_BEGIN
+
 namespace narrow::inline NARROW_ABI::kernel {
 
 /// The row-major indices of a matrix.
@@ -70,3 +72,5 @@ void gemm(const block_view<E, S>& a, const block_view<F, T>& b, matrix_view<C> c
 }
 
 }  // namespace narrow::inline NARROW_ABI::kernel
+
+NARROW_STRICT_END

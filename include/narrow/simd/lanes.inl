@@ -67,7 +67,7 @@ template <class Wide, class Lanes> inline Wide wider(const Lanes& x) {
   return __builtin_convertvector(x, Wide);
 }
 
-// Of numbers; where one of them is NaN either may be the result.
+// The smaller and the larger number in each lane. Where one of them is NaN either may be the result.
 template <class Lanes> inline Lanes smaller(Lanes a, Lanes b) { return a < b ? a : b; }
 template <class Lanes> inline Lanes larger(Lanes a, Lanes b) { return a > b ? a : b; }
 

@@ -5,7 +5,6 @@
 
 #include "../../format/operators.hpp"
 #include "encode.hpp"
-#include "streaming.hpp"
 
 NARROW_STRICT_BEGIN
 
@@ -20,12 +19,12 @@ template <std::integral T, class From> T nearest_integer(const From& x) {
   if (number.what == kind::infinite || number.leading() >= limits::digits)
     return negative ? limits::min() : limits::max();
   const auto magnitude = round_to_multiple(number, 0, rounding::nearest_even{});
-  constexpr auto most = static_cast<std::uint64_t>(limits::max());
+  constexpr auto max_positive = static_cast<std::uint64_t>(limits::max());
   if (negative) {
-    const auto least = limits::is_signed ? most + 1 : 0;
-    return magnitude >= least ? limits::min() : static_cast<T>(-static_cast<std::int64_t>(magnitude));
+    const auto max_negative = limits::is_signed ? max_positive + 1 : 0;
+    return magnitude >= max_negative ? limits::min() : static_cast<T>(-static_cast<std::int64_t>(magnitude));
   }
-  return magnitude >= most ? limits::max() : static_cast<T>(magnitude);
+  return magnitude >= max_positive ? limits::max() : static_cast<T>(magnitude);
 }
 
 }  // namespace narrow::inline NARROW_ABI::detail
@@ -45,30 +44,20 @@ void convert_through_floats(kernel_set t, const From* from, To* to, std::size_t 
                             std::uint64_t first, std::uint64_t step) {
   constexpr std::size_t piece = 2048;  // which is converted one by one where there is a NaN
   std::array<float, std::same_as<From, float> ? 1 : piece> buffer;
-  pieces_of_array<To, piece> pieces(t, to, n, n * sizeof(From));
   for (std::size_t i = 0; i < n; i += piece) {
     const std::size_t count = std::min(piece, n - i);
-    const auto length = static_cast<index>(count);
-    const float* const floats = float_stand_ins(t, from + i, length, buffer.data());
-    if (encode_line<To, typename To::overflow_policy>(t, floats, pieces.room(i), length, round,
-                                                      first + i * step, step))
-      pieces.written(i, count);
-    else
+    const float* const floats = float_stand_ins(t, from + i, static_cast<index>(count), buffer.data());
+    if (!encode_line<To, typename To::overflow_policy>(t, floats, to + i, static_cast<index>(count), round,
+                                                       first + i * step, step))
       convert_each(from + i, to + i, count, round, first + i * step, step);
   }
 }
 
 /// Into a built-in type, to nearest even.
 template <class From, builtin_arithmetic To>
-void convert_to_builtin(kernel_set t, const From* from, To* to, std::size_t n) {
+void convert_to_builtin([[maybe_unused]] kernel_set t, const From* from, To* to, std::size_t n) {
   if constexpr (std::same_as<To, float> && !std::same_as<From, float>) {
-    constexpr std::size_t piece = 4096;
-    pieces_of_array<float, piece> pieces(t, to, n, n * sizeof(From));
-    for (std::size_t i = 0, count; i < n; i += count) {
-      count = pieces.room_for(n - i);
-      decode(t, from + i, 1, pieces.room(i), static_cast<index>(count));
-      pieces.written(i, count);
-    }
+    decode(t, from, 1, to, static_cast<index>(n));
   } else if constexpr (std::integral<To> && !std::same_as<To, bool>) {
     for (std::size_t i = 0; i < n; ++i) to[i] = detail::nearest_integer<To>(from[i]);
   } else {

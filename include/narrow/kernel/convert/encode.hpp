@@ -44,7 +44,8 @@ bool encode_stochastic(kernel_set t, const float* from, T* to, index n, const el
 
 /// The mantissas of a line of floats, rounded to nearest even, toward zero or stochastically.
 template <class T, class Overflow, class Round>
-bool encode_fixed(kernel_set t, const float* from, T* to, index n, const element_draws& draws) {
+bool encode_fixed([[maybe_unused]] kernel_set t, const float* from, T* to, index n,
+                  const element_draws& draws) {
   if constexpr (narrow_fixed<T> && std::same_as<Overflow, overflow::saturate>) {
     using element = typename T::bits_type;
     if (const auto kernel = portable::quantize_kernel<element, Round>()) {

@@ -1,6 +1,5 @@
 // Lines of floats to codes of floating<E, M, ...>, to nearest even, and back, exactly; included once in the
-// namespace of each instruction set, inside its target region, after `vector_bytes`, random_draws.inl and
-// lanes.inl. No include guard, on purpose.
+// namespace of an instruction set by simd/vector_kernels.inl. No include guard, on purpose.
 
 inline std::int32_t largest_of(const int32_vector& x) {
   using quad [[gnu::vector_size(16)]] = std::int32_t;
@@ -53,7 +52,7 @@ template <class Code> struct encode_nearest {
   }
 };
 
-/// bf16.
+/// Numbers to bf16, the upper half of float's code, rounded.
 struct encode_upper_half {
   int32_vector most = {};
 
@@ -81,7 +80,7 @@ struct stochastic_state {
   }
 };
 
-/// bf16.
+/// Numbers to bf16, stochastically.
 struct encode_upper_half_stochastic : stochastic_state {
   void operator()(const float* from, void* to) {
     const auto bits = vector_at<uint32_vector>(from);
@@ -90,7 +89,7 @@ struct encode_upper_half_stochastic : stochastic_state {
   }
 };
 
-/// Of numbers that are zeros or no subnormal ones of the format; Upper: the upper 16 bits of a draw suffice.
+/// Numbers of which none is a subnormal one of the format. Upper: the upper 16 bits of a draw suffice.
 template <class Code, bool Upper> struct encode_normal_stochastic : stochastic_state {
   void operator()(const float* from, void* to) {
     uint32_vector bits, draw;
@@ -107,7 +106,7 @@ template <class Code, bool Upper> struct encode_normal_stochastic : stochastic_s
   }
 };
 
-/// Of all numbers, in a format with less exponents than float has.
+/// Any numbers, to a format with fewer exponents than float has.
 template <class Code> struct encode_some_stochastic : stochastic_state {
   float units_in_one = 0x1p23f / e.magic;  // of the smallest number: `magic` is 2^23 of them
 
@@ -162,7 +161,7 @@ template <class Code, class Step> inline Step for_codes(const float* from, void*
   return step;
 }
 
-/// The same for the rows of a tile.
+/// Takes a step for each vector of the rows of a tile.
 template <class Code, class Step>
 inline Step for_codes(const float* from, const tile_shape& shape, void* to, Step step) {
   const tile_shape s = shape;  // which a store to `to` cannot change
@@ -180,7 +179,7 @@ NARROW_KERNEL bool encode_tile(const float* from, const tile_shape& s, void* to,
   return largest_of(most) <= nonfinite_bits;
 }
 
-/// Fp16: a step that has nothing to tell, and `decode`.
+/// The codes of a tile in fp16. Fp16: a step, which knows what becomes of a NaN.
 template <class Fp16> NARROW_KERNEL void encode_fp16(const float* from, const tile_shape& s, void* to) {
   for_codes<std::uint16_t>(from, s, to, Fp16{});
 }
@@ -244,7 +243,7 @@ template <class Code> inline void decode_some(const void* from, float* to, const
   std::memcpy(to, &bits, sizeof bits);
 }
 
-/// bf16.
+/// Codes of bf16 to floats.
 inline void decode_upper_half(const void* from, float* to) {
   uint32_vector bits = lanes_as<uint32_vector>(load_lower<sizeof(std::uint16_t)>(from)) << 16;
   const int32_vector nan = lanes_as<int32_vector>(bits & magnitude_mask) > nonfinite_bits;

@@ -44,19 +44,6 @@ struct code_kernels {
   constexpr explicit operator bool() const { return encode && encode_stochastic && decode; }
 };
 
-/// Copies past the caches. After `end` other threads see them.
-struct streaming_kernels {
-  using copier = void (*)(void* to, const void* from, std::size_t bytes);
-  using fence = void (*)();
-
-  copier copy = nullptr;
-  fence end = nullptr;
-
-  constexpr streaming_kernels() = default;
-  constexpr streaming_kernels(copier copy_past, fence end_copies) : copy(copy_past), end(end_copies) {}
-  constexpr explicit operator bool() const { return copy && end; }
-};
-
 /// Codes of 16 bits: those that have `first` or one of the `count` numbers from there on in the bits of the
 /// mask.
 struct code_range {
@@ -73,8 +60,6 @@ struct convert_table {
 
   /// to[i] = values[code] for the lower 7 bits of the code; its upper bit is the result's.
   void (*look_up8)(const void* from, void* to, index n, const std::uint16_t* values) = nullptr;
-
-  streaming_kernels stream = {};
 
   void (*fp16_to_float)(const void* from, float* to, index n) = nullptr;
   /// To nearest even, overflow as IEEE has it; NaN too.

@@ -1,7 +1,7 @@
-// Sums over the numbers at each place of lines, how many are far from their mean, and sums of squares,
-// included once in the namespace of each instruction set, inside its target region, after `vector_bytes` and
-// lanes.inl. All operations are those of double lanes, in the order that moment_sums and square_sums say: the
-// same bits on each. No include guard, on purpose.
+// Sums over the numbers at each place of lines, how many are far from their mean, and sums of squares;
+// included once in the namespace of an instruction set by simd/vector_kernels.inl. All operations are those
+// of lanes of double, in the order that moment_sums and square_sums say, so that they give the same bits on
+// each instruction set. No include guard, on purpose.
 
 static_assert(moment_places % lanes64 == 0);
 

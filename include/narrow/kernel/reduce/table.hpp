@@ -7,7 +7,7 @@ namespace narrow::inline NARROW_ABI::kernel {
 
 /// How many sums each place has in moment_sums: additions to one of them do not wait for those to the others.
 inline constexpr int moment_parts = 4;
-/// Of how many places kernels take multiples.
+/// Kernels take lines whose number of places is a multiple of this.
 inline constexpr index moment_places = 8;
 /// Sums over the numbers at each place of lines, where everything has so many places.
 struct moment_sums {

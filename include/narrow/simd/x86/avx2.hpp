@@ -82,27 +82,12 @@ struct instructions : parts_in_memory {
 #include "../lanes.inl"
 #include "../vector_kernels.inl"
 
-NARROW_KERNEL inline void stream(void* to, const void* from, std::size_t bytes) {
-  auto* next = static_cast<unsigned char*>(to);
-  const auto* source = static_cast<const unsigned char*>(from);
-  const std::size_t head =
-      std::min<std::size_t>(bytes, -reinterpret_cast<std::uintptr_t>(next) % vector_bytes);
-  std::memcpy(next, source, head);
-  std::size_t i = head;
-  for (; i + vector_bytes <= bytes; i += vector_bytes)
-    _mm256_stream_si256(reinterpret_cast<__m256i*>(next + i),
-                        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(source + i)));
-  std::memcpy(next + i, source + i, bytes - i);
-}
-NARROW_KERNEL inline void end_stream() { _mm_sfence(); }
-
 struct kernels {
   template <class Table> static constexpr void offer(Table& table) {
     offer_vectors(table);
     NARROW_OFFER(fp32, panels<floats, 6, 2>());
     NARROW_OFFER(int16, panels<int16_pairs, 6, 2>());
     NARROW_OFFER(wide, wide_products<doubles, 6, 2>());
-    NARROW_OFFER(stream, {stream, end_stream});
   }
 };
 

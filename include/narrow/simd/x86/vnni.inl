@@ -101,7 +101,7 @@ template <int Rows> NARROW_KERNEL void int8_quads::row_sums(const left_panel& a,
   }
 }
 
-/// Of panels with so many rows, and of lower ones.
+/// Rows: how many a panel has; LowerRows: how many the lower one has, if there is one.
 template <int Rows, int... LowerRows, class Table> constexpr void offer_vnni(Table& table) {
   NARROW_OFFER(int16, panels<int16_pairs, Rows, 2, LowerRows...>());
   NARROW_OFFER(int8, panels<int8_quads, Rows, 2, LowerRows...>());
