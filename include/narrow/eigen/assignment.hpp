@@ -47,9 +47,7 @@ void assign_drawn(Dst& dst, const From& from, const Round& round) {
       Functor::assign(to.coeffRef(i, j), from.coeff(i, j), round.at(element_index(i, j, cols)));
 }
 
-/// Out of line, so that nothing of it is computed outside the environment that the caller has set.
-template <class Dst, class Src, class Functor>
-NARROW_KERNEL void assign(Dst& dst, const Src& src, const Functor& functor) {
+template <class Dst, class Src, class Functor> void assign(Dst& dst, const Src& src, const Functor& functor) {
   using To = typename Dst::Scalar;
   using round_policy = typename policy_of<To>::type;
   const auto& values = without_cast_to<To>(src);

@@ -21,6 +21,9 @@ template <class X>
 concept dense_expression = std::same_as<shape_of<X>, Eigen::DenseShape>;
 
 template <class X>
+concept diagonal_expression = std::same_as<shape_of<X>, Eigen::DiagonalShape>;
+
+template <class X>
 concept narrow_expression = narrow_scalar<scalar_of<X>>;
 
 template <class... X>

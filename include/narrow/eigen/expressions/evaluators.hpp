@@ -99,7 +99,7 @@ struct select_evaluator : expression_evaluator<Select> {
 
 /// A product of a dense matrix and a diagonal, on whichever side: the matrix and the vector of the diagonal.
 template <class L, class R> struct diagonal_product {
-  static constexpr bool on_the_left = std::same_as<shape_of<L>, Eigen::DiagonalShape>;
+  static constexpr bool on_the_left = diagonal_expression<L>;
   using matrix_type = std::conditional_t<on_the_left, R, L>;
   using diagonal_type =
       std::remove_cvref_t<decltype(std::declval<const std::conditional_t<on_the_left, L, R>&>().diagonal())>;

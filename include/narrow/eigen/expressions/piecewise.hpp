@@ -29,16 +29,22 @@ enum traversal : int { by_columns = 1, by_rows = 2 };
 
 template <class X> inline constexpr traversal storage_order_of = X::IsRowMajor ? by_rows : by_columns;
 
-/// The lines of a matrix view or a tensor view, as its columns.
-template <class View> View lines_of(const View& m, traversal order) {
-  return order == by_columns ? m : m.transposed();
+/// Coefficients of one line, from one of them on.
+template <class T> struct strided {
+  T* from;
+  Eigen::Index step;
+};
+template <class T>
+strided<T> line_from(const matrix_view<T>& m, traversal order, Eigen::Index line, Eigen::Index first) {
+  const bool down = order == by_columns;
+  const Eigen::Index step = down ? m.row_stride : m.col_stride;
+  return {m.data + line * (down ? m.col_stride : m.row_stride) + first * step, step};
 }
 
-/// The numbers from[i step] for i < n next to each other: where they are, or in `gathered`.
-template <class T>
-const T* contiguous(const T* from, Eigen::Index step, Eigen::Index n, std::type_identity_t<T>* gathered) {
-  if (step == 1) return from;
-  for (Eigen::Index i = 0; i < n; ++i) gathered[i] = from[i * step];
+/// The first n numbers of a line next to each other: where they are, or in `gathered`.
+template <class T> const T* contiguous(const strided<const T>& line, Eigen::Index n, T* gathered) {
+  if (line.step == 1) return line.from;
+  for (Eigen::Index i = 0; i < n; ++i) gathered[i] = line.from[i * line.step];
   return gathered;
 }
 
@@ -54,11 +60,12 @@ const T* contiguous(const T* from, Eigen::Index step, Eigen::Index n, std::type_
 template <class X> struct piecewise { using value = void; };
 
 template <class X> using piecewise_t = piecewise<std::remove_cv_t<X>>;
+template <class X> using value_in_pieces = typename piecewise_t<X>::value;
 template <class X>
-concept piecewise_expression = std::same_as < typename piecewise_t<X>::value,
+concept piecewise_expression = std::same_as < value_in_pieces<X>,
 float > ;
 template <class X>
-concept piecewise_comparison = std::same_as < typename piecewise_t<X>::value,
+concept piecewise_comparison = std::same_as < value_in_pieces<X>,
 bool > ;
 
 /// A matrix in memory whose numbers are floats or become floats exactly.
@@ -75,8 +82,7 @@ requires(direct_access<X>&& std::same_as<carried_t<typename X::Scalar>, float>) 
 
   bool gapless(traversal order) const { return order == orders && gapless_; }
   piece_view get(traversal order, Eigen::Index line, Eigen::Index first, Eigen::Index n) {
-    const auto lines = lines_of(view_, order);
-    const scalar* const from = contiguous(&lines(first, line), lines.row_stride, n, gathered_);
+    const scalar* const from = contiguous(line_from(view_, order, line, first), n, gathered_);
     if constexpr (any_narrow) {
       convert(from, buffer_.values, static_cast<std::size_t>(n), rounding::nearest_even{});
       return {buffer_.values, n};
@@ -139,13 +145,13 @@ class piecewise_operation : public piecewise_operands<Operands...> {
   using value = std::invoke_result_t<const Functor&, typename Operands::value...>;
 
   auto get(traversal order, Eigen::Index line, Eigen::Index first, Eigen::Index n) {
-    return std::apply([&](auto&... x) { return applied(x.get(order, line, first, n)...); }, this->operands_);
-  }
-
- private:
-  template <class X> static auto applied(const X& x) { return Eigen::CwiseUnaryOp<Functor, const X>(x); }
-  template <class L, class R> static auto applied(const L& l, const R& r) {
-    return Eigen::CwiseBinaryOp<Functor, const L, const R>(l, r);
+    const auto x = std::get<0>(this->operands_).get(order, line, first, n);
+    if constexpr (sizeof...(Operands) == 1) {
+      return Eigen::CwiseUnaryOp<Functor, decltype(x)>(x);
+    } else {
+      const auto y = std::get<1>(this->operands_).get(order, line, first, n);
+      return Eigen::CwiseBinaryOp<Functor, decltype(x), decltype(y)>(x, y);
+    }
   }
 };
 
@@ -283,10 +289,10 @@ struct piecewise<Eigen::Replicate<V, Rows, Cols>> : broadcast_vector<V> {
 
 /// A matrix times a diagonal, on either side.
 template <class L, class R>
-concept piecewise_diagonal_product =
-    (std::same_as<shape_of<L>, Eigen::DiagonalShape> != std::same_as<shape_of<R>, Eigen::DiagonalShape>)&&piecewise_expression<
-        typename diagonal_product<
-            L, R>::matrix_type>&& piecewise_expression<typename diagonal_product<L, R>::diagonal_type>;
+concept piecewise_diagonal_product = (diagonal_expression<L> != diagonal_expression<R>)&&requires {
+  requires piecewise_expression<typename diagonal_product<L, R>::matrix_type>;
+  requires piecewise_expression<typename diagonal_product<L, R>::diagonal_type>;
+};
 template <class L, class R, class Parts = diagonal_product<L, R>>
 using scaled_lines = piecewise_operation<
     Eigen::internal::scalar_product_op<float, float>, piecewise_t<typename Parts::matrix_type>,

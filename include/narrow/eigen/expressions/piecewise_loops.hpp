@@ -66,9 +66,7 @@ void store_pieces(Dst& dst, Values& values, const Round& round) {
   piece_buffer buffer;
   To together[piece_size];
   const auto store_piece = [&](traversal order, Eigen::Index line, Eigen::Index first, Eigen::Index n) {
-    const auto lines = lines_of(places, order);
-    const Eigen::Index stride = lines.row_stride;
-    To* const place = &lines(first, line);
+    const auto [place, stride] = line_from(places, order, line, first);
     To* const to = stride == 1 ? place : together;
     const auto result = values.get(order, line, first, n);
     if constexpr (std::same_as<To, float>) {

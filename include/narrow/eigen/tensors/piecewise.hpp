@@ -23,16 +23,15 @@ template <tensor_of_floats X> class piecewise<X> {
   explicit piecewise(const X& x) : view_(tensor_access<X>::view(x)) {}
 
   bool gapless(traversal order) const {
-    const view lines = lines_of(view_, order);
+    const view lines = lines_of(order);
     return lines.elements.row_stride == 1 && lines.elements.col_stride == lines.rows() &&
            lines.first_row + lines.rows() <= lines.tile_rows &&
            lines.first_col + lines.cols() <= lines.tile_cols;
   }
 
   piece_view get(traversal order, Eigen::Index line, Eigen::Index first, Eigen::Index n) {
-    const view lines = lines_of(view_, order);
-    const element* const from =
-        contiguous(&lines.elements(first, line), lines.elements.row_stride, n, gathered_);
+    const view lines = lines_of(order);
+    const element* const from = contiguous(line_from(lines.elements, by_columns, line, first), n, gathered_);
     const Eigen::Index tile = (lines.first_col + line) / lines.tile_cols;
     constexpr Eigen::Index long_run = 32;
     if (first + n > lines.rows()) {  // into the next lines: of one scale, since it is gapless
@@ -74,6 +73,8 @@ template <tensor_of_floats X> class piecewise<X> {
     }
   }
 
+  /// The lines of a traversal, as columns.
+  view lines_of(traversal order) const { return order == by_columns ? view_ : view_.transposed(); }
   void dequantize(const element* from, float scale, Eigen::Index at, Eigen::Index n) {
     kernel::dequantize(matrix_view<const element>{from, n, 1, 1, n}, scale,
                        matrix_view<float>{floats_.values + at, n, 1, 1, n});
