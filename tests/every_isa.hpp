@@ -1,7 +1,7 @@
 // The instruction sets that this processor has, one after another.
 #pragma once
 
-#include <narrow/simd/dispatch.hpp>
+#include <narrow/isa.hpp>
 #include <string>
 
 namespace test {
