@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "formats.hpp"
+#include "formats/formats.hpp"
 #include "layers/convolution.hpp"
 #include "layers/dense.hpp"
 #include "trainer_fixtures.hpp"

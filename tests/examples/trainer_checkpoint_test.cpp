@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "checkpoint.hpp"
-#include "formats.hpp"
+#include "files/checkpoint.hpp"
+#include "formats/formats.hpp"
 #include "trainer_fixtures.hpp"
 
 using namespace narrow_train;

@@ -7,8 +7,8 @@
 
 #include "catch.hpp"
 #include "layers/softmax.hpp"
-#include "mixed_precision.hpp"
-#include "network.hpp"
+#include "training/mixed_precision.hpp"
+#include "models/network.hpp"
 #include "trainer_fixtures.hpp"
 
 using namespace narrow_train;

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "floating_operand.hpp"
-#include "formats.hpp"
+#include "operands/floating_operand.hpp"
+#include "formats/formats.hpp"
 #include "layers/convolution.hpp"
 #include "layers/dense.hpp"
-#include "precision_policy.hpp"
+#include "training/precision_policy.hpp"
 #include "trainer_fixtures.hpp"
 
 using namespace narrow_train;

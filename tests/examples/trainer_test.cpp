@@ -17,12 +17,12 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "formats.hpp"
-#include "options.hpp"
-#include "parallel.hpp"
-#include "report.hpp"
+#include "formats/formats.hpp"
+#include "options/options.hpp"
+#include "tensor/parallel.hpp"
+#include "report/report.hpp"
 #include "trainer_fixtures.hpp"
-#include "whole_file.hpp"
+#include "files/whole_file.hpp"
 
 using namespace narrow_train;
 

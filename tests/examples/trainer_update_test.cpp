@@ -7,7 +7,7 @@
 #include <string>
 
 #include "catch.hpp"
-#include "settings.hpp"
+#include "training/settings.hpp"
 #include "trainer_fixtures.hpp"
 
 using namespace narrow_train;
