@@ -3,8 +3,8 @@
 #include <iostream>
 
 #include "options/command_line.hpp"
+#include "report/step_times.hpp"
 #include "tensor/parallel.hpp"
-#include "training/step_times.hpp"
 
 int main(int argc, char** argv) try {
   using namespace narrow_train;

@@ -12,6 +12,7 @@
 #include "layers/convolution.hpp"
 #include "layers/dense.hpp"
 #include "trainer_fixtures.hpp"
+#include "training/mixed_precision.hpp"
 
 using namespace narrow_train;
 

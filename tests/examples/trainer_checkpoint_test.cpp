@@ -14,6 +14,7 @@
 #include "files/checkpoint.hpp"
 #include "formats/formats.hpp"
 #include "trainer_fixtures.hpp"
+#include "training/trainee.hpp"
 
 using namespace narrow_train;
 using Catch::Matchers::Contains;

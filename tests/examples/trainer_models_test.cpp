@@ -5,6 +5,7 @@
 
 #include "catch.hpp"
 #include "formats/formats.hpp"
+#include "models/network.hpp"
 #include "trainer_fixtures.hpp"
 
 using namespace narrow_train;

@@ -2,7 +2,7 @@
 #include <sstream>
 
 #include "catch.hpp"
-#include "training/step_times.hpp"
+#include "report/step_times.hpp"
 #include "tensor/stopwatch.hpp"
 
 using namespace narrow_train;

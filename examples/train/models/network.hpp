@@ -44,4 +44,6 @@ template <class S> class network {
   const matrix<S>* x_ = nullptr;  // of the last `forward`
 };
 
+extern template class network<float>;  // in network.cpp, since more than one source file uses it
+
 }  // namespace narrow_train

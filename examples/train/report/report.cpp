@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
+#include <functional>
 #include <iomanip>
 #include <map>
 #include <sstream>
@@ -88,59 +88,61 @@ void progress::run_observer::epochs_left_out(int count) {
 
 namespace {
 
-/// A file of what contents(stream) writes.
-template <class Contents> void write_whole(const std::filesystem::path& path, Contents contents) {
+/// Writes a file with a line for each of the items that items(result) has of a complete run: format, seed,
+/// and what line(stream, result, item) adds.
+template <class Items, class Line>
+void write_lines(const std::filesystem::path& path, const std::vector<run>& runs, const char* names,
+                 Items items, Line line) {
   std::ostringstream text;
   text.precision(9);
-  contents(text);
+  text << names << '\n';
+  for (const run& r : runs) {
+    if (!r.complete) continue;
+    for (const auto& item : items(r.result)) {
+      text << r.kind->name << ',' << r.seed;
+      line(text, r.result, item);
+      text << '\n';
+    }
+  }
   write_file(path, std::move(text).str());
+}
+
+template <class... Field> void add_fields(std::ostream& out, const Field&... fields) {
+  ((out << ',' << fields), ...);
 }
 
 }  // namespace
 
 void write_csv(const std::filesystem::path& path, const std::vector<run>& runs) {
-  write_whole(path, [&](std::ostream& file) {
-    file << "format,seed,epoch,step,loss,accuracy,learning_rate,scale,skipped,nonfinite,seconds,diverged,"
-            "lost\n";
-    for (const run& r : runs) {
-      if (!r.complete) continue;
-      for (const curve_point& p : r.result.curve) {
-        const bool diverged = !r.result.diverged.empty() && &p == &r.result.curve.back();
-        file << r.kind->name << ',' << r.seed << ',' << p.epoch << ',' << p.step << ',' << p.loss << ','
-             << p.accuracy << ',' << p.rate << ',' << p.scale << ',' << p.skipped << ',' << p.nonfinite << ','
-             << p.seconds << ',' << diverged << ',' << p.lost << '\n';
-      }
-    }
-  });
+  write_lines(
+      path, runs,
+      "format,seed,epoch,step,loss,accuracy,learning_rate,scale,skipped,nonfinite,seconds,diverged,lost",
+      std::mem_fn(&training_result::curve),
+      [](std::ostream& file, const training_result& result, const curve_point& p) {
+        const bool diverged = !result.diverged.empty() && &p == &result.curve.back();
+        add_fields(file, p.epoch, p.step, p.loss, p.accuracy, p.rate, p.scale, p.skipped, p.nonfinite,
+                   p.seconds, diverged, p.lost);
+      });
 }
 
 void write_switches(const std::filesystem::path& path, const std::vector<run>& runs) {
-  write_whole(path, [&](std::ostream& file) {
-    file << "format,seed,step,layer,word_length,fraction_length,lookback,resolution,diversity,loss\n";
-    for (const run& r : runs) {
-      if (!r.complete) continue;
-      for (const format_change& c : r.result.formats)
-        file << r.kind->name << ',' << r.seed << ',' << c.step << ',' << c.layer << ','
-             << c.format.word_length << ',' << c.format.fraction_length << ',' << c.lookback << ','
-             << c.resolution << ',' << c.diversity << ',' << c.loss << '\n';
-    }
-  });
+  write_lines(path, runs,
+              "format,seed,step,layer,word_length,fraction_length,lookback,resolution,diversity,loss",
+              std::mem_fn(&training_result::formats),
+              [](std::ostream& file, const training_result&, const format_change& c) {
+                add_fields(file, c.step, c.layer, c.format.word_length, c.format.fraction_length, c.lookback,
+                           c.resolution, c.diversity, c.loss);
+              });
 }
 
 void write_statistics(const std::filesystem::path& path, const std::vector<run>& runs) {
-  write_whole(path, [&](std::ostream& file) {
-    file << "format,seed,epoch,step,layer,tensor,statistic,first_bin,values\n";
-    for (const run& r : runs) {
-      if (!r.complete) continue;
-      for (const statistic& s : r.result.statistics) {
-        file << r.kind->name << ',' << r.seed << ',' << s.epoch << ',' << s.step << ',' << s.layer << ','
-             << s.tensor << ',' << s.name << ',' << s.first_bin << ',';
-        for (const char* separator = ""; const double x : s.values)
-          file << std::exchange(separator, " ") << x;
-        file << '\n';
-      }
-    }
-  });
+  write_lines(path, runs, "format,seed,epoch,step,layer,tensor,statistic,first_bin,values",
+              std::mem_fn(&training_result::statistics),
+              [](std::ostream& file, const training_result&, const statistic& s) {
+                add_fields(file, s.epoch, s.step, s.layer, s.tensor, s.name, s.first_bin, "");
+                for (const char* separator = ""; const double x : s.values)
+                  file << std::exchange(separator, " ") << x;
+              });
 }
 
 namespace {

@@ -41,7 +41,7 @@ class mean_loss {
 /// One run: its network, its images and where it has got to.
 template <class S> class training_run {
  public:
-  /// The three arguments and the observer must outlive this object.
+  /// Settings, data and observer must outlive this object.
   training_run(const training_settings& settings, const train_and_test& data, std::uint64_t seed,
                observer& watcher)
       : settings_(settings),
@@ -51,24 +51,24 @@ template <class S> class training_run {
         trained_(settings, data.train, seed),
         pixels_(scaling_of(data.train)),
         train_(data.train, values_of(pixels_), settings.batch, settings.augment),
-        batches_a_step_(static_cast<std::size_t>(settings.accumulate_steps)),
-        rates_(make_schedule(settings.schedule, {settings.step.rate, settings.epochs,
-                                                 (train_.count() + batches_a_step_ - 1) / batches_a_step_})) {
-  }
+        batches_per_step_(static_cast<std::size_t>(settings.accumulate_steps)),
+        rates_(make_schedule(settings.schedule,
+                             {settings.step.rate, settings.epochs,
+                              (train_.count() + batches_per_step_ - 1) / batches_per_step_})) {}
 
   /// Trains all epochs, or those that follow its checkpoint. To be called once.
   training_result train() {
     const auto path = checkpoint_path(settings_, seed_);
     const auto parts = this->parts();
-    const auto told =
+    const auto described =
         settings_.checkpoints.empty() ? std::vector<setting>() : description(settings_, data_, seed_);
-    if (continues(settings_, seed_)) read_checkpoint(path, told, parts, settings_.others);
+    if (continues(settings_, seed_)) read_checkpoint(path, described, parts, settings_.others);
     if (!result_.curve.empty()) at_ = result_.curve.back();
     watcher_.epochs_left_out(at_.epoch);
     while (at_.epoch < settings_.epochs && result_.diverged.empty()) {
       finish_epoch(train_epoch());
       result_.curve.push_back(at_);
-      if (!settings_.checkpoints.empty()) write_checkpoint(path, told, parts);
+      if (!settings_.checkpoints.empty()) write_checkpoint(path, described, parts);
       watcher_.epoch_done(at_);
     }
     watcher_.epochs_left_out(settings_.epochs - at_.epoch);
@@ -99,7 +99,7 @@ template <class S> class training_run {
     train_.shuffle(seed_, at_.epoch);
     mean_loss losses;
     for (std::size_t i = 0; i < train_.count(); ++i) {
-      const bool complete = (i + 1) % batches_a_step_ == 0 || i + 1 == train_.count();
+      const bool complete = (i + 1) % batches_per_step_ == 0 || i + 1 == train_.count();
       train_.select(i);
       if (complete) {
         at_.rate = rates_->rate(at_.step);
@@ -162,7 +162,7 @@ template <class S> class training_run {
   trainee<S> trained_;
   pixel_scaling pixels_;
   batches<S> train_;
-  std::size_t batches_a_step_;
+  std::size_t batches_per_step_;
   std::unique_ptr<schedule> rates_;
   training_result result_;
   curve_point at_{};

@@ -1,4 +1,4 @@
-#include "training/step_times.hpp"
+#include "report/step_times.hpp"
 
 #include <algorithm>
 #include <iomanip>
