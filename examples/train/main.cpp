@@ -11,12 +11,12 @@
 #include <system_error>
 #include <thread>
 
-#include "checkpoint.hpp"
-#include "model_file.hpp"
-#include "network.hpp"
-#include "parallel.hpp"
-#include "report.hpp"
-#include "whole_file.hpp"
+#include "files/checkpoint.hpp"
+#include "files/whole_file.hpp"
+#include "models/network.hpp"
+#include "report/report.hpp"
+#include "tensor/parallel.hpp"
+#include "training/model_file.hpp"
 
 namespace {
 

@@ -2,9 +2,9 @@
 #include <exception>
 #include <iostream>
 
-#include "command_line.hpp"
-#include "parallel.hpp"
-#include "step_times.hpp"
+#include "options/command_line.hpp"
+#include "report/step_times.hpp"
+#include "tensor/parallel.hpp"
 
 int main(int argc, char** argv) try {
   using namespace narrow_train;

@@ -8,10 +8,11 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "formats.hpp"
+#include "formats/formats.hpp"
 #include "layers/convolution.hpp"
 #include "layers/dense.hpp"
 #include "trainer_fixtures.hpp"
+#include "training/mixed_precision.hpp"
 
 using namespace narrow_train;
 

@@ -11,9 +11,10 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "checkpoint.hpp"
-#include "formats.hpp"
+#include "files/checkpoint.hpp"
+#include "formats/formats.hpp"
 #include "trainer_fixtures.hpp"
+#include "training/trainee.hpp"
 
 using namespace narrow_train;
 using Catch::Matchers::Contains;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "network.hpp"
+#include "models/network.hpp"
 #include "trainer_fixtures.hpp"
 
 using namespace narrow_train;
@@ -30,7 +30,7 @@ class reference {
 
  private:
   tensor all(const std::vector<layer_spec>& specs, tensor x) {
-    for (const auto& spec : specs) x = std::visit([&](const auto& s) { return of(s, x); }, spec);
+    for (const any_layer& spec : specs) x = std::visit([&](const auto& s) { return of(s, x); }, spec);
     return x;
   }
 
@@ -151,9 +151,8 @@ template <class S> struct pair_of_stacks {
   parameter_list<S> parameters;
 
   pair_of_stacks(const std::vector<layer_spec>& specs, const image_shape& shape) {
-    layer_builder<S> builder("test", shape, {});
-    for (const auto& spec : specs) builder.append(spec);
-    layers = builder.take();
+    layer_site at{"test", shape, {}, shape};
+    layers = make_layers<S>(specs, at);
     layers->collect(parameters);
     std::uint64_t seed = 100;
     for (auto* p : parameters.weights) {
@@ -367,7 +366,10 @@ TEST_CASE("a small residual network: gradients of every parameter", "[train][lay
 }
 
 TEST_CASE("a shortcut that fits no stride is refused", "[train][layers]") {
-  const auto build = [](const residual_spec& spec) { layer_builder<float>("m", {8, 8, 4}, {}).append(spec); };
+  const auto build = [](const residual_spec& spec) {
+    layer_site at{"m", {8, 8, 4}, {}, {8, 8, 4}};
+    static_cast<void>(spec.make<float>(at));
+  };
   CHECK_THROWS_WITH(build({{convolution_spec{2, 3, 1}}, shortcut::subsample}),
                     "model m: no shortcut leads from 8 x 8 x 4 to 8 x 8 x 2");
   CHECK_THROWS_WITH(build({{convolution_spec{4, 3, 0}}, shortcut::projection}),

@@ -13,8 +13,8 @@
 #include <string>
 
 #include "catch.hpp"
-#include "random.hpp"
-#include "tensor.hpp"
+#include "tensor/random.hpp"
+#include "tensor/tensor.hpp"
 
 namespace narrow_train {
 

@@ -7,9 +7,9 @@
 
 #include "catch.hpp"
 #include "layers/softmax.hpp"
-#include "mixed_precision.hpp"
-#include "network.hpp"
+#include "models/network.hpp"
 #include "trainer_fixtures.hpp"
+#include "training/mixed_precision.hpp"
 
 using namespace narrow_train;
 

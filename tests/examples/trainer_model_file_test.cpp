@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "formats.hpp"
+#include "formats/formats.hpp"
 #include "trainer_fixtures.hpp"
 
 using namespace narrow_train;

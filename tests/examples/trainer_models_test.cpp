@@ -4,7 +4,8 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "formats.hpp"
+#include "formats/formats.hpp"
+#include "models/network.hpp"
 #include "trainer_fixtures.hpp"
 
 using namespace narrow_train;

@@ -9,12 +9,13 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "floating_operand.hpp"
-#include "formats.hpp"
+#include "formats/formats.hpp"
 #include "layers/convolution.hpp"
 #include "layers/dense.hpp"
-#include "precision_policy.hpp"
+#include "operands/floating_operand.hpp"
 #include "trainer_fixtures.hpp"
+#include "training/mixed_precision.hpp"
+#include "training/precision_policy.hpp"
 
 using namespace narrow_train;
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "catch.hpp"
-#include "schedule.hpp"
+#include "training/schedule.hpp"
 
 using namespace narrow_train;
 

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "formats.hpp"
-#include "network.hpp"
-#include "options.hpp"
-#include "report.hpp"
+#include "formats/formats.hpp"
+#include "models/network.hpp"
+#include "options/options.hpp"
+#include "report/report.hpp"
 #include "trainer_fixtures.hpp"
-#include "training.hpp"
+#include "training/training.hpp"
 
 using namespace narrow_train;
 

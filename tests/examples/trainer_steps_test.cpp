@@ -2,8 +2,8 @@
 #include <sstream>
 
 #include "catch.hpp"
-#include "step_times.hpp"
-#include "stopwatch.hpp"
+#include "report/step_times.hpp"
+#include "tensor/stopwatch.hpp"
 
 using namespace narrow_train;
 

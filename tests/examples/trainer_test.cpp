@@ -17,12 +17,13 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "formats.hpp"
-#include "options.hpp"
-#include "parallel.hpp"
-#include "report.hpp"
+#include "files/whole_file.hpp"
+#include "formats/formats.hpp"
+#include "formats/stored_format.hpp"
+#include "options/options.hpp"
+#include "report/report.hpp"
+#include "tensor/parallel.hpp"
 #include "trainer_fixtures.hpp"
-#include "whole_file.hpp"
 
 using namespace narrow_train;
 
@@ -87,11 +88,11 @@ TEST_CASE("in fp32 a loss scale that is a power of two changes nothing", "[train
   settings.step.rate = 0.01f;
   silent watcher;
   settings.loss_scale = "none";
-  const auto plain = train_network<float>(settings, data, 1, watcher);
+  const auto plain = stored_format<float>::train(settings, data, 1, watcher);
   settings.loss_scale = "1024";
-  CHECK(fingerprint(train_network<float>(settings, data, 1, watcher)) == fingerprint(plain));
+  CHECK(fingerprint(stored_format<float>::train(settings, data, 1, watcher)) == fingerprint(plain));
   settings.products.sums = accumulation::narrow;  // fp32 sums are as narrow as they get
-  CHECK(fingerprint(train_network<float>(settings, data, 1, watcher)) == fingerprint(plain));
+  CHECK(fingerprint(stored_format<float>::train(settings, data, 1, watcher)) == fingerprint(plain));
 }
 
 namespace {
@@ -422,10 +423,10 @@ TEST_CASE("gradients of several batches make the steps of one large batch", "[tr
   settings.step.rate = 0.01f;
   silent watcher;
   settings.batch = 48;
-  const auto large = train_network<float>(settings, data, 1, watcher);
+  const auto large = stored_format<float>::train(settings, data, 1, watcher);
   settings.batch = 16;
   settings.accumulate_steps = 3;
-  const auto small = train_network<float>(settings, data, 1, watcher);
+  const auto small = stored_format<float>::train(settings, data, 1, watcher);
   for (std::size_t i = 0; i < 2; ++i) {
     CHECK(small.curve[i].step == 2 * (i + 1));
     CHECK(small.curve[i].step == large.curve[i].step);
@@ -433,9 +434,9 @@ TEST_CASE("gradients of several batches make the steps of one large batch", "[tr
     CHECK(small.curve[i].accuracy == large.curve[i].accuracy);
   }
   settings.accumulate_steps = 4;  // the last step of an epoch has two batches
-  CHECK(train_network<float>(settings, data, 1, watcher).curve.back().step == 4);
+  CHECK(stored_format<float>::train(settings, data, 1, watcher).curve.back().step == 4);
   settings.accumulate_steps = 100;
-  CHECK(train_network<float>(settings, data, 1, watcher).curve.back().step == 2);
+  CHECK(stored_format<float>::train(settings, data, 1, watcher).curve.back().step == 2);
 }
 
 TEST_CASE("a run that diverges ends there, and says so", "[train][run]") {

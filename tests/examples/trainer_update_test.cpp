@@ -7,8 +7,8 @@
 #include <string>
 
 #include "catch.hpp"
-#include "settings.hpp"
 #include "trainer_fixtures.hpp"
+#include "training/settings.hpp"
 
 using namespace narrow_train;
 

@@ -7,9 +7,9 @@
 #include <numeric>
 #include <vector>
 
-#include "../random.hpp"
-#include "../tensor.hpp"
-#include "dataset.hpp"
+#include "data/dataset.hpp"
+#include "tensor/random.hpp"
+#include "tensor/tensor.hpp"
 
 namespace narrow_train {
 

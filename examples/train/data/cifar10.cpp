@@ -2,7 +2,7 @@
 #include <array>
 #include <fstream>
 
-#include "dataset.hpp"
+#include "data/dataset.hpp"
 
 namespace narrow_train {
 namespace {

@@ -1,7 +1,11 @@
-#include "dataset.hpp"
+#include "data/dataset.hpp"
+
+#include <zlib.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
+#include <stdexcept>
 
 namespace narrow_train {
 
@@ -22,6 +26,15 @@ dataset dataset::hold_out(std::size_t n) {
   dataset held{shape, classes, {first_pixel, pixels.end()}, {first_label, labels.end()}};
   truncate(kept);
   return held;
+}
+
+std::string digest(const dataset& images) {
+  uLong crc = crc32_z(0, nullptr, 0);
+  crc = crc32_z(crc, images.labels.data(), images.labels.size());
+  crc = crc32_z(crc, images.pixels.data(), images.pixels.size());
+  char text[9];
+  std::snprintf(text, sizeof text, "%08lx", static_cast<unsigned long>(crc));
+  return text;
 }
 
 std::span<const source> sources() {

@@ -5,10 +5,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "files/data_error.hpp"
 
 namespace narrow_train {
 
@@ -44,15 +45,13 @@ struct dataset {
   dataset hold_out(std::size_t n);
 };
 
+/// The crc32 of labels and pixels, for `setting`s: eight hexadecimal digits.
+std::string digest(const dataset& images);
+
 /// What a training run needs of the world.
 struct train_and_test {
   dataset train;
   dataset test;
-};
-
-/// A file that is missing, cut short or not what its place says. The message names the file.
-struct data_error : std::runtime_error {
-  using std::runtime_error::runtime_error;
 };
 
 /// How training images are varied from epoch to epoch.

@@ -5,7 +5,7 @@
 #include <array>
 #include <memory>
 
-#include "dataset.hpp"
+#include "data/dataset.hpp"
 
 namespace narrow_train {
 namespace {

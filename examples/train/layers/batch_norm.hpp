@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "../parallel.hpp"
-#include "channel_sums.hpp"
-#include "layer.hpp"
+#include "layers/channel_sums.hpp"
+#include "layers/layer.hpp"
+#include "tensor/parallel.hpp"
 
 namespace narrow_train {
 
@@ -32,7 +32,8 @@ template <class S> class batch_norm final : public layer<S> {
 
   const matrix<S>& forward(const matrix<S>& x) override {
     Eigen::ArrayXf shift = Eigen::ArrayXf::Zero(channels());
-    // Of differences to a value among them little is lost when the square of the mean is taken off.
+    // The moments are those of differences to a value among them: little is lost when the square of the mean
+    // is taken off.
     if (x.size() > 0) shift = x.reshaped().head(channels()).template cast<float>();
     const channel_sums sums =
         sum_of_pieces(x.size(), [&](Eigen::Index first, Eigen::Index size, channel_sums& some) {
@@ -165,6 +166,12 @@ template <class S> class batch_norm final : public layer<S> {
   matrix<S> y_;                                  // (features x batch)
   matrix<S> dx_;                                 // (features x batch)
   std::vector<float> x_, dy_, out_;              // scratch: a piece, where S is not float
+};
+
+struct batch_norm_spec {
+  template <class S> std::unique_ptr<layer<S>> make(layer_site& at) const {
+    return std::make_unique<batch_norm<S>>(at.shape.channels);
+  }
 };
 
 }  // namespace narrow_train

@@ -1,4 +1,4 @@
-#include "channel_sums.hpp"
+#include "layers/channel_sums.hpp"
 
 #include <algorithm>
 #include <array>

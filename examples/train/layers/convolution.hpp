@@ -1,9 +1,12 @@
 // Two-dimensional convolution, zero padding, as matrix products of its windows.
 #pragma once
 
-#include "weight_products.hpp"
+#include "layers/weight_products.hpp"
 
 namespace narrow_train {
+
+/// Whether a layer adds a bias to each output; batch normalisation after it would take the bias off again.
+enum class bias_term { present, absent };
 
 template <class S> class convolution final : public layer<S> {
  public:
@@ -57,6 +60,22 @@ template <class S> class convolution final : public layer<S> {
   fp32_matrix sums_;             // scratch: a product before it is rounded, if it is
   matrix<S> y_;                  // (output size x batch)
   matrix<S> dx_;                 // (image size x batch)
+};
+
+struct convolution_spec {
+  int channels;
+  int kernel;
+  int padding;
+  int stride = 1;
+  bias_term bias = bias_term::present;
+
+  /// Throws std::invalid_argument where images are too small.
+  template <class S> std::unique_ptr<layer<S>> make(layer_site& at) const {
+    auto made =
+        std::make_unique<convolution<S>>(at.windows(kernel, padding, stride), channels, at.products, bias);
+    at.shape = made->output_shape();
+    return made;
+  }
 };
 
 }  // namespace narrow_train

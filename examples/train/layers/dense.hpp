@@ -1,7 +1,7 @@
 // Fully connected layer: Y = W X + b.
 #pragma once
 
-#include "weight_products.hpp"
+#include "layers/weight_products.hpp"
 
 namespace narrow_train {
 
@@ -45,6 +45,16 @@ template <class S> class dense final : public layer<S> {
   fp32_matrix sums_;       // (outputs x batch), scratch: W X + b before it is rounded, if it is
   matrix<S> y_;            // (outputs x batch)
   matrix<S> dx_;           // (inputs x batch)
+};
+
+struct dense_spec {
+  int outputs;
+
+  template <class S> std::unique_ptr<layer<S>> make(layer_site& at) const {
+    auto made = std::make_unique<dense<S>>(at.shape.size(), outputs, at.products);
+    at.shape = {1, 1, outputs};
+    return made;
+  }
 };
 
 }  // namespace narrow_train

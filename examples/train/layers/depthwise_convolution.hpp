@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "layer.hpp"
-#include "window_grid.hpp"
+#include "layers/layer.hpp"
+#include "operands/window_grid.hpp"
 
 namespace narrow_train {
 
@@ -167,6 +167,19 @@ template <class S> class depthwise_convolution final : public layer<S> {
   fp32_matrix x_values_, dy_values_, sums_;  // scratch
   matrix<S> y_;                              // (output size x batch)
   matrix<S> dx_;                             // (image size x batch)
+};
+
+struct depthwise_convolution_spec {
+  int kernel;
+  int padding;
+  int stride = 1;
+
+  /// Throws std::invalid_argument where images are too small.
+  template <class S> std::unique_ptr<layer<S>> make(layer_site& at) const {
+    auto made = std::make_unique<depthwise_convolution<S>>(at.windows(kernel, padding, stride), at.products);
+    at.shape = made->output_shape();
+    return made;
+  }
 };
 
 }  // namespace narrow_train

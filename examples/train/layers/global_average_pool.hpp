@@ -1,8 +1,8 @@
 // Mean of each channel over all pixels.
 #pragma once
 
-#include "../data/dataset.hpp"
-#include "weight_products.hpp"
+#include "data/dataset.hpp"
+#include "layers/weight_products.hpp"
 
 namespace narrow_train {
 
@@ -44,6 +44,14 @@ template <class S> class global_average_pool final : public layer<S> {
   fp32_matrix means_;  // (channels x batch), scratch: before they are rounded
   matrix<S> y_;        // (channels x batch)
   matrix<S> dx_;       // (image size x batch)
+};
+
+struct global_average_pool_spec {
+  template <class S> std::unique_ptr<layer<S>> make(layer_site& at) const {
+    auto made = std::make_unique<global_average_pool<S>>(at.shape);
+    at.shape = made->output_shape();
+    return made;
+  }
 };
 
 }  // namespace narrow_train

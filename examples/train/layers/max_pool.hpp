@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "../data/dataset.hpp"
-#include "layer.hpp"
+#include "data/dataset.hpp"
+#include "layers/layer.hpp"
 
 namespace narrow_train {
 
@@ -71,6 +71,18 @@ template <class S> class max_pool final : public layer<S> {
   matrix<S> y_;                  // (output size x batch)
   matrix<std::int32_t> winner_;  // (output size x batch), index in the image of each largest value
   matrix<S> dx_;                 // (image size x batch)
+};
+
+struct max_pool_spec {
+  int window;
+
+  /// Throws std::invalid_argument where images are smaller than a window.
+  template <class S> std::unique_ptr<layer<S>> make(layer_site& at) const {
+    auto made = std::make_unique<max_pool<S>>(at.shape, window);
+    at.shape = made->output_shape();
+    at.require(at.shape.size() > 0);
+    return made;
+  }
 };
 
 }  // namespace narrow_train

@@ -1,8 +1,8 @@
 // max(x, 0).
 #pragma once
 
-#include "../parallel.hpp"
-#include "layer.hpp"
+#include "layers/layer.hpp"
+#include "tensor/parallel.hpp"
 
 namespace narrow_train {
 
@@ -40,6 +40,10 @@ template <class S> class relu final : public layer<S> {
  private:
   matrix<S> y_;   // (features x batch)
   matrix<S> dx_;  // (features x batch)
+};
+
+struct relu_spec {
+  template <class S> std::unique_ptr<layer<S>> make(layer_site&) const { return std::make_unique<relu<S>>(); }
 };
 
 }  // namespace narrow_train

@@ -3,11 +3,16 @@
 
 #include <algorithm>
 #include <memory>
+#include <stdexcept>
+#include <string>
 #include <utility>
+#include <vector>
 
-#include "../data/dataset.hpp"
-#include "../parallel.hpp"
-#include "layer.hpp"
+#include "data/dataset.hpp"
+#include "layers/batch_norm.hpp"
+#include "layers/convolution.hpp"
+#include "layers/stack.hpp"
+#include "tensor/parallel.hpp"
 
 namespace narrow_train {
 
@@ -105,6 +110,49 @@ template <class S> class residual final : public layer<S> {
   std::unique_ptr<layer<S>> body_, shortcut_;
   matrix<S> y_;   // (output features x batch)
   matrix<S> dx_;  // (features x batch)
+};
+
+/// The shortcut of a residual block whose output has another shape than its input, option A or B of He et
+/// al., Deep Residual Learning (2015), section 4.1: pixels left out, new channels zero; or a convolution of 1
+/// x 1 and batch normalisation. The stride is the one that leaves as many rows as the body does.
+enum class shortcut { subsample, projection };
+
+struct residual_spec {
+  std::vector<layer_spec> body;
+  shortcut where_shapes_differ = shortcut::subsample;
+
+  /// Throws std::invalid_argument where no shortcut fits around the body.
+  template <class S> std::unique_ptr<layer<S>> make(layer_site& at) const {
+    layer_site inside = at;
+    auto layers = make_layers<S>(body, inside);
+    auto beside = inside.shape == at.shape ? nullptr : make_shortcut<S>(at, inside.shape);
+    at.shape = inside.shape;
+    return std::make_unique<residual<S>>(std::move(layers), std::move(beside));
+  }
+
+ private:
+  template <class S> std::unique_ptr<layer<S>> make_shortcut(layer_site at, const image_shape& output) const {
+    const image_shape input = at.shape;
+    const int stride = (input.height + output.height - 1) / output.height;
+    auto layers = std::make_unique<stack<S>>(at.products.watch);
+    if (where_shapes_differ == shortcut::projection) {
+      layers->add(convolution_spec{output.channels, 1, 0, stride, bias_term::absent}.template make<S>(at));
+      layers->add(batch_norm_spec{}.template make<S>(at));
+    } else if (output.channels >= input.channels) {
+      auto made = std::make_unique<subsample<S>>(input, stride, output.channels);
+      at.shape = made->output_shape();
+      layers->add(std::move(made));
+    }
+    if (at.shape != output)
+      throw std::invalid_argument("model " + at.model + ": no shortcut leads from " + text(input) + " to " +
+                                  text(output));
+    return layers;
+  }
+
+  static std::string text(const image_shape& shape) {
+    return std::to_string(shape.height) + " x " + std::to_string(shape.width) + " x " +
+           std::to_string(shape.channels);
+  }
 };
 
 }  // namespace narrow_train

@@ -5,7 +5,7 @@
 #include <limits>
 #include <span>
 
-#include "../tensor.hpp"
+#include "tensor/tensor.hpp"
 
 namespace narrow_train {
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "layer.hpp"
+#include "layers/layer.hpp"
 
 namespace narrow_train {
 
@@ -57,5 +57,9 @@ template <class S> class stack final : public layer<S> {
   std::shared_ptr<const tensor_watch> watch_;
   matrix<S> flushed_;  // scratch: a gradient that was taken something of
 };
+
+/// The layers of these specs. `at`: where the first stands, and then, where one after the last would.
+template <class S>
+std::unique_ptr<stack<S>> make_layers(const std::vector<layer_spec>& specs, layer_site& at);
 
 }  // namespace narrow_train

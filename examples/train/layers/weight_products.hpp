@@ -1,8 +1,8 @@
 // The weights of a layer and the three products with them, for the layers that compute Y = W X.
 #pragma once
 
-#include "layer.hpp"
-#include "window_grid.hpp"
+#include "layers/layer.hpp"
+#include "operands/window_grid.hpp"
 
 namespace narrow_train {
 

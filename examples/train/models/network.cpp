@@ -1,0 +1,3 @@
+#include "models/network.hpp"
+
+template class narrow_train::network<float>;
