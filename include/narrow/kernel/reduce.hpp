@@ -29,4 +29,14 @@ template <class A> auto sum(matrix_view<A> a) {
   return detail::sum_of<element>(sum_of_matrix<element>(a));
 }
 
+/// x[i] *= factor, each product rounded to float.
+inline void scale_in_place(float* x, index n, float factor) {
+  enter([&](kernel_set t) {
+    if (const auto kernel = t.get<&kernel_table::combine>())
+      kernel(x, tile_shape::line(n), factor, 0, x);
+    else
+      for (index i = 0; i < n; ++i) x[i] *= factor;
+  });
+}
+
 }  // namespace narrow::inline NARROW_ABI::kernel

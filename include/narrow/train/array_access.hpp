@@ -42,8 +42,8 @@ struct array_layout {
   friend bool operator==(const array_layout&, const array_layout&) = default;
 };
 
-/// Whether it can be the layout of so many elements. By division: the product of two numbers from a file may
-/// overflow.
+/// Whether it can be the layout of an array of `size` elements. By division: the product of two numbers from
+/// a file may overflow.
 constexpr bool is_layout_of(const array_layout& layout, std::ptrdiff_t size) {
   using sequence = array_layout::sequence;
   const auto [order, rows, cols] = layout;
@@ -52,6 +52,15 @@ constexpr bool is_layout_of(const array_layout& layout, std::ptrdiff_t size) {
   return ordered && rows >= 0 && cols >= 0 &&
          (rows == 0 || cols == 0 ? size == 0 : size % rows == 0 && size / rows == cols);
 }
+
+namespace detail {
+/// The fields of a layout in a saved state, see `saved_state`.
+template <class Field, class Layout> void layout_fields(Field& field, Layout& layout) {
+  field("order", layout.order);
+  field("rows", layout.rows);
+  field("cols", layout.cols);
+}
+}  // namespace detail
 
 /// Who reads one array into another, for the message where their shapes do not match.
 struct array_roles {

@@ -234,15 +234,15 @@ class exponent_histogram : detail::streamable<exponent_histogram> {
 
   static std::string state_type() { return "narrow::exponent_histogram"; }
 
-  template <class Archive, class Self> static void state(Archive& archive, Self& self) {
-    archive("bins", self.bins_);
-    archive("zeros", self.zeros_);
-    archive("infinities", self.infinities_);
-    archive("nans", self.nans_);
-    archive("max_abs", self.max_abs_);
+  template <class Field, class Self> static void fields(Field& field, Self& self) {
+    field("bins", self.bins_);
+    field("zeros", self.zeros_);
+    field("infinities", self.infinities_);
+    field("nans", self.nans_);
+    field("max_abs", self.max_abs_);
   }
 
-  void check_state() const {
+  void check_relations() const {
     using layout = detail::binary64;
     for (const auto& [exponent, count] : bins_)
       if (exponent < layout::min_quantum || exponent > layout::max_exponent || count == 0)

@@ -22,7 +22,7 @@ namespace narrow::inline NARROW_ABI::detail {
 
 /// The sum of the squares that add(first, count, sums) adds to square_sums sums, for numbers from the first
 /// on; by several threads, and the same however many they are.
-template <class Add> NARROW_KERNEL double sum_of_squares(std::size_t n, const Add& add) {
+template <class Add> double sum_of_squares(std::size_t n, const Add& add) {
   constexpr kernel::index together = 1 << 16;
   const auto size = static_cast<kernel::index>(n);
   std::vector<double> totals((n + together - 1) / together);
@@ -42,7 +42,6 @@ template <class Add> NARROW_KERNEL double sum_of_squares(std::size_t n, const Ad
 /// The sum of the squares, in double; not finite if and only if an element is not. The squares of floats are
 /// exact, and too few to overflow.
 inline double squared_norm(std::span<const float> x) {
-  const float_environment guard;
   return sum_of_squares(x.size(), [&](kernel::index first, kernel::index count, double* sums) {
     kernel::add_squares(x.data() + first, count, sums);
   });
@@ -59,8 +58,7 @@ class gradient_window {
   std::size_t size() const { return sum_.size(); }
 
   /// Adds g / divisor, whose squared norm is `squares`.
-  NARROW_KERNEL void add(std::span<const float> g, double divisor, double squares) {
-    const float_environment guard;
+  void add(std::span<const float> g, double divisor, double squares) {
     squares_of_sum_ = sum_of_squares(g.size(), [&](kernel::index first, kernel::index count, double* sums) {
       kernel::add_quotients(g.data() + first, divisor, sum_.data() + first, count, sums);
     });
@@ -69,16 +67,10 @@ class gradient_window {
   }
 
   /// sum ||g|| / ||sum g|| of gradients of norm 1: at least 1, infinite where they cancel.
-  NARROW_KERNEL double diversity() const {
-    const float_environment guard;
-    return std::max(1.0, static_cast<double>(count_) / std::sqrt(squares_of_sum_));
-  }
+  double diversity() const { return std::max(1.0, static_cast<double>(count_) / std::sqrt(squares_of_sum_)); }
 
   /// sum ||g||^2 / ||sum g||^2: not finite where they cancel or all are zero.
-  NARROW_KERNEL double squared_diversity() const {
-    const float_environment guard;
-    return squares_ / squares_of_sum_;
-  }
+  double squared_diversity() const { return squares_ / squares_of_sum_; }
 
   void clear() {
     count_ = 0;
@@ -86,18 +78,16 @@ class gradient_window {
     sum_.assign(sum_.size(), 0);
   }
 
-  template <class Archive, class Self> static void state(Archive& archive, Self& self) {
-    archive("count", self.count_);
-    archive("squares", self.squares_);
-    archive("squares_of_sum", self.squares_of_sum_);
-    archive("sum", self.sum_);
+  template <class Field, class Self> static void fields(Field& field, Self& self) {
+    constexpr double largest = std::numeric_limits<double>::max();
+    field("count", self.count_);
+    field("squares", self.squares_, within(0, largest));
+    field("squares_of_sum", self.squares_of_sum_, within(0, largest));
+    field("sum", self.sum_);
   }
 
   /// Throws std::invalid_argument unless it is a window of gradients of this layout.
-  void check(const array_layout& layout) const {
-    constexpr double most = std::numeric_limits<double>::max();
-    check_parameter("narrow::gradient_window", "squares", squares_, 0, most);
-    check_parameter("narrow::gradient_window", "squares_of_sum", squares_of_sum_, 0, most);
+  void check_layout(const array_layout& layout) const {
     if (!is_layout_of(layout, std::ssize(sum_)))
       detail::fail<std::invalid_argument>("a window of gradients contradicts their layout");
   }

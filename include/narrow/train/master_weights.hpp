@@ -111,15 +111,13 @@ template <narrow_scalar F> class master_weights : detail::streamable<master_weig
     return "narrow::master_weights<" + detail::format_name(std::type_identity<F>{}) + ">";
   }
 
-  template <class Archive, class Self> static void state(Archive& archive, Self& self) {
-    archive("order", self.layout_.order);
-    archive("rows", self.layout_.rows);
-    archive("cols", self.layout_.cols);
-    archive("master", self.master_);
-    archive("weights", self.weights_);
+  template <class Field, class Self> static void fields(Field& field, Self& self) {
+    detail::layout_fields(field, self.layout_);
+    field("master", self.master_);
+    field("weights", self.weights_);
   }
 
-  void check_state() const {
+  void check_relations() const {
     if (!is_layout_of(layout_, std::ssize(master_)) || weights_.size() != master_.size())
       detail::fail<std::invalid_argument>("its sizes contradict one another");
   }

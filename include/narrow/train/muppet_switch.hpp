@@ -32,12 +32,10 @@ struct muppet_layer {
 
   friend bool operator==(const muppet_layer&, const muppet_layer&) = default;
 
-  template <class Archive, class Self> static void state(Archive& archive, Self& self) {
-    archive("order", self.layout.order);
-    archive("rows", self.layout.rows);
-    archive("cols", self.layout.cols);
-    archive("last_epoch", self.last_epoch);
-    archive("window", self.window);
+  template <class Field, class Self> static void fields(Field& field, Self& self) {
+    layout_fields(field, self.layout);
+    field("last_epoch", self.last_epoch);
+    field("window", self.window);
   }
 };
 
@@ -77,7 +75,9 @@ class muppet_switch : detail::streamable<muppet_switch> {
   muppet_switch() = default;
 
   /// Throws std::invalid_argument naming the option that is out of range.
-  explicit muppet_switch(const muppet_switch_options& options) : options_(options) { check_options(); }
+  explicit muppet_switch(const muppet_switch_options& options) : options_(options) {
+    detail::saved_state::check(*this);
+  }
 
   const muppet_switch_options& options() const { return options_; }
 
@@ -102,11 +102,7 @@ class muppet_switch : detail::streamable<muppet_switch> {
     state.last_epoch = epochs_ + 1;
     ++observed_;
     if (full_precision()) return;
-    const double squares = detail::squared_norm(g.elements());
-    if (squares > 0 && detail::is_finite(squares))
-      state.window.add(g.elements(), 1, squares);
-    else
-      ++skipped_;
+    detail::with_float_environment([&] { take(state.window, g.elements()); });
   }
 
   /// Ends the epoch, and returns the word length for the next one. Throws std::logic_error if no gradient was
@@ -117,7 +113,8 @@ class muppet_switch : detail::streamable<muppet_switch> {
           "narrow::muppet_switch::update: no gradient was observed since the last update");
     observed_ = 0;
     ++epochs_;
-    if (!full_precision() && epochs_ % static_cast<std::uint64_t>(options_.window) == 0) end_window();
+    if (!full_precision() && epochs_ % static_cast<std::uint64_t>(options_.window) == 0)
+      detail::with_float_environment([&] { end_window(); });
     return word_length();
   }
 
@@ -138,10 +135,11 @@ class muppet_switch : detail::streamable<muppet_switch> {
   double largest_diversity() const { return largest_diversity_; }
 
   /// What the quotient of the two must be above to be a violation, at the end of an epoch.
-  NARROW_KERNEL double threshold(std::uint64_t epoch) const {
-    const detail::float_environment guard;
-    return 1 +
-           detail::uncontracted(options_.amplitude * std::exp(-options_.decay * static_cast<double>(epoch)));
+  double threshold(std::uint64_t epoch) const {
+    return detail::with_float_environment([&] {
+      return 1 + detail::uncontracted(options_.amplitude *
+                                      std::exp(-options_.decay * static_cast<double>(epoch)));
+    });
   }
 
   friend bool operator==(const muppet_switch&, const muppet_switch&) = default;
@@ -149,8 +147,15 @@ class muppet_switch : detail::streamable<muppet_switch> {
  private:
   friend detail::saved_state;
 
-  NARROW_KERNEL void end_window() {
-    const detail::float_environment guard;
+  void take(detail::gradient_window& window, std::span<const float> gradient) {
+    const double squares = detail::squared_norm(gradient);
+    if (squares > 0 && detail::is_finite(squares))
+      window.add(gradient, 1, squares);
+    else
+      ++skipped_;
+  }
+
+  void end_window() {
     double sum = 0;
     int layers = 0;
     for (auto& layer : layers_) {
@@ -171,47 +176,30 @@ class muppet_switch : detail::streamable<muppet_switch> {
     }
   }
 
-  static constexpr std::string_view owner = "narrow::muppet_switch";
-
-  void check_options() const {
-    constexpr double most = std::numeric_limits<double>::max();
-    detail::check_parameter(owner, "window", options_.window, 1, 1000);
-    detail::check_parameter(owner, "amplitude", options_.amplitude, 0, most);
-    detail::check_parameter(owner, "decay", options_.decay, 0, most);
-    detail::check_parameter(owner, "patience", options_.patience, 1, 1000);
-  }
-
   static std::string state_type() { return "narrow::muppet_switch"; }
 
-  template <class Archive, class Self> static void state(Archive& archive, Self& self) {
-    auto& options = self.options_;
-    archive("window", options.window);
-    archive("amplitude", options.amplitude);
-    archive("decay", options.decay);
-    archive("patience", options.patience);
-    archive("stage", self.stage_);
-    archive("violations", self.violations_);
-    archive("epochs", self.epochs_);
-    archive("observed", self.observed_);
-    archive("skipped", self.skipped_);
-    archive("diversity", self.diversity_);
-    archive("largest_diversity", self.largest_diversity_);
-    archive("layers", self.layers_);
+  template <class Field, class Self> static void fields(Field& field, Self& self) {
+    using detail::max_count, detail::within;
+    constexpr double largest = std::numeric_limits<double>::max();
+    auto& o = self.options_;
+    field("window", o.window, within(1, 1000));
+    field("amplitude", o.amplitude, within(0, largest));
+    field("decay", o.decay, within(0, largest));
+    field("patience", o.patience, within(1, 1000));
+    field("stage", self.stage_, within(0, word_lengths.size() - 1));
+    field("violations", self.violations_, within(0, o.patience - 1.0));
+    field("epochs", self.epochs_, within(0, max_count));
+    field("observed", self.observed_, within(0, max_count));
+    field("skipped", self.skipped_, within(0, max_count));
+    field("diversity", self.diversity_, within(0, largest));
+    field("largest_diversity", self.largest_diversity_, within(0, largest));
+    field("layers", self.layers_);
   }
 
-  void check_state() const {
-    check_options();
-    constexpr double most = std::numeric_limits<double>::max();
-    detail::check_parameter(owner, "stage", stage_, 0, static_cast<double>(word_lengths.size() - 1));
-    detail::check_parameter(owner, "violations", violations_, 0, options_.patience - 1);
-    detail::check_parameter(owner, "diversity", diversity_, 0, most);
-    detail::check_parameter(owner, "largest_diversity", largest_diversity_, 0, most);
-    detail::check_count(owner, "epochs", epochs_, 0);
-    detail::check_count(owner, "observed", observed_, 0);
-    detail::check_count(owner, "skipped", skipped_, 0);
-    for (const auto& layer : layers_) {
-      detail::check_count(owner, "last_epoch", layer.second.last_epoch, 1, epochs_ + 1);
-      layer.second.window.check(layer.second.layout);
+  void check_relations() const {
+    for (const auto& [name, layer] : layers_) {
+      detail::check_parameter(state_type(), "last_epoch", layer.last_epoch, detail::within(1, epochs_ + 1));
+      layer.window.check_layout(layer.layout);
     }
   }
 
@@ -264,7 +252,7 @@ constexpr int scale_within(const largest_magnitude& magnitude, double bound) {
 /// Throws   std::invalid_argument unless word_length is in [2, 16].
 /// Source   Rajagopal et al. (2020), the quantisation strategy.
 template <array_of<float> X> int muppet_scale(const X& x, int word_length) {
-  detail::check_parameter("narrow::muppet_scale", "word_length", word_length, 2, 16);
+  detail::check_parameter("narrow::muppet_scale", "word_length", word_length, detail::within(2, 16));
   const auto array = detail::read_array(x);
   const double half_range = static_cast<double>(1 << (word_length - 1));
   const auto largest = detail::largest_of(array.elements());

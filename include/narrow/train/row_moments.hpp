@@ -26,7 +26,7 @@ class row_moments {
   enum class of { rows, matrix };
 
   template <class T>
-  NARROW_KERNEL row_moments(matrix_view<const T> m, of which)
+  row_moments(matrix_view<const T> m, of which)
       : places_in_use_(m.rows == 1 ? std::min(lanes, m.cols) : m.rows),
         shared_(which == of::matrix || m.rows == 1),
         numbers_(which == of::matrix ? m.rows * m.cols : m.cols),
@@ -66,8 +66,7 @@ class row_moments {
     std::uint64_t beyond = 0;  // of larger magnitude than the limit
   };
   /// Of the same matrix, each with its limit, which is positive.
-  template <class T>
-  NARROW_KERNEL std::vector<tail> tails(matrix_view<const T> m, std::span<const float> limits) const {
+  template <class T> std::vector<tail> tails(matrix_view<const T> m, std::span<const float> limits) const {
     std::vector<double> means(means_), deviations(deviations_);
     std::vector<std::int32_t> bits(pivots_.size());
     for (std::size_t place = 0; place < in_use(); ++place) {
