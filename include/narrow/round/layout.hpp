@@ -20,6 +20,7 @@ template <int E, int M, specials Specials> struct layout {
   static constexpr int exponent_bits = E;
   static constexpr int mantissa_bits = M;
   static constexpr int width = 1 + E + M;
+  static constexpr specials special_values = Specials;
   using bits_type = uint_at_least<width>;
 
   static constexpr bits_type ones(int count) { return static_cast<bits_type>((bits_type{1} << count) - 1); }
