@@ -14,6 +14,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "config.hpp"
+
 namespace narrow::inline NARROW_ABI::detail {
 
 /// The exceptions that the library throws.

@@ -6,6 +6,8 @@
 #include <concepts>
 #include <cstddef>
 
+#include "../config.hpp"
+
 namespace narrow::inline NARROW_ABI {
 
 namespace detail {

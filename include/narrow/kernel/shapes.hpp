@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../config.hpp"
 #include "../round/random.hpp"
 
 namespace narrow::inline NARROW_ABI::kernel {

@@ -3,6 +3,8 @@
 
 #include <concepts>
 
+#include "../config.hpp"
+
 namespace narrow::inline NARROW_ABI {
 
 namespace overflow {

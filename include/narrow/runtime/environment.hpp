@@ -7,6 +7,8 @@
 #include <xmmintrin.h>
 #endif
 
+#include "../config.hpp"
+
 namespace narrow::inline NARROW_ABI::detail {
 
 /// While alive: round to nearest, subnormals kept, no traps, or what a thread had. Afterwards the caller's
