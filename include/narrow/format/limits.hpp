@@ -13,17 +13,32 @@ constexpr int decimal_digits(int n) {
   return static_cast<int>(static_cast<std::int64_t>(n) * 30103 / 100000);
 }
 
-template <class Round> inline constexpr std::float_round_style round_style = std::round_indeterminate;
-template <>
-inline constexpr std::float_round_style round_style<rounding::nearest_even> = std::round_to_nearest;
-template <>
-inline constexpr std::float_round_style round_style<rounding::nearest_away> = std::round_to_nearest;
-template <>
-inline constexpr std::float_round_style round_style<rounding::toward_zero> = std::round_toward_zero;
-template <>
-inline constexpr std::float_round_style round_style<rounding::upward> = std::round_toward_infinity;
-template <>
-inline constexpr std::float_round_style round_style<rounding::downward> = std::round_toward_neg_infinity;
+/// Which of the standard's styles a rounding policy has: from what it answers for fractions just above 0,
+/// just below and above one half and just below 1, of even and of odd numbers. A policy that has state, tells
+/// elements apart or cannot be asked in a constant expression is indeterminate.
+template <class Round>
+inline constexpr std::float_round_style round_style = [] {
+  using rounding::tail;
+  if constexpr (
+      std::is_empty_v<Round> && !requires(const Round& round) { round.at(0); } &&
+      requires { typename std::bool_constant<Round{}.away(tail{})>; }) {
+    constexpr auto answers = [](sign of) {
+      unsigned result = 0;
+      for (const bool odd : {false, true})
+        for (const std::uint64_t fraction :
+             {std::uint64_t{1}, tail::half - 1, tail::half + 1, ~std::uint64_t{0}})
+          result = 2 * result + (Round{}.away(tail{of, odd, fraction, false}) ? 1 : 0);
+      return result;
+    };
+    constexpr unsigned never = 0, always = 0b1111'1111, above_half = 0b0011'0011;
+    constexpr unsigned up = answers(sign::positive), down = answers(sign::negative);
+    if (up == above_half && down == above_half) return std::round_to_nearest;
+    if (up == never && down == never) return std::round_toward_zero;
+    if (up == always && down == never) return std::round_toward_infinity;
+    if (up == never && down == always) return std::round_toward_neg_infinity;
+  }
+  return std::round_indeterminate;
+}();
 
 /// Half a unit in the last place, or one where the mode is not to nearest. T's own policy has no part in it:
 /// a stochastic one would draw.

@@ -58,7 +58,8 @@ constexpr auto with_unpacked(const A& a, const B& b, F f) {
   return f(widened<Word>(x), widened<Word>(y));
 }
 
-// Of fixed-point numbers `of_mantissas` is the exact result, with so many times their fraction length.
+// What an operation does: `exact` to unpacked numbers, `native` to built-in ones. For fixed-point numbers
+// with fraction length FL, `of_mantissas` is the exact result in units of 2^-(FL fraction_lengths).
 
 struct plus {
   static constexpr int fraction_lengths = 1;
@@ -86,10 +87,10 @@ struct over {
   template <class U> static constexpr U exact(const U& a, const U& b, sign) { return divide(a, b); }
 };
 
-/// Whether a fixed-point number that wraps does not change by adding it: it has at most 32 bits.
+/// Whether x is certain to be a multiple of 2^max_word_length: adding it does not change a fixed-point number
+/// that wraps.
 template <class Word> constexpr bool is_multiple_of_words(const unpacked<Word>& x) {
-  constexpr int longest_word = 32;
-  return x.what == kind::finite && x.exponent >= longest_word;
+  return x.what == kind::finite && x.exponent >= max_word_length;
 }
 
 /// k 2^-(FL + down), rounded once.
@@ -172,7 +173,7 @@ constexpr detail::mixed_t<A, B> operator/(A a, B b) noexcept(detail::cannot_thro
   return detail::apply<detail::over>(a, b);
 }
 
-/// As for the built-in types, `a op= b` is `a = a op b`.
+/// `a op= b` is `a = a op b`, as for the built-in types.
 template <narrow_scalar A, class B>
 requires detail::mixable<A, B>
 constexpr A& operator+=(A& a, B b) noexcept(A::cannot_throw) { return a = static_cast<A>(a + b); }
@@ -188,7 +189,7 @@ constexpr A& operator/=(A& a, B b) noexcept(A::cannot_throw) { return a = static
 
 template <narrow_scalar T> constexpr T operator+(T x) noexcept { return x; }
 
-/// Exact, NaN included; the most negative number of a fixed format saturates or wraps.
+/// -x, exact, NaN included; the most negative number of a fixed format saturates or wraps.
 template <narrow_float T> constexpr T operator-(T x) noexcept {
   using layout = typename T::layout;
   if (!layout::has_negative_zero && (x.bits() & layout::magnitude_mask) == 0) return x;
@@ -211,7 +212,8 @@ template <narrow_scalar T> constexpr T operator--(T& x, int) noexcept(T::cannot_
   return before;
 }
 
-/// By exact value, from the bits: right under -ffast-math and flush-to-zero too. NaN is unordered.
+/// The order of the exact values, NaN unordered. It is found from the bits, and so is right under -ffast-math
+/// and flush-to-zero too.
 template <class A, class B>
 requires detail::mixable<A, B>
 constexpr std::partial_ordering operator<=>(A a, B b) noexcept {
@@ -256,7 +258,7 @@ requires narrow_scalar<From> || detail::arithmetic_value<From>
 
 }  // namespace narrow::inline NARROW_ABI
 
-/// That of their sum. What `std::ranges::find(numbers, 0.5f)` asks for.
+/// The common type is that of the sum. `std::ranges::find(numbers, 0.5f)` asks for it.
 template <narrow::narrow_scalar A, narrow::detail::arithmetic_operand B> struct std::common_type<A, B> {
   using type = narrow::detail::mixed_t<A, B>;
 };

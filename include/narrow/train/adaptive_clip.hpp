@@ -82,7 +82,7 @@ class adaptive_clip : detail::streamable<adaptive_clip> {
     detail::with_float_environment([&] { observe_matrix(matrix_view<const T>(gradient)); });
   }
 
-  /// The same for an Eigen expression, or a range, which is one channel: see `row_major` for ranges of more.
+  /// Observes an Eigen expression, or a range, which is one channel: see `row_major` for ranges of more.
   template <readable_array G>
   requires narrow_scalar<array_value_t<G>> || std::floating_point<array_value_t<G>>
   void observe(const G& gradient) {
@@ -96,11 +96,11 @@ class adaptive_clip : detail::streamable<adaptive_clip> {
   /// The largest finite magnitude of the last gradient: what the input gradient is quantised over.
   float max_abs() const { return max_abs_; }
 
-  /// What the discriminator said of the last gradient, for each clipping value.
+  /// How the discriminator classified the last gradient, for each clipping value.
   std::span<const gradient_distribution> distributions() const { return distributions_; }
 
-  /// How many elements of the last gradient are finite and beyond their clipping value, for each of these,
-  /// and together.
+  /// How many elements of the last gradient are finite and beyond their clipping value: for each clipping
+  /// value, and in all.
   std::span<const std::uint64_t> clipped_by_channel() const { return clipped_; }
   std::uint64_t clipped() const {
     std::uint64_t total = 0;
@@ -155,7 +155,7 @@ class adaptive_clip : detail::streamable<adaptive_clip> {
     }
   }
 
-  /// The recurrence of the inverted T. A state of 0 has not started.
+  /// s(t) from s(t-1) and max|g|; a state of 0 has not started.
   double advanced(double state, float largest) const {
     if (largest == 0) return state;
     const double kept = detail::uncontracted((1 - options_.k * options_.a) * state);
@@ -209,7 +209,7 @@ class adaptive_clip : detail::streamable<adaptive_clip> {
   std::uint64_t steps_ = 0;
   std::uint64_t nonfinite_ = 0;
   float max_abs_ = 0;
-  // One for each channel.
+  // Each of these vectors has one element for each channel.
   std::vector<double> states_;  // s(t), 0 until it starts
   std::vector<float> clips_;
   std::vector<gradient_distribution> distributions_;

@@ -27,7 +27,7 @@ struct cost_model_options {
   friend bool operator==(const cost_model_options&, const cost_model_options&) = default;
 };
 
-/// A layer in one step.
+/// What the model has to know of a layer in one step.
 struct layer_cost {
   double operations = 0;  ///< multiplications and additions of its forward pass, in [0, 1e30]
   int word_length = 32;   ///< bits of its weights, in [1, 32]
@@ -60,12 +60,14 @@ class cost_model : detail::streamable<cost_model> {
     detail::with_float_environment([&] { add(layers); });
   }
 
+  /// How many steps were added.
   std::uint64_t steps() const { return steps_; }
 
-  /// Of all steps, in operations times bits; overhead() is part of them.
+  /// The costs of all steps, in operations times bits; `overhead()` is a part of them.
   double costs() const {
     return detail::with_float_environment([&] { return operations_ + overhead_; });
   }
+  /// What switching formats costs in all steps, in operations times bits.
   double overhead() const { return overhead_; }
 
   /// Bits of the weights in the last step: of the model, at the end.
@@ -87,7 +89,7 @@ class cost_model : detail::streamable<cost_model> {
  private:
   friend detail::saved_state;
 
-  static constexpr double max_value = 1e30;  // of what is given, so that no sum of products overflows
+  static constexpr double max_value = 1e30;  // of an argument, so that no sum of products overflows
 
   void add(std::span<const layer_cost> layers) {
     constexpr double backward_bits = 32;
@@ -142,9 +144,9 @@ class cost_model : detail::streamable<cost_model> {
 
   cost_model_options options_;
   std::uint64_t steps_ = 0;
-  double operations_ = 0, overhead_ = 0;  // of all steps, in operations times bits
-  double size_ = 0;                       // of the last step
-  double memory_ = 0;                     // of all steps
+  double operations_ = 0, overhead_ = 0;  // sums over all steps, in operations times bits
+  double size_ = 0;                       // bits, in the last step
+  double memory_ = 0;                     // bits, a sum over all steps
 };
 
 }  // namespace narrow::inline NARROW_ABI

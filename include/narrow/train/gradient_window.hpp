@@ -20,17 +20,17 @@ NARROW_STRICT_BEGIN
 
 namespace narrow::inline NARROW_ABI::detail {
 
-/// The sum of the squares that add(first, count, sums) adds to square_sums sums, for numbers from the first
-/// on; by several threads, and the same however many they are.
+/// The sum of n squares. add(first, count, sums) adds those of `count` numbers from number `first` on to
+/// square_sums sums. Several threads compute it, and the result does not depend on how many.
 template <class Add> double sum_of_squares(std::size_t n, const Add& add) {
-  constexpr kernel::index together = 1 << 16;
+  constexpr kernel::index piece = 1 << 16;  // numbers to a partial sum: enough work for a thread to begin on
   const auto size = static_cast<kernel::index>(n);
-  std::vector<double> totals((n + together - 1) / together);
-  kernel::in_shares(size, together, 1, [&](kernel::index first, kernel::index count) {
-    for (const kernel::index end = first + count; first < end; first += together) {
+  std::vector<double> totals((n + piece - 1) / piece);
+  kernel::in_shares(size, piece, 1, [&](kernel::index first, kernel::index count) {
+    for (const kernel::index end = first + count; first < end; first += piece) {
       double sums[kernel::square_sums] = {};
-      add(first, std::min(together, end - first), sums);
-      double& total = totals[static_cast<std::size_t>(first / together)];
+      add(first, std::min(piece, end - first), sums);
+      double& total = totals[static_cast<std::size_t>(first / piece)];
       for (const double sum : sums) total += sum;
     }
   });
@@ -39,25 +39,25 @@ template <class Add> double sum_of_squares(std::size_t n, const Add& add) {
   return result;
 }
 
-/// The sum of the squares, in double; not finite if and only if an element is not. The squares of floats are
-/// exact, and too few to overflow.
+/// The sum of the squares of x in double. It is not finite if and only if an element is not: squares of
+/// floats are exact in double, and less than 2^256.
 inline double squared_norm(std::span<const float> x) {
   return sum_of_squares(x.size(), [&](kernel::index first, kernel::index count, double* sums) {
     kernel::add_squares(x.data() + first, count, sums);
   });
 }
 
-/// The sum of gradients, and what is needed of each alone.
+/// The sum of several gradients of one tensor, and of their squared norms.
 class gradient_window {
  public:
   gradient_window() = default;
-  /// Of gradients of so many elements.
+  /// A window of gradients of `size` elements.
   explicit gradient_window(std::size_t size) : sum_(size) {}
 
   std::uint64_t count() const { return count_; }
   std::size_t size() const { return sum_.size(); }
 
-  /// Adds g / divisor, whose squared norm is `squares`.
+  /// Adds the gradient g / divisor, of which `squares` is the squared norm.
   void add(std::span<const float> g, double divisor, double squares) {
     squares_of_sum_ = sum_of_squares(g.size(), [&](kernel::index first, kernel::index count, double* sums) {
       kernel::add_quotients(g.data() + first, divisor, sum_.data() + first, count, sums);
@@ -86,7 +86,7 @@ class gradient_window {
     field("sum", self.sum_);
   }
 
-  /// Throws std::invalid_argument unless it is a window of gradients of this layout.
+  /// Throws std::invalid_argument unless gradients of this layout have the window's number of elements.
   void check_layout(const array_layout& layout) const {
     if (!is_layout_of(layout, std::ssize(sum_)))
       detail::fail<std::invalid_argument>("a window of gradients contradicts their layout");

@@ -30,10 +30,10 @@ inline int covering_word_length(float max_abs, int fraction_length) {
   return std::min(std::max({2, fraction_length + 1, detail::bit_width_of(mantissa) + 1}), beyond);
 }
 
-/// What PushDown finds.
+/// The format that PushDown finds, and what its test said of it.
 struct lossless_format {
   fixed_format format;
-  double divergence = 0;        ///< of the format
+  double divergence = 0;        ///< the `weight_divergence` of the format
   bool lossless = true;         ///< false: no format is, and this is the one with the most fraction bits
   std::uint64_t nonfinite = 0;  ///< weights that are NaN or infinite and have no part in it
 
@@ -42,10 +42,11 @@ struct lossless_format {
 
 namespace detail {
 
-/// Of histograms: more bins than that tell nothing of layers of today's size.
+/// The largest number of bins of a histogram of weights. With more, most bins of a layer of a few million
+/// weights would be nearly empty.
 inline constexpr int max_bins = 65536;
 
-/// Histograms of weights and of their copies in fixed point, over the range of the weights.
+/// A histogram of weights over their range, and those of their copies in fixed point over the same range.
 class weight_histograms {
  public:
   weight_histograms(std::span<const float> weights, int bins)
@@ -102,7 +103,7 @@ class weight_histograms {
   }
 
  private:
-  /// What is outside of the range counts in the bins at its ends.
+  /// The bin of x; numbers outside of the range of the weights count in the bins at its ends.
   std::size_t bin_of(double x) const {
     const double place = (x - lowest_) * bins_per_unit_;
     if (!(place > 0)) return 0;
@@ -118,14 +119,13 @@ class weight_histograms {
 inline lossless_format find_lossless(std::span<const float> weights, int bins, double tolerance,
                                      double smoothing) {
   const weight_histograms histograms(weights, bins);
-  constexpr int longest = 32;
   const auto candidate = [&](int fl) -> lossless_format {
-    const fixed_format format(std::min(covering_word_length(histograms.max_abs(), fl), longest), fl);
+    const fixed_format format(std::min(covering_word_length(histograms.max_abs(), fl), max_word_length), fl);
     const double divergence = histograms.divergence(format, smoothing);
     return {format, divergence, divergence < tolerance, histograms.nonfinite()};
   };
-  int high = longest - 1;
-  while (high > 0 && covering_word_length(histograms.max_abs(), high) > longest) --high;
+  int high = max_word_length - 1;
+  while (high > 0 && covering_word_length(histograms.max_abs(), high) > max_word_length) --high;
   lossless_format best = candidate(high);
   // Whatever the divergence does between them, `best` has been found lossless, and what is at `low` lossy.
   for (int low = -1; best.lossless && high - low > 1;) {

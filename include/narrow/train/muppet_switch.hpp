@@ -118,7 +118,7 @@ class muppet_switch : detail::streamable<muppet_switch> {
     return word_length();
   }
 
-  /// 32 stands for fp32.
+  /// The present word length; 32 stands for fp32.
   int word_length() const { return word_lengths[static_cast<std::size_t>(stage_)]; }
   bool full_precision() const { return stage_ + 1 == static_cast<int>(word_lengths.size()); }
 
@@ -127,14 +127,16 @@ class muppet_switch : detail::streamable<muppet_switch> {
   /// How many gradients were skipped.
   std::uint64_t skipped() const { return skipped_; }
 
-  /// Since the last switch.
+  /// How many violations there were since the last switch.
   int violations() const { return violations_; }
 
-  /// Of the last window, and the largest since the last switch; 0 where there is none.
+  /// The diversity of the last window; 0 where there is none.
   double diversity() const { return diversity_; }
+
+  /// The largest diversity since the last switch; 0 where there is none.
   double largest_diversity() const { return largest_diversity_; }
 
-  /// What the quotient of the two must be above to be a violation, at the end of an epoch.
+  /// What largest_diversity() / diversity() must be above at the end of an epoch to be a violation.
   double threshold(std::uint64_t epoch) const {
     return detail::with_float_environment([&] {
       return 1 + detail::uncontracted(options_.amplitude *
@@ -215,14 +217,15 @@ class muppet_switch : detail::streamable<muppet_switch> {
 
 namespace detail {
 
+/// What `scale_within` returns for 0, which fits whatever the scale.
 inline constexpr int any_scale = std::numeric_limits<int>::max();
 
-/// The largest finite magnitude; by several threads.
+/// The largest finite magnitude of x; several threads look for it.
 inline largest_magnitude largest_of(std::span<const float> x) {
-  constexpr kernel::index together = 1 << 12;
+  constexpr kernel::index piece = 1 << 12;  // numbers: enough work for a thread to begin on
   largest_magnitude result;
   std::mutex merging;
-  kernel::in_shares(std::ssize(x), together, 1, [&](kernel::index first, kernel::index count) {
+  kernel::in_shares(std::ssize(x), piece, 1, [&](kernel::index first, kernel::index count) {
     largest_magnitude found;
     kernel::survey(matrix_view<const float>{x.data() + first, count, 1, 1, count}, found);
     const std::lock_guard lock(merging);

@@ -29,31 +29,30 @@ enum class precision_strategy { min, mean, max };
 enum class push_up_form { printed, adapt };
 
 namespace detail {
-/// Of a word of 32 bits at least a sign and one more are left.
-inline constexpr int max_buffer_bits = 30;
+/// The largest number of buffer bits: a sign and one fraction bit are left.
+inline constexpr int max_buffer_bits = max_word_length - 2;
 
-/// See `push_up`, which checks the arguments.
+/// `push_up` of arguments that are in their ranges.
 inline fixed_format pushed_up(const fixed_format& lossless, double diversity, precision_strategy strategy,
                               push_up_form form, int buffer_bits) {
-  constexpr int longest = 32;
-  constexpr double most = longest;
+  constexpr double max_bits = max_word_length;
   const double log = diversity > 0 && is_finite(diversity) ? std::log(diversity) : 1.0;
   const double x = log - 1;
   double first = 1, second = 1;
   if (form == push_up_form::printed) {
     if (x > 0) first = std::max(std::ceil(1 / x), 1.0);
-    second = std::max(std::min(uncontracted(most * log * log) - 1, most) - lossless.fl, 1.0);
+    second = std::max(std::min(uncontracted(max_bits * log * log) - 1, max_bits) - lossless.fl, 1.0);
   } else if (x > 0) {
     first = std::max(std::ceil(1 / (x * x)), 1.0);
-    second = std::max(std::min(std::ceil(most * x * x), most) - lossless.fl, 0.0);
+    second = std::max(std::min(std::ceil(max_bits * x * x), max_bits) - lossless.fl, 0.0);
   }
   const double bits = strategy == precision_strategy::min    ? std::min(first, second)
                       : strategy == precision_strategy::mean ? (first + second) / 2
                                                              : std::max(first, second);
-  int fl = std::min(lossless.fl + static_cast<int>(std::min(std::ceil(bits), most)), longest);
-  int wl = std::min(std::max(lossless.wl, fl) + 1, longest);
-  fl = std::min(fl, longest - buffer_bits);
-  wl = std::max(std::min(fl + buffer_bits, longest), wl);
+  int fl = std::min(lossless.fl + static_cast<int>(std::min(std::ceil(bits), max_bits)), max_word_length);
+  int wl = std::min(std::max(lossless.wl, fl) + 1, max_word_length);
+  fl = std::min(fl, max_word_length - buffer_bits);
+  wl = std::max(std::min(fl + buffer_bits, max_word_length), wl);
   return {wl, std::min(fl, wl - 1)};
 }
 }  // namespace detail
@@ -116,7 +115,7 @@ namespace detail {
 
 struct precision_layer {
   layer_precision report;
-  array_layout layout;  // of the gradient
+  array_layout layout;  // that of the gradient
   std::uint64_t last_step = 0;
   gradient_window window;
 
@@ -361,7 +360,7 @@ class precision_switch : detail::streamable<precision_switch> {
   std::uint64_t steps_ = 0;
   std::uint64_t skipped_losses_ = 0;
   precision_strategy strategy_ = precision_strategy::min;
-  std::vector<double> losses_;  // the latest last, at most max_lookback
+  std::vector<double> losses_;  // those of at most max_lookback steps, the latest one last
   std::map<std::string, detail::precision_layer, std::less<>> layers_;
 };
 

@@ -228,9 +228,9 @@ class state_reader {
 /// Throws std::invalid_argument where a field is out of its range.
 class state_checker {
  public:
-  /// Of several fields that are wrong, one that bounds the others is to be named. So in a first walk over the
-  /// fields a range that is empty accuses no value: one of its bounds is wrong itself. A second walk finds
-  /// what is left.
+  /// Where a field is wrong that bounds other ones, that field is to be named. So in a first walk over the
+  /// fields an empty range accuses no value: the field that is its bound is wrong. A second walk finds what
+  /// is left.
   enum class walk { first, second };
 
   state_checker(std::string_view owner, walk which) : owner_(owner), walk_(which) {}
@@ -272,16 +272,15 @@ class state_checker {
   walk walk_;
 };
 
-/// What the classes with a saved state have in common; each befriends this one, and has
+/// Checks, saves and loads the training helpers. Each of their classes befriends this one and has a default
+/// constructor and
 ///
 ///   state_type()         its name in the text and in messages
 ///   fields(field, self)  calls field(name, member, ranges...) for every member in the order of the text. A
 ///                        range is `within` or `inside`, of containers `size` or `each` of one; it may depend
 ///                        on other members, whatever they hold
 ///   check_relations()    throws std::invalid_argument where members in their ranges contradict one another;
-///                        not needed where none can
-///
-/// and a default constructor.
+///                        needed only where some can
 struct saved_state {
   template <class T> static void check(const T& x) {
     const std::string owner = T::state_type();
