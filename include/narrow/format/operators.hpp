@@ -152,40 +152,26 @@ constexpr mixed_t<A, B> apply(A a, B b) noexcept(cannot_throw<mixed_t<A, B>>) {
 
 }  // namespace detail
 
-template <class A, class B>
-requires detail::mixable<A, B>
-constexpr detail::mixed_t<A, B> operator+(A a, B b) noexcept(detail::cannot_throw<detail::mixed_t<A, B>>) {
-  return detail::apply<detail::plus>(a, b);
-}
-template <class A, class B>
-requires detail::mixable<A, B>
-constexpr detail::mixed_t<A, B> operator-(A a, B b) noexcept(detail::cannot_throw<detail::mixed_t<A, B>>) {
-  return detail::apply<detail::minus>(a, b);
-}
-template <class A, class B>
-requires detail::mixable<A, B>
-constexpr detail::mixed_t<A, B> operator*(A a, B b) noexcept(detail::cannot_throw<detail::mixed_t<A, B>>) {
-  return detail::apply<detail::times>(a, b);
-}
-template <class A, class B>
-requires detail::mixable<A, B>
-constexpr detail::mixed_t<A, B> operator/(A a, B b) noexcept(detail::cannot_throw<detail::mixed_t<A, B>>) {
-  return detail::apply<detail::over>(a, b);
-}
-
-/// `a op= b` is `a = a op b`, as for the built-in types.
-template <narrow_scalar A, class B>
-requires detail::mixable<A, B>
-constexpr A& operator+=(A& a, B b) noexcept(A::cannot_throw) { return a = static_cast<A>(a + b); }
-template <narrow_scalar A, class B>
-requires detail::mixable<A, B>
-constexpr A& operator-=(A& a, B b) noexcept(A::cannot_throw) { return a = static_cast<A>(a - b); }
-template <narrow_scalar A, class B>
-requires detail::mixable<A, B>
-constexpr A& operator*=(A& a, B b) noexcept(A::cannot_throw) { return a = static_cast<A>(a * b); }
-template <narrow_scalar A, class B>
-requires detail::mixable<A, B>
-constexpr A& operator/=(A& a, B b) noexcept(A::cannot_throw) { return a = static_cast<A>(a / b); }
+/// A op B for two numbers of a narrow type, or one and a number of a built-in type; `a op= b` is `a = a op
+/// b`, as for the built-in types. Two different narrow types do not meet by accident, in the float that both
+/// convert to: convert one of them.
+#define NARROW_OPERATOR(op, operation)                                                                     \
+  template <class A, class B>                                                                              \
+  requires detail::mixable<A, B>                                                                           \
+  constexpr detail::mixed_t<A, B> operator op(A a,                                                         \
+                                              B b) noexcept(detail::cannot_throw<detail::mixed_t<A, B>>) { \
+    return detail::apply<detail::operation>(a, b);                                                         \
+  }                                                                                                        \
+  template <narrow_scalar A, class B>                                                                      \
+  requires detail::mixable<A, B>                                                                           \
+  constexpr A& operator op##=(A& a, B b) noexcept(A::cannot_throw) { return a = static_cast<A>(a op b); }  \
+  template <narrow_scalar A, narrow_scalar B>                                                              \
+  requires(!std::same_as<A, B>) void operator op(A, B) = delete;
+NARROW_OPERATOR(+, plus)
+NARROW_OPERATOR(-, minus)
+NARROW_OPERATOR(*, times)
+NARROW_OPERATOR(/, over)
+#undef NARROW_OPERATOR
 
 template <narrow_scalar T> constexpr T operator+(T x) noexcept { return x; }
 
@@ -228,15 +214,7 @@ template <class A, class B>
 requires detail::mixable<A, B>
 constexpr bool operator==(A a, B b) noexcept { return (a <=> b) == 0; }
 
-// Two different narrow types do not meet by accident, in the float that both convert to: convert one of them.
-template <narrow_scalar A, narrow_scalar B>
-requires(!std::same_as<A, B>) void operator+(A, B) = delete;
-template <narrow_scalar A, narrow_scalar B>
-requires(!std::same_as<A, B>) void operator-(A, B) = delete;
-template <narrow_scalar A, narrow_scalar B>
-requires(!std::same_as<A, B>) void operator*(A, B) = delete;
-template <narrow_scalar A, narrow_scalar B>
-requires(!std::same_as<A, B>) void operator/(A, B) = delete;
+// Nor do two different narrow types compare by accident.
 template <narrow_scalar A, narrow_scalar B>
 requires(!std::same_as<A, B>) bool operator==(A, B) = delete;
 template <narrow_scalar A, narrow_scalar B>

@@ -111,6 +111,18 @@ inline void check_layouts(const array_layout& a, const array_layout& b, std::str
                                         std::string(role_b) + " have different storage orders");
 }
 
+/// The layer of this name in a map from names to what has a `layout`; null where there is none. Throws
+/// std::invalid_argument unless the gradient's layout is that of the layer's gradients before.
+template <class Layers>
+typename Layers::mapped_type* known_layer(Layers& layers, std::string_view name, const array_layout& gradient,
+                                          std::string_view function) {
+  const auto known = layers.find(name);
+  if (known == layers.end()) return nullptr;
+  check_layouts(gradient, known->second.layout, function, "gradient",
+                "that of \"" + std::string(name) + "\" before");
+  return &known->second;
+}
+
 }  // namespace narrow::inline NARROW_ABI::detail
 
 NARROW_STRICT_END

@@ -85,24 +85,19 @@ class muppet_switch : detail::streamable<muppet_switch> {
   /// before; std::logic_error if the layer was observed in this epoch already.
   template <array_of<float> Gradient> void observe(std::string_view layer, const Gradient& gradient) {
     const auto g = detail::read_array(gradient);
-    const auto known = layers_.find(layer);
-    if (known != layers_.end())
-      detail::check_layouts(g.layout(), known->second.layout, "narrow::muppet_switch::observe", "gradient",
-                            "that of \"" + std::string(layer) + "\" before");
-    if (known != layers_.end() && known->second.last_epoch == epochs_ + 1)
+    detail::muppet_layer* state =
+        detail::known_layer(layers_, layer, g.layout(), "narrow::muppet_switch::observe");
+    if (state != nullptr && state->last_epoch == epochs_ + 1)
       detail::fail<std::logic_error>("narrow::muppet_switch::observe: \"" + std::string(layer) +
                                      "\" was observed in this epoch already");
-    detail::muppet_layer& state =
-        known != layers_.end()
-            ? known->second
-            : layers_
-                  .emplace(layer,
-                           detail::muppet_layer{g.layout(), 0, detail::gradient_window(g.layout().size())})
-                  .first->second;
-    state.last_epoch = epochs_ + 1;
+    if (state == nullptr) {
+      const detail::muppet_layer added{g.layout(), 0, detail::gradient_window(g.layout().size())};
+      state = &layers_.emplace(layer, added).first->second;
+    }
+    state->last_epoch = epochs_ + 1;
     ++observed_;
     if (full_precision()) return;
-    detail::with_float_environment([&] { take(state.window, g.elements()); });
+    detail::with_float_environment([&] { take(state->window, g.elements()); });
   }
 
   /// Ends the epoch, and returns the word length for the next one. Throws std::logic_error if no gradient was

@@ -198,11 +198,8 @@ class precision_switch : detail::streamable<precision_switch> {
     constexpr std::string_view function = "narrow::precision_switch::observe";
     detail::check_shapes(w.layout().same_shape(g.layout()), function, "weights", w.layout().shape(),
                          "gradient", g.layout().shape());
-    const auto known = layers_.find(layer);
-    if (known != layers_.end())
-      detail::check_layouts(g.layout(), known->second.layout, function, "gradient",
-                            "that of \"" + std::string(layer) + "\" before");
-    detail::precision_layer& state = known != layers_.end() ? known->second : added(layer, g.layout());
+    detail::precision_layer* const known = detail::known_layer(layers_, layer, g.layout(), function);
+    detail::precision_layer& state = known != nullptr ? *known : added(layer, g.layout());
     detail::with_float_environment([&] {
       if (state.last_step == steps_) begin_step(loss);
       state.last_step = steps_;
