@@ -5,7 +5,6 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "block/format.hpp"
 #include "block/mx.hpp"
@@ -15,10 +14,10 @@ namespace narrow::inline NARROW_ABI {
 
 namespace detail {
 
-/// A text that ends in "T = ..." and a bracket.
+/// A text of the compiler's in which T stands after "T = ".
 template <class T> constexpr std::string_view text_with_type() { return {__PRETTY_FUNCTION__}; }
 
-/// T as the compiler writes it, with all namespaces and template arguments.
+/// T as the compiler writes it, with all namespaces.
 template <class T> std::string qualified_name() {
   constexpr std::string_view before = "T = ";
   const std::string_view text = text_with_type<T>();
@@ -32,11 +31,8 @@ template <class T> std::string type_name() {
   const std::string qualified = qualified_name<per_tensor>();
   const std::string narrow = qualified.substr(0, qualified.size() - known.size());
   std::string name = qualified_name<T>();
-  const auto begins_name = [&](std::size_t at) {
-    return at == 0 || name[at - 1] == '<' || name[at - 1] == ' ';
-  };
   for (std::size_t at = 0; (at = name.find(narrow, at)) != name.npos;)
-    if (begins_name(at))
+    if (at == 0 || name[at - 1] == '<' || name[at - 1] == ' ')
       name.erase(at, narrow.size());
     else
       at += narrow.size();
@@ -49,93 +45,84 @@ constexpr std::string_view name_of(specials s) {
   return names[static_cast<int>(s)];
 }
 
-/// How a type is written; specialised for the formats, and for what else has arguments of its own.
-template <class T> struct format_naming {
+/// How a type is written; specialised for the formats.
+template <class T> struct naming {
   static std::string name() { return type_name<T>(); }
 };
-template <int Bits> struct format_naming<exponent::min<Bits>> {
+/// g++ leaves a default argument out, clang does not: here it stands.
+template <template <int> class Template, int N>
+requires(!block_format<Template<N>>) struct naming<Template<N>> {
   static std::string name() {
-    return "exponent::min<" + (Bits == 0 ? std::string() : std::to_string(Bits)) + ">";
-  }
-};
-template <int Bits> struct format_naming<exponent::avg<Bits>> {
-  static std::string name() {
-    return "exponent::avg<" + (Bits == 0 ? std::string() : std::to_string(Bits)) + ">";
+    const std::string another = type_name<Template<N + 1>>();
+    return another.substr(0, another.find('<') + 1) + std::to_string(N) + ">";
   }
 };
 
-struct template_argument {
-  std::string name;
-  bool is_default;
-};
-template <class T, class Default> template_argument argument() {
-  return {format_naming<T>::name(), std::same_as<T, Default>};
+/// The number of the first of the types that T is; how many they are where it is none of them.
+template <class T, class... Types> constexpr std::size_t first_same() {
+  std::size_t i = 0;
+  static_cast<void>(((std::same_as<T, Types> || (++i, false)) || ...));
+  return i;
 }
 
-/// name<first, arguments...> without the default arguments at the end.
-inline std::string instance_name(std::string name, const std::string& first,
-                                 std::initializer_list<template_argument> arguments) {
-  std::string list = first, defaults;
-  for (const template_argument& a : arguments) {
-    defaults += (list.empty() && defaults.empty() ? "" : ", ") + a.name;
-    if (!a.is_default) list += std::exchange(defaults, {});
-  }
-  return list.empty() ? name : name + "<" + list + ">";
+/// Template<first, arguments...> with so many of the arguments.
+inline std::string instance(std::string text, std::initializer_list<std::string> arguments,
+                            std::size_t count) {
+  for (const std::string* a = arguments.begin(); a != arguments.begin() + count; ++a)
+    text += (text.back() == '<' ? "" : ", ") + *a;
+  return text + ">";
 }
+inline std::string two_numbers(int a, int b) { return std::to_string(a) + "," + std::to_string(b); }
 
-template <int E, int M, specials Specials, class Round, class Overflow>
-struct format_naming<floating<E, M, Specials, Round, Overflow>> {
+template <int E, int M, specials S, class Round, class Overflow>
+struct naming<floating<E, M, S, Round, Overflow>> {
   static std::string name() {
-    return instance_name("floating", std::to_string(E) + "," + std::to_string(M),
-                         {{"specials::" + std::string(name_of(Specials)), Specials == specials::ieee},
-                          argument<Round, rounding::nearest_even>(),
-                          argument<Overflow, overflow::ieee>()});
+    using format = floating<E, M, S, Round, Overflow>;
+    return instance("floating<" + two_numbers(E, M),
+                    {"specials::" + std::string(name_of(S)), naming<Round>::name(), naming<Overflow>::name()},
+                    first_same<format, floating<E, M>, floating<E, M, S>, floating<E, M, S, Round>>());
   }
 };
-template <int WL, int FL, class Round, class Overflow> struct format_naming<fixed<WL, FL, Round, Overflow>> {
+template <int WL, int FL, class Round, class Overflow> struct naming<fixed<WL, FL, Round, Overflow>> {
   static std::string name() {
-    return instance_name(
-        "fixed", std::to_string(WL) + "," + std::to_string(FL),
-        {argument<Round, rounding::nearest_even>(), argument<Overflow, overflow::saturate>()});
+    using format = fixed<WL, FL, Round, Overflow>;
+    return instance("fixed<" + two_numbers(WL, FL), {naming<Round>::name(), naming<Overflow>::name()},
+                    first_same<format, fixed<WL, FL>, fixed<WL, FL, Round>>());
   }
 };
-template <int M, class Block, class Round, class Exponent>
-struct format_naming<bfp<M, Block, Round, Exponent>> {
+template <int M, class Block, class Round, class Exponent> struct naming<bfp<M, Block, Round, Exponent>> {
   static std::string name() {
-    return instance_name("bfp", std::to_string(M),
-                         {argument<Block, per_tensor>(), argument<Round, rounding::nearest_even>(),
-                          argument<Exponent, exponent::max>()});
+    using format = bfp<M, Block, Round, Exponent>;
+    return instance("bfp<" + std::to_string(M),
+                    {naming<Block>::name(), naming<Round>::name(), naming<Exponent>::name()},
+                    first_same<format, bfp<M>, bfp<M, Block>, bfp<M, Block, Round>>());
   }
 };
-template <class Block, class Round> struct format_naming<basic_int8<Block, Round>> {
+template <class Block, class Round> struct naming<basic_int8<Block, Round>> {
   static std::string name() {
-    return instance_name("basic_int8", "",
-                         {argument<Block, per_tensor>(), argument<Round, rounding::nearest_even>()});
+    return instance("basic_int8<", {naming<Block>::name(), naming<Round>::name()},
+                    first_same<basic_int8<Block, Round>, basic_int8<>, basic_int8<Block>>());
   }
 };
-template <> struct format_naming<int8> {
-  static std::string name() { return "int8"; }
-};
+template <> inline constexpr std::string_view catalog_name<int8> = "int8";
 
 }  // namespace detail
 
-/// T as it is written in namespace narrow, without default arguments: "fp16", "fixed<8,4>", "bfp<8,
-/// per_row>", "mx<fp8_e4m3fn>", "dynamic_fixed", "floating<4,2, specials::ieee, rounding::stochastic>",
-/// "float".
+/// T as it is written in namespace narrow, without the default arguments of formats: "fp16", "fixed<8,4>",
+/// "bfp<8, per_row>", "mx<fp8_e4m3fn>", "dynamic_fixed", "floating<4,2, specials::ieee,
+/// rounding::stochastic>", "float".
 ///
-/// Formats of the catalogue have their names there; any type can be asked for.
+/// Formats of the catalogue have their names there. Any type can be asked for.
 template <class T> std::string format_name() {
   constexpr std::string_view listed = detail::catalog_name<T>;
-  return listed.empty() ? detail::format_naming<T>::name() : std::string(listed);
+  return listed.empty() ? detail::naming<T>::name() : std::string(listed);
 }
 
-namespace detail {
-template <class Element, class Block, class Round> struct format_naming<mx<Element, Block, Round>> {
+template <class Element, class Block, class Round> struct detail::naming<mx<Element, Block, Round>> {
   static std::string name() {
-    return instance_name("mx", format_name<Element>(),
-                         {argument<Block, tile<1, 32>>(), argument<Round, rounding::nearest_even>()});
+    return instance("mx<" + format_name<Element>(), {naming<Block>::name(), naming<Round>::name()},
+                    first_same<mx<Element, Block, Round>, mx<Element>, mx<Element, Block>>());
   }
 };
-}  // namespace detail
 
 }  // namespace narrow::inline NARROW_ABI

@@ -47,7 +47,7 @@ TEST_CASE("a format has the name that it is written as", "[format][names]") {
   CHECK_NAME(bfp<8, per_row>);
   CHECK_NAME(bfp<12, tile<24,24>>);
   CHECK_NAME(bfp<8, per_tensor, rounding::stochastic>);
-  CHECK_NAME(bfp<8, per_column, rounding::nearest_even, exponent::min<>>);
+  CHECK_NAME(bfp<8, per_column, rounding::nearest_even, exponent::min<0>>);
   CHECK_NAME(bfp<8, per_column, rounding::nearest_even, exponent::avg<3>>);
   CHECK_NAME(int8);
   CHECK_NAME(basic_int8<per_row>);
@@ -75,7 +75,7 @@ TEST_CASE("no two formats have one name", "[format][names]") {
       [&]<class T>() { for_each_policy<T>(add); });
   const auto add_blocks = [&]<class Block, class Round>() {
     add.template operator()<bfp<8, Block, Round>>();
-    add.template operator()<bfp<8, Block, Round, exponent::min<>>>();
+    add.template operator()<bfp<8, Block, Round, exponent::min<0>>>();
     add.template operator()<bfp<8, Block, Round, exponent::min<5>>>();
     add.template operator()<basic_int8<Block, Round>>();
     add.template operator()<mx<int8, Block, Round>>();
