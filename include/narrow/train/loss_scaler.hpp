@@ -29,7 +29,7 @@ namespace narrow::inline NARROW_ABI::detail {
 /// to[i] = from[i] / scale, as a product with the reciprocal rounded to float; `to` may be `from`, and where
 /// that changes nothing is not written to. Whether all of `from` is finite in float.
 template <class T> bool unscale(const T* from, float* to, std::size_t n, float scale) {
-  constexpr std::size_t block = 1024;  // all passes over it find it in the nearest cache
+  constexpr std::size_t block = 2048;  // 8 KiB: all passes over it find it in the nearest cache
   const auto inverse = static_cast<float>(1.0 / double{scale});
   std::atomic<bool> finite = true;
   kernel::in_shares(static_cast<std::ptrdiff_t>(n), block, 1, [&](std::ptrdiff_t first, std::ptrdiff_t all) {
