@@ -112,7 +112,8 @@ template <> inline constexpr std::string_view catalog_name<int8> = "int8";
 /// "bfp<8, per_row>", "mx<fp8_e4m3fn>", "dynamic_fixed", "floating<4,2, specials::ieee,
 /// rounding::stochastic>", "float".
 ///
-/// Formats of the catalogue have their names there. Any type can be asked for.
+/// Formats of the catalogue have their names there. Any type can be asked for; what is no format of the
+/// library's, a user's rounding policy among its arguments too, has the spelling of the compiler.
 template <class T> std::string format_name() {
   constexpr std::string_view listed = detail::catalog_name<T>;
   return listed.empty() ? detail::naming<T>::name() : std::string(listed);

@@ -42,7 +42,7 @@ TEST_CASE("a format has the name that it is written as", "[format][names]") {
   CHECK_NAME(fixed<8,4, rounding::nearest_even, overflow::wrap>);
   CHECK_NAME(fixed<8,4, user::half_down>);
   CHECK_NAME(fixed<8,4, user_narrow::half_down>);
-  CHECK_NAME(fixed<8,4, user::threshold<3,fp16>, overflow::wrap>);
+  CHECK_NAME(fixed<8,4, user::threshold<3,float>, overflow::wrap>);
   CHECK_NAME(bfp<8>);
   CHECK_NAME(bfp<8, per_row>);
   CHECK_NAME(bfp<12, tile<24,24>>);

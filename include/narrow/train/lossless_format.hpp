@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "../block/fixed_tensor.hpp"
+#include "../kernel/quantize.hpp"
 #include "array_access.hpp"
 #include "parameter.hpp"
 

@@ -15,6 +15,9 @@
 
 #include "../block/tensor.hpp"
 #include "../errors.hpp"
+#include "../kernel/product.hpp"
+#include "../kernel/quantize.hpp"
+#include "../runtime/thread_pool.hpp"
 #include "counts.hpp"
 #include "gradient_window.hpp"
 #include "state_io.hpp"
