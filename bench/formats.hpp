@@ -32,50 +32,8 @@ using block_formats =
     std::tuple<narrow::int8, narrow::bfp<8>, narrow::bfp<8, narrow::tile<24, 24>>, narrow::bfp<12>,
                narrow::bfp<16>, narrow::mx<narrow::int8>, narrow::mx<narrow::fp8_e4m3fn>>;
 
-/// fp16, bf16, fp8_e4m3fn, fixed<8,4>, ...: as the type is called.
-template <narrow::narrow_scalar T> std::string name_of() {
-  if constexpr (narrow::narrow_fixed<T>) {
-    return "fixed<" + std::to_string(T::word_length) + "," + std::to_string(T::fraction_length) + ">";
-  } else if constexpr (std::same_as<T, narrow::fp16>) {
-    return "fp16";
-  } else if constexpr (std::same_as<T, narrow::bf16>) {
-    return "bf16";
-  } else {
-    using layout = typename T::layout;
-    constexpr bool unmarked = layout::has_infinity || !layout::has_nan;
-    return "fp" + std::to_string(1 + layout::exponent_bits + layout::mantissa_bits) + "_e" +
-           std::to_string(layout::exponent_bits) + "m" + std::to_string(layout::mantissa_bits) +
-           (unmarked                    ? ""
-            : layout::has_negative_zero ? "fn"
-                                        : "fnuz");
-  }
-}
-
-template <class T> struct block_name {};
-template <class Block, class Round> struct block_name<narrow::basic_int8<Block, Round>> {
-  static std::string format() { return "int8"; }
-};
-template <int M, class Block, class Round, class Exponent>
-struct block_name<narrow::bfp<M, Block, Round, Exponent>> {
-  static std::string format() { return "bfp<" + std::to_string(M) + ">"; }
-};
-template <class Element, class Block, class Round> struct block_name<narrow::mx<Element, Block, Round>> {
-  static std::string format() {
-    if constexpr (narrow::narrow_scalar<Element>)
-      return "mx<" + name_of<Element>() + ">";
-    else
-      return "mx<int8>";
-  }
-};
-
-/// int8, bfp<8>, ...; of tiles their size, too.
-template <narrow::block_format T> std::string name_of() {
-  const std::string format = block_name<T>::format();
-  if constexpr (std::same_as<typename T::block_type, narrow::tile<24, 24>>)
-    return format + " 24x24";
-  else
-    return format;
-}
+/// The name of a row's format.
+template <class T> std::string name_of() { return narrow::format_name<T>(); }
 
 /// n numbers between -1 and 1.
 inline std::vector<float> random_floats(std::size_t n, unsigned seed) {

@@ -1,4 +1,4 @@
-// Names of the formats and what makes a type one of them. Everything else includes this file.
+// Names of the formats, and the concepts that tell them. Everything else includes this file.
 #pragma once
 
 #include <concepts>
@@ -41,11 +41,11 @@ template <class T> inline constexpr bool is_fixed = false;
 template <int WL, int FL, class R, class O> inline constexpr bool is_fixed<fixed<WL, FL, R, O>> = true;
 }  // namespace detail
 
-/// Any `floating<...>`, without cv or reference.
+/// Any `floating<...>` that is neither cv-qualified nor a reference.
 template <class T>
 concept narrow_float = detail::is_floating<T>;
 
-/// Any `fixed<...>`, without cv or reference.
+/// Any `fixed<...>` that is neither cv-qualified nor a reference.
 template <class T>
 concept narrow_fixed = detail::is_fixed<T>;
 
@@ -66,18 +66,18 @@ template <class T>
 concept unscoped_enumeration =
     std::is_enum_v<T> && std::convertible_to<T, float> && builtin_arithmetic<std::underlying_type_t<T>>;
 
-/// What the operators and functions of narrow scalars take beside one.
+/// What the operators and functions of narrow scalars take beside a narrow scalar.
 template <class T>
 concept arithmetic_operand = builtin_arithmetic<T> || unscoped_enumeration<T>;
 
-/// What converts to a narrow scalar implicitly. The exact product of a number with 128 bits is beyond what
-/// the operators compute in, so that these convert alone.
+/// What converts to a narrow scalar implicitly. 128-bit integers convert, but are no operands: the exact
+/// product with one is beyond what the operators compute in.
 template <class T>
 concept arithmetic_value = arithmetic_operand<T> || std::same_as<T, int128> || std::same_as<T, uint128>;
 
 template <class T> struct number_type { using type = T; };
 template <unscoped_enumeration T> struct number_type<T> { using type = std::underlying_type_t<T>; };
-/// The arithmetic type in which a value enters: of an enumerator that of its integer.
+/// The arithmetic type as which a value enters an operation: for an enumerator that of its integer.
 template <class T> using number_t = typename number_type<T>::type;
 }  // namespace detail
 

@@ -26,7 +26,7 @@ template <> inline constexpr error error_of<std::length_error> = error::length_e
 template <> inline constexpr error error_of<std::out_of_range> = error::out_of_range;
 template <> inline constexpr error error_of<std::runtime_error> = error::runtime_error;
 
-/// A function that is lent out: it must outlive this.
+/// A reference to a function object, which must outlive it.
 struct action {
   void (*run)(const void* context);
   const void* context;
@@ -36,9 +36,9 @@ struct action {
 };
 
 [[noreturn, gnu::weak]] void raise(error what, const std::string& message);
-/// What `f` throws; null if nothing.
+/// The exception that `f` throws; null if it throws none.
 [[gnu::weak]] std::exception_ptr caught(const action& f);
-/// The message of a std::invalid_argument that `f` throws.
+/// The message of the std::invalid_argument that `f` throws, if it throws one.
 [[gnu::weak]] std::optional<std::string> caught_refusal(const action& f);
 
 #if defined(__cpp_exceptions)
@@ -75,12 +75,12 @@ std::optional<std::string> caught_refusal(const action& f) {
 }
 #endif
 
-/// Null where no file of the program has that function. (To ask of the function itself, where it is defined,
-/// is one of g++'s warnings.)
+/// The weak function, or null where no file of the program defines it. (g++ warns of a comparison of the
+/// function itself with null in files that define it.)
 template <class F> F* if_there(F* function) { return function; }
 
-/// What the calling thread tries, as a message begins that says why it cannot be; null most of the time. Of
-/// use where nobody can catch the error and say so.
+/// The beginning of a message on what the calling thread attempts; null where it attempts nothing that may
+/// fail. Without exceptions nobody can catch an error and add this to it.
 inline const char*& present_attempt() {
   thread_local const char* attempt = nullptr;
   return attempt;
@@ -95,15 +95,16 @@ template <class Exception> [[noreturn, gnu::cold, gnu::noinline]] void fail(cons
   std::abort();
 }
 
-/// Calls f(). What it throws is returned, for another thread to rethrow; null if nothing.
+/// Calls f(), and returns the exception that it throws, for another thread to rethrow; null if it throws
+/// none.
 template <class F> std::exception_ptr attempt(const F& f) {
   if (const auto catching = if_there(caught)) return catching(action(f));
   f();
   return nullptr;
 }
 
-/// Calls f(). Where it refuses an argument, the message is returned; without exceptions in the program it is
-/// printed after `attempted`.
+/// Calls f(), and returns the message where that refuses an argument. Without exceptions in the program the
+/// message is printed after `attempted`, and the program ends.
 template <class F> std::optional<std::string> refusal_of(const std::string& attempted, const F& f) {
   if (const auto catching = if_there(caught_refusal)) return catching(action(f));
   present_attempt() = attempted.c_str();

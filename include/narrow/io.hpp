@@ -11,7 +11,7 @@
 
 namespace narrow::inline NARROW_ABI {
 
-/// As `float` (as `double` where WL > 24), with the stream's flags and precision.
+/// Writes x as its carrier, `float` (`double` where WL > 24), with the stream's flags and precision.
 template <class Char, class Traits, narrow_scalar T>
 std::basic_ostream<Char, Traits>& operator<<(std::basic_ostream<Char, Traits>& out, T x) {
   return out << static_cast<carrier_t<T>>(x);
@@ -28,7 +28,7 @@ std::basic_istream<Char, Traits>& operator>>(std::basic_istream<Char, Traits>& i
 }  // namespace narrow::inline NARROW_ABI
 
 #ifdef __cpp_lib_format
-/// With the format specifications of the carrier.
+/// Formats x as its carrier, with the format specifications of that.
 template <narrow::narrow_scalar T, class Char>
 struct std::formatter<T, Char> : std::formatter<narrow::carrier_t<T>, Char> {
   template <class Context> auto format(T x, Context& context) const {

@@ -27,6 +27,11 @@ template <std::floating_point Wide, arithmetic_operand T> constexpr Wide widened
 }
 template <std::floating_point Wide> constexpr Wide widened(literal x) { return x.value; }
 
+/// a, but b where b is to be `preferred` or a is NaN and b is not.
+template <class Result, class A, class B> constexpr Result chosen_number(bool preferred, A a, B b) {
+  return preferred || (!is_number(a) && is_number(b)) ? static_cast<Result>(b) : static_cast<Result>(a);
+}
+
 template <narrow_scalar T, class Word> constexpr T rounded(const unpacked<Word>& x) {
   return T(x, typename T::round_policy{}, typename T::overflow_policy{});
 }
@@ -41,7 +46,7 @@ template <narrow_scalar T> constexpr bool isinf(T x) noexcept {
   return false;
 }
 template <narrow_scalar T> constexpr bool isfinite(T x) noexcept { return !isnan(x) && !isinf(x); }
-/// Finite, and not zero or subnormal.
+/// Whether x is finite, and neither zero nor subnormal.
 template <narrow_scalar T> constexpr bool isnormal(T x) noexcept {
   if constexpr (narrow_float<T>)
     return isfinite(x) && (x.bits() & T::layout::magnitude_mask) >= T::layout::min_normal;
@@ -49,7 +54,7 @@ template <narrow_scalar T> constexpr bool isnormal(T x) noexcept {
 }
 template <narrow_scalar T> constexpr bool signbit(T x) noexcept { return unpack(x).of == sign::negative; }
 
-/// Exact; the most negative number of a fixed format saturates or wraps.
+/// |x|, exact; the most negative number of a fixed format saturates or wraps.
 template <narrow_scalar T> constexpr T abs(T x) noexcept(noexcept(-x)) {
   if constexpr (narrow_float<T>) {
     if (!T::layout::has_negative_zero && isnan(x)) return x;  // fnuz: the sign bit is part of the NaN
@@ -79,8 +84,8 @@ template <narrow_float T> constexpr T fma(T a, T b, T c) noexcept(T::cannot_thro
 template <narrow_scalar T> constexpr const T& min(const T& a, const T& b) noexcept { return b < a ? b : a; }
 template <narrow_scalar T> constexpr const T& max(const T& a, const T& b) noexcept { return a < b ? b : a; }
 
-/// The functions of <cmath>: that of double, rounded once more; wrong only where the double is within its own
-/// error of a point at which the rounding changes.
+/// The functions of <cmath> compute in double and round the result once more: wrong only where the double is
+/// within its own error of a point at which the rounding changes.
 #define NARROW_UNARY(function)                                           \
   template <narrow_scalar T> T function(T x) noexcept(T::cannot_throw) { \
     return static_cast<T>(std::function(detail::widened<double>(x)));    \
@@ -117,7 +122,7 @@ NARROW_UNARY(rint)
 NARROW_UNARY(nearbyint)
 #undef NARROW_UNARY
 
-/// With one narrow and one built-in argument the result has the type of their sum.
+/// Functions of two arguments give the type of their sum: of one narrow and one built-in argument, say.
 #define NARROW_BINARY(function)                                                                    \
   template <class A, class B>                                                                      \
   requires detail::mixable<A, B> detail::mixed_t<A, B> function(A a, B b)                          \
@@ -139,19 +144,13 @@ NARROW_BINARY(copysign)
 template <class A, class B>
 requires detail::mixable<A, B>
 constexpr detail::mixed_t<A, B> fmin(A a, B b) noexcept(detail::cannot_throw<detail::mixed_t<A, B>>) {
-  using result = detail::mixed_t<A, B>;
-  return detail::is_number(a) && !(b < a) ? static_cast<result>(a)
-         : detail::is_number(b)           ? static_cast<result>(b)
-                                          : static_cast<result>(a);
+  return detail::chosen_number<detail::mixed_t<A, B>>(b < a, a, b);
 }
 /// The larger number; where one argument is NaN, the other one.
 template <class A, class B>
 requires detail::mixable<A, B>
 constexpr detail::mixed_t<A, B> fmax(A a, B b) noexcept(detail::cannot_throw<detail::mixed_t<A, B>>) {
-  using result = detail::mixed_t<A, B>;
-  return detail::is_number(a) && !(a < b) ? static_cast<result>(a)
-         : detail::is_number(b)           ? static_cast<result>(b)
-                                          : static_cast<result>(a);
+  return detail::chosen_number<detail::mixed_t<A, B>>(a < b, a, b);
 }
 
 }  // namespace narrow::inline NARROW_ABI

@@ -9,6 +9,7 @@
 #include "convert.hpp"
 #include "format/catalog.hpp"
 #include "format/limits.hpp"
+#include "format_name.hpp"
 #include "io.hpp"
 #include "isa.hpp"
 #include "math.hpp"

@@ -450,6 +450,12 @@ TEST_CASE("options out of range are named with their value and range") {
   CHECK(message_of({.min_scale = 8, .max_scale = 4}) ==
         "narrow::loss_scaler: min_scale is 8, must be in [1.1754943508222875e-38, 4]");
   CHECK(message_of({.max_scale = infinity}).find("max_scale is inf") != std::string::npos);
+  // Of several options the one that bounds the others is named.
+  CHECK(message_of({.max_scale = -1}).find("max_scale is -1") != std::string::npos);
+  CHECK(message_of({.max_scale = std::bit_cast<float>(0x7fc00000u)}).find("max_scale is nan") !=
+        std::string::npos);
+  CHECK(message_of({.growth_interval = std::numeric_limits<int>::min()})
+            .find("growth_interval is -2147483648") != std::string::npos);
   CHECK(message_of({.init_scale = 3, .min_scale = 4, .max_scale = 8}) ==
         "narrow::loss_scaler: init_scale is 3, must be in [4, 8]");
   CHECK(message_of({.init_scale = 9, .min_scale = 4, .max_scale = 8}).find("init_scale is 9") !=

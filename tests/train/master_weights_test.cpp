@@ -67,6 +67,20 @@ TEMPLATE_LIST_TEST_CASE("the view is the rounded master copy", "", narrow::all_f
   CHECK(same_codes(weights.weights(), restored.weights()));
 }
 
+TEST_CASE("a saved state says what its codes mean, without policies") {
+  using narrow::specials;
+  const auto begins = [](const auto& weights, const std::string& type) {
+    return narrow_test::saved(weights).starts_with("narrow::master_weights<" + type + "> {");
+  };
+  CHECK(begins(master_weights<fp16>(), "floating<5,10,ieee>"));
+  CHECK(begins(master_weights<narrow::fp8_e4m3fn>(), "floating<4,3,fn>"));
+  CHECK(begins(master_weights<narrow::fp8_e5m2fnuz>(), "floating<5,2,fnuz>"));
+  CHECK(begins(master_weights<narrow::fp4_e2m1>(), "floating<2,1,none>"));
+  CHECK(begins(master_weights<narrow::floating<5, 10, specials::ieee, stochastic>>(), "floating<5,10,ieee>"));
+  CHECK(begins(master_weights<narrow::fixed<8, 4>>(), "fixed<8,4>"));
+  CHECK(begins(master_weights<narrow::fixed<8, 4, stochastic, narrow::overflow::wrap>>(), "fixed<8,4>"));
+}
+
 TEST_CASE("updates below half a unit of the narrow weight accumulate in the master copy") {
   master_weights<fp16> weights(std::vector<float>{1});
   fp16 alone = 1;

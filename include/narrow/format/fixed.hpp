@@ -6,6 +6,11 @@
 
 namespace narrow::inline NARROW_ABI {
 
+namespace detail {
+/// The most bits that a fixed-point number has.
+inline constexpr int max_word_length = 32;
+}  // namespace detail
+
 /// A two's complement number of WL bits, FL of them after the binary point: k 2^-FL with -2^(WL-1) <= k <
 /// 2^(WL-1).
 ///
@@ -18,7 +23,8 @@ namespace narrow::inline NARROW_ABI {
 /// Special   NaN, 0 / 0 and the root of a negative number give 0; infinity and x / 0 saturate.
 /// Size      WL bits, rounded up to 1, 2 or 4 bytes, sign-extended. Trivially copyable.
 template <int WL, int FL, class Round, class Overflow> class fixed {
-  static_assert(2 <= WL && WL <= 32, "narrow::fixed<WL, FL>: the word length WL must be 2 to 32 bits");
+  static_assert(2 <= WL && WL <= detail::max_word_length,
+                "narrow::fixed<WL, FL>: the word length WL must be 2 to 32 bits");
   static_assert(0 <= FL && FL < WL, "narrow::fixed<WL, FL>: the fraction length FL must be 0 to WL - 1");
   static_assert(rounding_policy<Round>,
                 "narrow::fixed: Round must be a rounding policy, see narrow::rounding");
@@ -61,7 +67,8 @@ template <int WL, int FL, class Round, class Overflow> class fixed {
     return static_cast<carrier>(mantissa_) * step;
   }
 
-  /// The number taken apart, and back with one rounding: what the operators are made of.
+  /// The operators are made of this function, which takes a number apart, and of the constructor from an
+  /// unpacked number, which rounds once.
   friend constexpr detail::unpacked<std::uint64_t> unpack(fixed x) noexcept {
     auto result = detail::unpack(x.mantissa_);
     result.exponent = -FL;

@@ -49,7 +49,7 @@ template <int E, int M, specials Specials, class Round, class Overflow> class fl
   requires(!std::same_as<T, floating>) constexpr explicit floating(T x) noexcept(cannot_throw)
       : floating(unpack(x), Round{}, Overflow{}) {}
 
-  /// `bits` beyond the format's width are dropped.
+  /// The number with code `bits`, of which the lower 1 + E + M bits count.
   static constexpr floating from_bits(bits_type bits) noexcept {
     floating result{};
     result.bits_ = static_cast<bits_type>(bits & (layout::sign_mask | layout::magnitude_mask));
@@ -59,7 +59,8 @@ template <int E, int M, specials Specials, class Round, class Overflow> class fl
 
   constexpr operator float() const noexcept { return std::bit_cast<float>(widened_bits()); }
 
-  /// The number taken apart, and back with one rounding: what the operators are made of.
+  /// The operators are made of this function, which takes a number apart, and of the constructor from an
+  /// unpacked number, which rounds once.
   friend constexpr detail::unpacked<std::uint64_t> unpack(floating x) noexcept {
     return detail::unpack_code<layout>(x.bits_);
   }

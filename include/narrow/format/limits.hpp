@@ -13,25 +13,34 @@ constexpr int decimal_digits(int n) {
   return static_cast<int>(static_cast<std::int64_t>(n) * 30103 / 100000);
 }
 
-template <class Round> inline constexpr std::float_round_style round_style = std::round_indeterminate;
-template <>
-inline constexpr std::float_round_style round_style<rounding::nearest_even> = std::round_to_nearest;
-template <>
-inline constexpr std::float_round_style round_style<rounding::nearest_away> = std::round_to_nearest;
-template <>
-inline constexpr std::float_round_style round_style<rounding::toward_zero> = std::round_toward_zero;
-template <>
-inline constexpr std::float_round_style round_style<rounding::upward> = std::round_toward_infinity;
-template <>
-inline constexpr std::float_round_style round_style<rounding::downward> = std::round_toward_neg_infinity;
+/// Which of the standard's styles a rounding policy has: from what it answers for fractions just above 0,
+/// just below and above one half and just below 1, of even and of odd numbers. A policy that has state, tells
+/// elements apart or cannot be asked in a constant expression is indeterminate.
+template <class Round>
+inline constexpr std::float_round_style round_style = [] {
+  using rounding::tail;
+  if constexpr (
+      std::is_empty_v<Round> && !requires(const Round& round) { round.at(0); } &&
+      requires { typename std::bool_constant<Round{}.away(tail{})>; }) {
+    constexpr auto answers = [](sign of) {
+      unsigned result = 0;
+      for (const bool odd : {false, true})
+        for (const std::uint64_t fraction :
+             {std::uint64_t{1}, tail::half - 1, tail::half + 1, ~std::uint64_t{0}})
+          result = 2 * result + (Round{}.away(tail{of, odd, fraction, false}) ? 1 : 0);
+      return result;
+    };
+    constexpr unsigned never = 0, always = 0b1111'1111, above_half = 0b0011'0011;
+    constexpr unsigned up = answers(sign::positive), down = answers(sign::negative);
+    if (up == above_half && down == above_half) return std::round_to_nearest;
+    if (up == never && down == never) return std::round_toward_zero;
+    if (up == always && down == never) return std::round_toward_infinity;
+    if (up == never && down == always) return std::round_toward_neg_infinity;
+  }
+  return std::round_indeterminate;
+}();
 
-/// Half a unit in the last place, or one where the mode is not to nearest. T's own policy has no part in it:
-/// a stochastic one would draw.
-template <class T> constexpr T round_error(std::float_round_style style) {
-  return narrow_cast<T>(style == std::round_to_nearest ? 0.5f : 1.0f, rounding::toward_zero{});
-}
-
-struct limits_of_narrow {
+template <class T> struct limits_of_narrow {
   static constexpr bool is_specialized = true;
   static constexpr bool is_signed = true;
   static constexpr bool is_integer = false;
@@ -40,13 +49,19 @@ struct limits_of_narrow {
   static constexpr bool traps = false;
   static constexpr bool tinyness_before = false;
   static constexpr bool has_denorm_loss = false;
+  static constexpr std::float_round_style round_style = detail::round_style<typename T::round_policy>;
+  /// Half a unit in the last place, or one where the mode is not to nearest. T's own policy has no part in
+  /// it: a stochastic one would draw.
+  static constexpr T round_error() noexcept {
+    return narrow_cast<T>(round_style == std::round_to_nearest ? 0.5f : 1.0f, rounding::toward_zero{});
+  }
 };
 
 }  // namespace narrow::inline NARROW_ABI::detail
 
 template <int E, int M, narrow::specials Specials, class Round, class Overflow>
 class std::numeric_limits<narrow::floating<E, M, Specials, Round, Overflow>>
-    : public narrow::detail::limits_of_narrow {
+    : public narrow::detail::limits_of_narrow<narrow::floating<E, M, Specials, Round, Overflow>> {
   using T = narrow::floating<E, M, Specials, Round, Overflow>;
   using layout = typename T::layout;
 
@@ -57,7 +72,6 @@ class std::numeric_limits<narrow::floating<E, M, Specials, Round, Overflow>>
   static constexpr bool has_quiet_NaN = layout::has_nan;
   static constexpr bool has_signaling_NaN = layout::has_payload && M > 1;
   static constexpr std::float_denorm_style has_denorm = std::denorm_present;
-  static constexpr std::float_round_style round_style = narrow::detail::round_style<Round>;
   static constexpr bool is_iec559 =
       Specials == narrow::specials::ieee && std::is_same_v<Overflow, narrow::overflow::ieee>;
 
@@ -83,7 +97,6 @@ class std::numeric_limits<narrow::floating<E, M, Specials, Round, Overflow>>
   static constexpr T epsilon() noexcept {
     return narrow::narrow_cast<T>(1.0f / static_cast<float>(1 << M), narrow::rounding::toward_zero{});
   }
-  static constexpr T round_error() noexcept { return narrow::detail::round_error<T>(round_style); }
   static constexpr T infinity() noexcept {
     return has_infinity ? T::from_bits(layout::infinity) : T::from_bits(0);
   }
@@ -99,7 +112,8 @@ class std::numeric_limits<narrow::floating<E, M, Specials, Round, Overflow>>
 };
 
 template <int WL, int FL, class Round, class Overflow>
-class std::numeric_limits<narrow::fixed<WL, FL, Round, Overflow>> : public narrow::detail::limits_of_narrow {
+class std::numeric_limits<narrow::fixed<WL, FL, Round, Overflow>>
+    : public narrow::detail::limits_of_narrow<narrow::fixed<WL, FL, Round, Overflow>> {
   using T = narrow::fixed<WL, FL, Round, Overflow>;
 
  public:
@@ -110,7 +124,6 @@ class std::numeric_limits<narrow::fixed<WL, FL, Round, Overflow>> : public narro
   static constexpr bool has_signaling_NaN = false;
   static constexpr bool is_iec559 = false;
   static constexpr std::float_denorm_style has_denorm = std::denorm_absent;
-  static constexpr std::float_round_style round_style = narrow::detail::round_style<Round>;
 
   static constexpr int digits = WL - 1;
   static constexpr int digits10 = narrow::detail::decimal_digits(WL - 1);
@@ -131,7 +144,6 @@ class std::numeric_limits<narrow::fixed<WL, FL, Round, Overflow>> : public narro
   }
   static constexpr T denorm_min() noexcept { return min(); }
   static constexpr T epsilon() noexcept { return min(); }
-  static constexpr T round_error() noexcept { return narrow::detail::round_error<T>(round_style); }
   static constexpr T infinity() noexcept { return T::from_bits(0); }
   static constexpr T quiet_NaN() noexcept { return T::from_bits(0); }
   static constexpr T signaling_NaN() noexcept { return T::from_bits(0); }

@@ -58,7 +58,8 @@ constexpr auto with_unpacked(const A& a, const B& b, F f) {
   return f(widened<Word>(x), widened<Word>(y));
 }
 
-// Of fixed-point numbers `of_mantissas` is the exact result, with so many times their fraction length.
+// What an operation does: `exact` to unpacked numbers, `native` to built-in ones. For fixed-point numbers
+// with fraction length FL, `of_mantissas` is the exact result in units of 2^-(FL fraction_lengths).
 
 struct plus {
   static constexpr int fraction_lengths = 1;
@@ -86,10 +87,10 @@ struct over {
   template <class U> static constexpr U exact(const U& a, const U& b, sign) { return divide(a, b); }
 };
 
-/// Whether a fixed-point number that wraps does not change by adding it: it has at most 32 bits.
+/// Whether x is certain to be a multiple of 2^max_word_length: adding it does not change a fixed-point number
+/// that wraps.
 template <class Word> constexpr bool is_multiple_of_words(const unpacked<Word>& x) {
-  constexpr int longest_word = 32;
-  return x.what == kind::finite && x.exponent >= longest_word;
+  return x.what == kind::finite && x.exponent >= max_word_length;
 }
 
 /// k 2^-(FL + down), rounded once.
@@ -151,44 +152,30 @@ constexpr mixed_t<A, B> apply(A a, B b) noexcept(cannot_throw<mixed_t<A, B>>) {
 
 }  // namespace detail
 
-template <class A, class B>
-requires detail::mixable<A, B>
-constexpr detail::mixed_t<A, B> operator+(A a, B b) noexcept(detail::cannot_throw<detail::mixed_t<A, B>>) {
-  return detail::apply<detail::plus>(a, b);
-}
-template <class A, class B>
-requires detail::mixable<A, B>
-constexpr detail::mixed_t<A, B> operator-(A a, B b) noexcept(detail::cannot_throw<detail::mixed_t<A, B>>) {
-  return detail::apply<detail::minus>(a, b);
-}
-template <class A, class B>
-requires detail::mixable<A, B>
-constexpr detail::mixed_t<A, B> operator*(A a, B b) noexcept(detail::cannot_throw<detail::mixed_t<A, B>>) {
-  return detail::apply<detail::times>(a, b);
-}
-template <class A, class B>
-requires detail::mixable<A, B>
-constexpr detail::mixed_t<A, B> operator/(A a, B b) noexcept(detail::cannot_throw<detail::mixed_t<A, B>>) {
-  return detail::apply<detail::over>(a, b);
-}
-
-/// As for the built-in types, `a op= b` is `a = a op b`.
-template <narrow_scalar A, class B>
-requires detail::mixable<A, B>
-constexpr A& operator+=(A& a, B b) noexcept(A::cannot_throw) { return a = static_cast<A>(a + b); }
-template <narrow_scalar A, class B>
-requires detail::mixable<A, B>
-constexpr A& operator-=(A& a, B b) noexcept(A::cannot_throw) { return a = static_cast<A>(a - b); }
-template <narrow_scalar A, class B>
-requires detail::mixable<A, B>
-constexpr A& operator*=(A& a, B b) noexcept(A::cannot_throw) { return a = static_cast<A>(a * b); }
-template <narrow_scalar A, class B>
-requires detail::mixable<A, B>
-constexpr A& operator/=(A& a, B b) noexcept(A::cannot_throw) { return a = static_cast<A>(a / b); }
+/// A op B for two numbers of a narrow type, or one and a number of a built-in type; `a op= b` is `a = a op
+/// b`, as for the built-in types. Two different narrow types do not meet by accident, in the float that both
+/// convert to: convert one of them.
+#define NARROW_OPERATOR(op, operation)                                                                     \
+  template <class A, class B>                                                                              \
+  requires detail::mixable<A, B>                                                                           \
+  constexpr detail::mixed_t<A, B> operator op(A a,                                                         \
+                                              B b) noexcept(detail::cannot_throw<detail::mixed_t<A, B>>) { \
+    return detail::apply<detail::operation>(a, b);                                                         \
+  }                                                                                                        \
+  template <narrow_scalar A, class B>                                                                      \
+  requires detail::mixable<A, B>                                                                           \
+  constexpr A& operator op##=(A& a, B b) noexcept(A::cannot_throw) { return a = static_cast<A>(a op b); }  \
+  template <narrow_scalar A, narrow_scalar B>                                                              \
+  requires(!std::same_as<A, B>) void operator op(A, B) = delete;
+NARROW_OPERATOR(+, plus)
+NARROW_OPERATOR(-, minus)
+NARROW_OPERATOR(*, times)
+NARROW_OPERATOR(/, over)
+#undef NARROW_OPERATOR
 
 template <narrow_scalar T> constexpr T operator+(T x) noexcept { return x; }
 
-/// Exact, NaN included; the most negative number of a fixed format saturates or wraps.
+/// -x, exact, NaN included; the most negative number of a fixed format saturates or wraps.
 template <narrow_float T> constexpr T operator-(T x) noexcept {
   using layout = typename T::layout;
   if (!layout::has_negative_zero && (x.bits() & layout::magnitude_mask) == 0) return x;
@@ -211,7 +198,8 @@ template <narrow_scalar T> constexpr T operator--(T& x, int) noexcept(T::cannot_
   return before;
 }
 
-/// By exact value, from the bits: right under -ffast-math and flush-to-zero too. NaN is unordered.
+/// The order of the exact values, NaN unordered. It is found from the bits, and so is right under -ffast-math
+/// and flush-to-zero too.
 template <class A, class B>
 requires detail::mixable<A, B>
 constexpr std::partial_ordering operator<=>(A a, B b) noexcept {
@@ -226,15 +214,7 @@ template <class A, class B>
 requires detail::mixable<A, B>
 constexpr bool operator==(A a, B b) noexcept { return (a <=> b) == 0; }
 
-// Two different narrow types do not meet by accident, in the float that both convert to: convert one of them.
-template <narrow_scalar A, narrow_scalar B>
-requires(!std::same_as<A, B>) void operator+(A, B) = delete;
-template <narrow_scalar A, narrow_scalar B>
-requires(!std::same_as<A, B>) void operator-(A, B) = delete;
-template <narrow_scalar A, narrow_scalar B>
-requires(!std::same_as<A, B>) void operator*(A, B) = delete;
-template <narrow_scalar A, narrow_scalar B>
-requires(!std::same_as<A, B>) void operator/(A, B) = delete;
+// Nor do two different narrow types compare by accident.
 template <narrow_scalar A, narrow_scalar B>
 requires(!std::same_as<A, B>) bool operator==(A, B) = delete;
 template <narrow_scalar A, narrow_scalar B>
@@ -256,7 +236,7 @@ requires narrow_scalar<From> || detail::arithmetic_value<From>
 
 }  // namespace narrow::inline NARROW_ABI
 
-/// That of their sum. What `std::ranges::find(numbers, 0.5f)` asks for.
+/// The common type is that of the sum. `std::ranges::find(numbers, 0.5f)` asks for it.
 template <narrow::narrow_scalar A, narrow::detail::arithmetic_operand B> struct std::common_type<A, B> {
   using type = narrow::detail::mixed_t<A, B>;
 };

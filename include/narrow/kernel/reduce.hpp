@@ -49,6 +49,16 @@ inline void add_quotients(const float* from, double divisor, double* to, index n
   enter([&](kernel_set t) { add_quotients(t, from, divisor, to, n, sums); });
 }
 
+/// x[i] *= factor, each product rounded to float.
+inline void scale_in_place(float* x, index n, float factor) {
+  enter([&](kernel_set t) {
+    if (const auto kernel = t.get<&kernel_table::combine>())
+      kernel(x, tile_shape::line(n), factor, 0, x);
+    else
+      for (index i = 0; i < n; ++i) x[i] *= factor;
+  });
+}
+
 }  // namespace narrow::inline NARROW_ABI::kernel
 
 NARROW_STRICT_END

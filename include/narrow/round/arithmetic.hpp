@@ -103,7 +103,8 @@ constexpr unpacked<Word> divide(unpacked<Word> a, unpacked<Word> b,
   return {kind::finite, of, rest != 0, exponent, quotient};
 }
 
-/// How many of its bits a root has.
+/// How many bits `long_root` finds: more than twice as many as the widest result has, and few enough that the
+/// remainder fits a word.
 template <class Word> inline constexpr int root_bits = bits_of<Word> - 8;
 
 /// The square root of a word of which one of the upper two bits is set, followed by zeros without end: its
@@ -125,7 +126,7 @@ template <class Word> constexpr std::pair<Word, Word> long_root(Word radicand) {
   return {root, remainder};
 }
 
-/// The same from the root of a double, whose last bits Newton's step and the remainder put right, whatever
+/// `long_root` from the root of a double, whose last bits Newton's step and the remainder put right, whatever
 /// the rounding mode was.
 inline std::pair<std::uint64_t, std::uint64_t> quick_root(std::uint64_t radicand) {
   constexpr int bits = root_bits<std::uint64_t>, up = 2 * bits - 64;
@@ -181,7 +182,7 @@ constexpr std::partial_ordering compare(const unpacked<Word>& a, const unpacked<
   return negative(a) ? 0 <=> magnitude : magnitude;
 }
 
-/// The same of two codes of a floating format of at most 32 bits.
+/// Order by value of two codes of a floating format of at most 32 bits.
 template <class Layout>
 constexpr std::partial_ordering compare_codes(typename Layout::bits_type a, typename Layout::bits_type b) {
   if (Layout::is_nan(a) || Layout::is_nan(b)) return std::partial_ordering::unordered;

@@ -20,6 +20,7 @@ template <int E, int M, specials Specials> struct layout {
   static constexpr int exponent_bits = E;
   static constexpr int mantissa_bits = M;
   static constexpr int width = 1 + E + M;
+  static constexpr specials special_values = Specials;
   using bits_type = uint_at_least<width>;
 
   static constexpr bits_type ones(int count) { return static_cast<bits_type>((bits_type{1} << count) - 1); }
@@ -79,7 +80,7 @@ inline constexpr std::uint64_t largest_float_bits =
 constexpr bool is_positive(float x) { return std::bit_cast<std::uint32_t>(x) - 1 < binary32::infinity - 1; }
 constexpr bool is_positive(double x) { return std::bit_cast<std::uint64_t>(x) - 1 < binary64::infinity - 1; }
 
-/// 2^exponent, -149 <= exponent <= 127.
+/// 2^exponent for -149 <= exponent <= 127, the range of float.
 constexpr float power_of_two(int exponent) {
   constexpr int lowest = binary32::min_quantum;
   const int normal = exponent - binary32::min_exponent;

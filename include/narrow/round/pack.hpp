@@ -16,8 +16,8 @@ template <rounding_policy Round> constexpr sign sign_of_zero_sum(const Round& ro
              : sign::positive;
 }
 
-/// |x| in units of 2^quantum, rounded to an integer. Asks the policy once. The result, before rounding, fits
-/// a word.
+/// |x| in units of 2^quantum, rounded to an integer by one question to the policy. Before rounding, the
+/// result has to fit a word.
 template <class Word, rounding_policy Round>
 constexpr Word round_to_multiple(const unpacked<Word>& x, int quantum, const Round& round) {
   constexpr int W = bits_of<Word>;
@@ -45,8 +45,8 @@ constexpr Word round_to_multiple(const unpacked<Word>& x, int quantum, const Rou
   return kept + (round.away(tail) ? 1 : 0);
 }
 
-/// The code of x in a floating format. Any sign, exponent and significand; NaNs become quiet and keep sign
-/// and the leading bits of the payload where the format has them.
+/// The code of x, of any sign, exponent and significand, in a floating format. NaNs become quiet and keep
+/// their sign and the leading bits of the payload where the format has them.
 template <class Layout, class Word, rounding_policy Round, overflow_policy Overflow>
 constexpr typename Layout::bits_type pack_code(const unpacked<Word>& x, const Round& round, Overflow) {
   static_assert(!std::same_as<Overflow, overflow::wrap>,
@@ -125,8 +125,9 @@ constexpr std::int32_t mantissa_of(const unpacked<Word>& x, int wl, int fl, cons
   return static_cast<std::int32_t>((wrapped & above) != 0 ? value - (std::int64_t{1} << wl) : value);
 }
 
-/// The same of the exact k 2^-(fl + down), 0 <= down < its bits; without branches that depend on the sign of
-/// k, which a processor cannot foresee.
+/// The two's complement mantissa of the exact k 2^-(fl + down) with word length wl and fraction length fl,
+/// for `down` from 0 to the bits of k less one. No branch depends on the sign of k, which a processor cannot
+/// foresee.
 template <class Int, rounding_policy Round, overflow_policy Overflow>
 constexpr std::int32_t mantissa_of(Int k, int down, int wl, const Round& round, Overflow) {
   using Word = uint_at_least<8 * sizeof(Int)>;

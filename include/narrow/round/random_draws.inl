@@ -1,5 +1,5 @@
-// Random numbers under one key, included once here and in the namespace of each instruction set, inside its
-// target region. No include guard, on purpose.
+// Random numbers under one key. random.hpp includes this file, and so does each instruction set in its
+// namespace and target region. No include guard, on purpose.
 
 /// 32 uniformly distributed bits for an index or each of several. Under one key this is a permutation of the
 /// lower half of the index; the second key word enters between the multiplications, so that streams of
@@ -11,12 +11,12 @@ struct random_draws {
   template <class Words> constexpr Words operator()(Words index) const {
     return mixed(Words(index + key.before));
   }
-  /// Of an index that key.before was added to.
+  /// The bits for an index that key.before was added to.
   template <class Words> constexpr Words mixed(Words x) const {
     x = upper_half(x);
     return x ^ (x >> 16);
   }
-  /// The same, but only the upper 16 bits are right.
+  /// The bits for an index that key.before was added to, of which only the upper 16 are right.
   template <class Words> constexpr Words upper_half(Words x) const {
     x = (x ^ (x >> 16)) * 0x7feb'352du;
     x ^= key.between;

@@ -27,7 +27,6 @@ struct tail {
   static constexpr std::uint64_t half = std::uint64_t{1} << 63;
 
   constexpr bool inexact() const noexcept { return fraction != 0 || sticky; }
-  constexpr bool above_half() const noexcept { return fraction > half - (sticky ? 1u : 0u); }
   constexpr bool at_least_half() const noexcept { return fraction >= half; }
 };
 
@@ -106,7 +105,8 @@ class stochastic {
 
 }  // namespace rounding
 
-/// A type with the two members described above. Policies of the user's own work wherever the library's do.
+/// A type with the members `away` and `overflows_to_infinity`, see namespace rounding. Policies of the user's
+/// own work wherever the library's do.
 template <class T>
 concept rounding_policy = std::copyable<T> && requires(const T& policy, const rounding::tail& t, sign s) {
   { policy.away(t) } -> std::same_as<bool>;

@@ -46,7 +46,7 @@ template <class Wide, class Word> constexpr unpacked<Wide> widened(const unpacke
   return {x.what, x.of, x.sticky, x.exponent, static_cast<Wide>(Wide{x.significand} << shift)};
 }
 
-/// From the code of a floating format of up to 64 bits.
+/// Takes the code of a floating format of up to 64 bits apart.
 template <class Layout> constexpr unpacked<std::uint64_t> unpack_code(typename Layout::bits_type bits) {
   constexpr int M = Layout::mantissa_bits;
   const sign of = (bits & Layout::sign_mask) != 0 ? sign::negative : sign::positive;
@@ -80,7 +80,8 @@ template <std::integral T> constexpr unpacked<word_for<T>> unpack(T x) {
           magnitude};
 }
 
-/// Without a word to spare: for conversion alone. (std::integral does not count them in strict mode.)
+/// A 128-bit integer taken apart, for conversion alone: the arithmetic would need a longer word.
+/// (std::integral does not count these types in strict mode.)
 constexpr unpacked<uint128> unpack(uint128 x) {
   return {x != 0 ? kind::finite : kind::zero, sign::positive, false, 0, x};
 }
@@ -94,8 +95,8 @@ constexpr unpacked<uint128> unpack(int128 x) {
 /// The integer that an enumerator stands for.
 template <unscoped_enumeration T> constexpr auto unpack(T x) { return unpack(static_cast<number_t<T>>(x)); }
 
-/// Whatever format the platform gives `long double`; in constant expressions by exact scaling, since its
-/// padding cannot be read there.
+/// A long double taken apart, whatever its format on the platform; in constant expressions by exact scaling,
+/// since its padding cannot be read there.
 constexpr unpacked<uint128> unpack(long double x) {
   using limits = std::numeric_limits<long double>;
   static_assert(limits::digits == 64 || limits::digits == 53 || limits::digits == 113);

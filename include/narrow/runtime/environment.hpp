@@ -117,4 +117,11 @@ template <class T> inline T uncontracted(T product) {
   return product;
 }
 
+/// f() within a `float_environment`: how computations outside of kernels keep their bits. Not inlined, so
+/// that they keep to the floating point of the strict region that `f` is written in.
+template <class F> NARROW_KERNEL decltype(auto) with_float_environment(const F& f) {
+  const float_environment environment;
+  return f();
+}
+
 }  // namespace narrow::inline NARROW_ABI::detail

@@ -66,7 +66,9 @@ class adaptive_clip : detail::streamable<adaptive_clip> {
   adaptive_clip() = default;
 
   /// Throws std::invalid_argument naming the option that is out of range.
-  explicit adaptive_clip(const adaptive_clip_options& options) : options_(options) { check_options(); }
+  explicit adaptive_clip(const adaptive_clip_options& options) : options_(options) {
+    detail::saved_state::check(*this);
+  }
 
   const adaptive_clip_options& options() const { return options_; }
 
@@ -76,9 +78,11 @@ class adaptive_clip : detail::streamable<adaptive_clip> {
   /// Throws  std::invalid_argument naming both if the number of channels changes.
   template <class T>
   requires narrow_scalar<std::remove_const_t<T>> || std::floating_point<std::remove_const_t<T>>
-  void observe(matrix_view<T> gradient) { observe_matrix(matrix_view<const T>(gradient)); }
+  void observe(matrix_view<T> gradient) {
+    detail::with_float_environment([&] { observe_matrix(matrix_view<const T>(gradient)); });
+  }
 
-  /// The same for an Eigen expression, or a range, which is one channel: see `row_major` for ranges of more.
+  /// Observes an Eigen expression, or a range, which is one channel: see `row_major` for ranges of more.
   template <readable_array G>
   requires narrow_scalar<array_value_t<G>> || std::floating_point<array_value_t<G>>
   void observe(const G& gradient) {
@@ -92,11 +96,11 @@ class adaptive_clip : detail::streamable<adaptive_clip> {
   /// The largest finite magnitude of the last gradient: what the input gradient is quantised over.
   float max_abs() const { return max_abs_; }
 
-  /// What the discriminator said of the last gradient, for each clipping value.
+  /// How the discriminator classified the last gradient, for each clipping value.
   std::span<const gradient_distribution> distributions() const { return distributions_; }
 
-  /// How many elements of the last gradient are finite and beyond their clipping value, for each of these,
-  /// and together.
+  /// How many elements of the last gradient are finite and beyond their clipping value: for each clipping
+  /// value, and in all.
   std::span<const std::uint64_t> clipped_by_channel() const { return clipped_; }
   std::uint64_t clipped() const {
     std::uint64_t total = 0;
@@ -116,9 +120,8 @@ class adaptive_clip : detail::streamable<adaptive_clip> {
 
   bool per_layer() const { return options_.granularity == clip_granularity::per_layer; }
 
-  template <class T> NARROW_KERNEL void observe_matrix(matrix_view<const T> g) {
+  template <class T> void observe_matrix(matrix_view<const T> g) {
     using moments = detail::row_moments;
-    const detail::float_environment guard;
     const bool empty = g.rows == 0 || g.cols == 0;
     if (!empty && !per_layer() && !states_.empty())
       detail::check_shapes(std::ssize(states_) == g.rows, "narrow::adaptive_clip::observe", "gradient",
@@ -152,7 +155,7 @@ class adaptive_clip : detail::streamable<adaptive_clip> {
     }
   }
 
-  /// The recurrence of the inverted T. A state of 0 has not started.
+  /// s(t) from s(t-1) and max|g|; a state of 0 has not started.
   double advanced(double state, float largest) const {
     if (largest == 0) return state;
     const double kept = detail::uncontracted((1 - options_.k * options_.a) * state);
@@ -173,59 +176,40 @@ class adaptive_clip : detail::streamable<adaptive_clip> {
     clipped_.resize(channels);
   }
 
-  static constexpr std::string_view owner = "narrow::adaptive_clip";
-
-  void check_options() const {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    detail::check_parameter_inside(owner, "k", options_.k, 0, infinity);
-    detail::check_parameter_inside(owner, "a", options_.a, 0, infinity);
-    detail::check_parameter_inside(owner, "k a", options_.k * options_.a, 0, 2);
-    detail::check_parameter(owner, "lambda", options_.lambda, 0, 1);
-    detail::check_parameter(owner, "granularity", static_cast<double>(options_.granularity),
-                            static_cast<double>(clip_granularity::per_layer),
-                            static_cast<double>(clip_granularity::per_channel));
-  }
-
   static std::string state_type() { return "narrow::adaptive_clip"; }
 
-  template <class Archive, class Self> static void state(Archive& archive, Self& self) {
-    auto& options = self.options_;
-    archive("k", options.k);
-    archive("a", options.a);
-    archive("lambda", options.lambda);
-    archive("granularity", options.granularity);
-    archive("steps", self.steps_);
-    archive("nonfinite", self.nonfinite_);
-    archive("max_abs", self.max_abs_);
-    archive("states", self.states_);
-    archive("clips", self.clips_);
-    archive("distributions", self.distributions_);
-    archive("clipped", self.clipped_);
+  template <class Field, class Self> static void fields(Field& field, Self& self) {
+    using detail::each, detail::inside, detail::within;
+    using limits = std::numeric_limits<float>;
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    auto& o = self.options_;
+    field("k", o.k, inside(0, infinity));
+    field("a", o.a, inside(0, infinity));
+    field("lambda", o.lambda, within(0, 1));
+    field("granularity", o.granularity, within(clip_granularity::per_layer, clip_granularity::per_channel));
+    field("steps", self.steps_, within(0, detail::max_count));
+    field("nonfinite", self.nonfinite_);
+    field("max_abs", self.max_abs_, within(0, limits::max()));
+    field("states", self.states_, each(within(0, std::numeric_limits<double>::max())));
+    field("clips", self.clips_, each(within(limits::denorm_min(), limits::max())));
+    field("distributions", self.distributions_,
+          each(within(gradient_distribution::inverted_t, gradient_distribution::gaussian)));
+    field("clipped", self.clipped_);
   }
 
-  void check_state() const {
-    check_options();
-    constexpr float largest = std::numeric_limits<float>::max();
+  void check_relations() const {
+    detail::check_parameter(state_type(), "k a", options_.k * options_.a, detail::inside(0, 2));
     const auto channels = states_.size();
     if (clips_.size() != channels || distributions_.size() != channels || clipped_.size() != channels ||
         (per_layer() && channels > 1) || (steps_ == 0 && channels > 0))
       detail::fail<std::invalid_argument>("its sizes contradict one another");
-    detail::check_count(owner, "steps", steps_, 0);
-    detail::check_parameter(owner, "max_abs", max_abs_, 0, largest);
-    for (const double state : states_)
-      detail::check_parameter(owner, "a state", state, 0, std::numeric_limits<double>::max());
-    for (const float clip : clips_)
-      detail::check_parameter(owner, "a clip", clip, std::numeric_limits<float>::denorm_min(), largest);
-    for (const auto d : distributions_)
-      if (d != gradient_distribution::inverted_t && d != gradient_distribution::gaussian)
-        detail::fail<std::invalid_argument>("a distribution is neither");
   }
 
   adaptive_clip_options options_;
   std::uint64_t steps_ = 0;
   std::uint64_t nonfinite_ = 0;
   float max_abs_ = 0;
-  // One for each channel.
+  // Each of these vectors has one element for each channel.
   std::vector<double> states_;  // s(t), 0 until it starts
   std::vector<float> clips_;
   std::vector<gradient_distribution> distributions_;

@@ -12,17 +12,17 @@ namespace narrow::inline NARROW_ABI {
 struct array_layout {
   enum class sequence { flat, by_rows, by_columns };
 
-  sequence order = sequence::flat;  // flat: a range, which has a length but no shape
+  sequence order = sequence::flat;  ///< flat: a range, which has a length but no shape
   std::ptrdiff_t rows = 0, cols = 1;
 
   constexpr std::size_t size() const { return static_cast<std::size_t>(rows * cols); }
 
-  /// Where element (i, j) stands in the order.
+  /// The position of element (i, j) in the order of this layout.
   constexpr std::ptrdiff_t place(std::ptrdiff_t i, std::ptrdiff_t j) const {
     return order == sequence::by_columns ? j * rows + i : i * cols + j;
   }
 
-  /// Whether elements that correspond stand at the same place in both; a range corresponds in any order.
+  /// Whether corresponding elements have equal positions in both; a range corresponds in any order.
   constexpr bool same_places(const array_layout& other) const {
     return order == other.order || order == sequence::flat || other.order == sequence::flat || rows <= 1 ||
            cols <= 1;
@@ -42,8 +42,8 @@ struct array_layout {
   friend bool operator==(const array_layout&, const array_layout&) = default;
 };
 
-/// Whether it can be the layout of so many elements. By division: the product of two numbers from a file may
-/// overflow.
+/// Whether an array of `size` elements can have this layout. Computed by division: the product of rows and
+/// columns that were read from a file may overflow.
 constexpr bool is_layout_of(const array_layout& layout, std::ptrdiff_t size) {
   using sequence = array_layout::sequence;
   const auto [order, rows, cols] = layout;
@@ -53,7 +53,17 @@ constexpr bool is_layout_of(const array_layout& layout, std::ptrdiff_t size) {
          (rows == 0 || cols == 0 ? size == 0 : size % rows == 0 && size / rows == cols);
 }
 
-/// Who reads one array into another, for the message where their shapes do not match.
+namespace detail {
+/// The fields of a layout in a saved state, see `saved_state`.
+template <class Field, class Layout> void layout_fields(Field& field, Layout& layout) {
+  field("order", layout.order);
+  field("rows", layout.rows);
+  field("cols", layout.cols);
+}
+}  // namespace detail
+
+/// The names of a function and of the two arrays of which it reads one into the other, for the message where
+/// their shapes do not match.
 struct array_roles {
   std::string_view function, source, destination;
 };
@@ -128,7 +138,7 @@ concept writable_array_of =
 
 namespace detail {
 
-/// Elements in the order of a layout as the matrix that they are; those of a range lie in one row.
+/// The matrix that elements in the order of a layout are; a range is a matrix of one row.
 template <class T> matrix_view<T> as_matrix(std::span<T> elements, const array_layout& layout) {
   using order = array_layout::sequence;
   if (layout.order == order::flat) return {elements.data(), layout.cols, layout.rows, layout.rows, 1};

@@ -27,7 +27,7 @@ struct cost_model_options {
   friend bool operator==(const cost_model_options&, const cost_model_options&) = default;
 };
 
-/// A layer in one step.
+/// What the model has to know of a layer in one step.
 struct layer_cost {
   double operations = 0;  ///< multiplications and additions of its forward pass, in [0, 1e30]
   int word_length = 32;   ///< bits of its weights, in [1, 32]
@@ -49,20 +49,53 @@ class cost_model : detail::streamable<cost_model> {
   cost_model() = default;
 
   /// Throws std::invalid_argument naming the option that is out of range.
-  explicit cost_model(const cost_model_options& options) : options_(options) { check_options(); }
+  explicit cost_model(const cost_model_options& options) : options_(options) {
+    detail::saved_state::check(*this);
+  }
 
   const cost_model_options& options() const { return options_; }
 
   /// Adds a step. Throws std::invalid_argument naming what is out of range; nothing is then added.
-  NARROW_KERNEL void step(std::span<const layer_cost> layers) {
-    const detail::float_environment guard;
+  void step(std::span<const layer_cost> layers) {
+    detail::with_float_environment([&] { add(layers); });
+  }
+
+  /// How many steps were added.
+  std::uint64_t steps() const { return steps_; }
+
+  /// The costs of all steps, in operations times bits; `overhead()` is a part of them.
+  double costs() const {
+    return detail::with_float_environment([&] { return operations_ + overhead_; });
+  }
+  /// What switching formats costs in all steps, in operations times bits.
+  double overhead() const { return overhead_; }
+
+  /// Bits of the weights in the last step: of the model, at the end.
+  double size() const { return size_; }
+
+  /// Bits of the weights and their fp32 master copies, the mean of all steps; 0 before the first.
+  double memory() const {
+    return detail::with_float_environment(
+        [&] { return steps_ == 0 ? 0.0 : memory_ / static_cast<double>(steps_); });
+  }
+
+  /// How many times as fast as `other` this run is: bs_o accs_o costs_o / (bs accs costs). Both have steps.
+  double speed_up_over(const cost_model& other) const {
+    return detail::with_float_environment([&] { return other.weighted_costs() / weighted_costs(); });
+  }
+
+  friend bool operator==(const cost_model&, const cost_model&) = default;
+
+ private:
+  friend detail::saved_state;
+
+  static constexpr double max_value = 1e30;  // of an argument, so that no sum of products overflows
+
+  void add(std::span<const layer_cost> layers) {
     constexpr double backward_bits = 32;
     double operations = 0, overhead = 0, size = 0, memory = 0;
     for (const auto& layer : layers) {
-      detail::check_parameter(owner, "operations", layer.operations, 0, most);
-      detail::check_parameter(owner, "word_length", layer.word_length, 1, 32);
-      detail::check_parameter(owner, "weights", layer.weights, 0, most);
-      if (layer.lookback != 0) detail::check_parameter(owner, "lookback", layer.lookback, 1, most);
+      check(layer);
       operations += detail::uncontracted(layer.operations * (layer.word_length + backward_bits));
       size += detail::uncontracted(layer.weights * layer.word_length);
       memory += detail::uncontracted(layer.weights * (layer.word_length + backward_bits));
@@ -78,77 +111,42 @@ class cost_model : detail::streamable<cost_model> {
     ++steps_;
   }
 
-  std::uint64_t steps() const { return steps_; }
-
-  /// Of all steps, in operations times bits; overhead() is part of them.
-  NARROW_KERNEL double costs() const {
-    const detail::float_environment guard;
-    return operations_ + overhead_;
+  static void check(const layer_cost& layer) {
+    const auto check = [](std::string_view name, auto value, double low, double high) {
+      detail::check_parameter(state_type(), name, value, detail::within(low, high));
+    };
+    check("operations", layer.operations, 0, max_value);
+    check("word_length", layer.word_length, 1, 32);
+    check("weights", layer.weights, 0, max_value);
+    if (layer.lookback != 0) check("lookback", layer.lookback, 1, max_value);
   }
-  double overhead() const { return overhead_; }
-
-  /// Bits of the weights in the last step: of the model, at the end.
-  double size() const { return size_; }
-
-  /// Bits of the weights and their fp32 master copies, the mean of all steps; 0 before the first.
-  NARROW_KERNEL double memory() const {
-    const detail::float_environment guard;
-    return steps_ == 0 ? 0.0 : memory_ / static_cast<double>(steps_);
-  }
-
-  /// How many times as fast as `other` this run is: bs_o accs_o costs_o / (bs accs costs). Both have steps.
-  NARROW_KERNEL double speed_up_over(const cost_model& other) const {
-    const detail::float_environment guard;
-    return other.weighted_costs() / weighted_costs();
-  }
-
-  friend bool operator==(const cost_model&, const cost_model&) = default;
-
- private:
-  friend detail::saved_state;
-
-  static constexpr std::string_view owner = "narrow::cost_model";
-  static constexpr double most = 1e30;  // of what is given: no sum of products overflows
 
   double weighted_costs() const {
     return options_.batch_size * options_.accumulation_steps * (operations_ + overhead_);
   }
 
-  void check_options() const {
-    detail::check_parameter(owner, "batch_size", options_.batch_size, 1, most);
-    detail::check_parameter(owner, "accumulation_steps", options_.accumulation_steps, 1, most);
-    detail::check_parameter(owner, "max_lookback", options_.max_lookback, 1, most);
-    detail::check_parameter(owner, "max_resolution", options_.max_resolution, 2, most);
-  }
-
   static std::string state_type() { return "narrow::cost_model"; }
 
-  template <class Archive, class Self> static void state(Archive& archive, Self& self) {
-    auto& options = self.options_;
-    archive("batch_size", options.batch_size);
-    archive("accumulation_steps", options.accumulation_steps);
-    archive("max_lookback", options.max_lookback);
-    archive("max_resolution", options.max_resolution);
-    archive("steps", self.steps_);
-    archive("operations", self.operations_);
-    archive("overhead", self.overhead_);
-    archive("size", self.size_);
-    archive("memory", self.memory_);
-  }
-
-  void check_state() const {
-    check_options();
-    detail::check_count(owner, "steps", steps_, 0);
-    const double sums[] = {operations_, overhead_, size_, memory_},
-                 largest = std::numeric_limits<double>::max();
-    for (const double sum : sums) detail::check_parameter(owner, "a sum", sum, 0, steps_ == 0 ? 0 : largest);
+  template <class Field, class Self> static void fields(Field& field, Self& self) {
+    using detail::within;
+    auto& o = self.options_;
+    field("batch_size", o.batch_size, within(1, max_value));
+    field("accumulation_steps", o.accumulation_steps, within(1, max_value));
+    field("max_lookback", o.max_lookback, within(1, max_value));
+    field("max_resolution", o.max_resolution, within(2, max_value));
+    field("steps", self.steps_, within(0, detail::max_count));
+    const auto sum = within(0, self.steps_ == 0 ? 0.0 : std::numeric_limits<double>::max());
+    field("operations", self.operations_, sum);
+    field("overhead", self.overhead_, sum);
+    field("size", self.size_, sum);
+    field("memory", self.memory_, sum);
   }
 
   cost_model_options options_;
   std::uint64_t steps_ = 0;
-  double operations_ = 0, overhead_ = 0;  // of all steps, in operations times bits
-  double size_ = 0;                       // of the last step
-  double memory_ = 0;                     // of all steps
+  double operations_ = 0, overhead_ = 0;  // sums over all steps, in operations times bits
+  double size_ = 0;                       // bits, in the last step
+  double memory_ = 0;                     // bits, a sum over all steps
 };
 
 }  // namespace narrow::inline NARROW_ABI

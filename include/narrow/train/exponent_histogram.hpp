@@ -111,9 +111,10 @@ class exponent_histogram : detail::streamable<exponent_histogram> {
   std::uint64_t infinities() const { return infinities_; }
   std::uint64_t nans() const { return nans_; }
   std::uint64_t nonfinite() const { return detail::saturating_sum(infinities_, nans_); }
+  /// How many elements were counted.
   std::uint64_t total() const {
-    constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-    return all() > most ? most : static_cast<std::uint64_t>(all());
+    constexpr std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
+    return all() > largest ? largest : static_cast<std::uint64_t>(all());
   }
 
   /// The largest finite |x|, exact; 0 where there is none.
@@ -140,8 +141,8 @@ class exponent_histogram : detail::streamable<exponent_histogram> {
     draw(out, [](int) { return ""; });
   }
 
-  /// As `print`, and what becomes of each bin in F: whether it turns to zero (as `share_below<F>`), is
-  /// subnormal, or overflows (as `share_above<F>`).
+  /// The picture of `print` with a remark on each bin: whether its numbers turn to zero in F (as in
+  /// `share_below<F>`), are subnormal, or overflow (as in `share_above<F>`).
   template <narrow_float F> void print(std::ostream& out) const {
     draw(out, [](int exponent) {
       return exponent < lowest_exponent<F>() - 1  ? "to zero"
@@ -184,7 +185,7 @@ class exponent_histogram : detail::streamable<exponent_histogram> {
 
   static void count_more(std::uint64_t& count, std::uint64_t n) { count = detail::saturating_sum(count, n); }
 
-  // Sums of counts, for which two words have room.
+  // A sum of all counts needs more than 64 bits.
   static detail::uint128 sum(bin_map::const_iterator first, bin_map::const_iterator last) {
     detail::uint128 result = 0;
     for (; first != last; ++first) result += first->second;
@@ -202,8 +203,8 @@ class exponent_histogram : detail::streamable<exponent_histogram> {
 
   template <class Remark> void draw(std::ostream& out, const Remark& remark) const {
     constexpr double bar_length = 40;
-    std::uint64_t longest = std::max({zeros_, infinities_, nans_});
-    for (const auto& bin : bins_) longest = std::max(longest, bin.second);
+    std::uint64_t largest = std::max({zeros_, infinities_, nans_});
+    for (const auto& bin : bins_) largest = std::max(largest, bin.second);
     const detail::uint128 whole = all();
     std::string text = "    |x|         count    share\n";
     const auto line = [&](const std::string& label, std::uint64_t n, const char* what) {
@@ -211,15 +212,15 @@ class exponent_histogram : detail::streamable<exponent_histogram> {
       std::snprintf(columns, sizeof columns, "%7s %13s %6.2f %%  %-9s |", label.c_str(),
                     std::to_string(n).c_str(), 100 * ratio(n, whole), what);
       // At least one mark for what is there at all.
-      const auto marks = static_cast<std::size_t>(bar_length * ratio(n, longest) + (n != 0 ? 0.999 : 0.0));
+      const auto marks = static_cast<std::size_t>(bar_length * ratio(n, largest) + (n != 0 ? 0.999 : 0.0));
       text += columns + std::string(marks, '#') + "\n";
     };
     line("0", zeros_, "");
-    constexpr int longest_gap = 3;
+    constexpr int max_gap = 3;  // of empty bins that are drawn: more of them take less room as "..."
     for (auto bin = bins_.begin(); bin != bins_.end(); ++bin) {
       if (bin != bins_.begin()) {
         int empty = std::prev(bin)->first + 1;
-        if (bin->first - empty > longest_gap) {
+        if (bin->first - empty > max_gap) {
           text += "    ...\n";
           empty = bin->first;
         }
@@ -234,15 +235,15 @@ class exponent_histogram : detail::streamable<exponent_histogram> {
 
   static std::string state_type() { return "narrow::exponent_histogram"; }
 
-  template <class Archive, class Self> static void state(Archive& archive, Self& self) {
-    archive("bins", self.bins_);
-    archive("zeros", self.zeros_);
-    archive("infinities", self.infinities_);
-    archive("nans", self.nans_);
-    archive("max_abs", self.max_abs_);
+  template <class Field, class Self> static void fields(Field& field, Self& self) {
+    field("bins", self.bins_);
+    field("zeros", self.zeros_);
+    field("infinities", self.infinities_);
+    field("nans", self.nans_);
+    field("max_abs", self.max_abs_);
   }
 
-  void check_state() const {
+  void check_relations() const {
     using layout = detail::binary64;
     for (const auto& [exponent, count] : bins_)
       if (exponent < layout::min_quantum || exponent > layout::max_exponent || count == 0)

@@ -20,17 +20,17 @@ NARROW_STRICT_BEGIN
 
 namespace narrow::inline NARROW_ABI::detail {
 
-/// The sum of the squares that add(first, count, sums) adds to square_sums sums, for numbers from the first
-/// on; by several threads, and the same however many they are.
-template <class Add> NARROW_KERNEL double sum_of_squares(std::size_t n, const Add& add) {
-  constexpr kernel::index together = 1 << 16;
+/// The sum of n squares. add(first, count, sums) adds those of `count` numbers from number `first` on to
+/// square_sums sums. Several threads compute it, and the result does not depend on how many.
+template <class Add> double sum_of_squares(std::size_t n, const Add& add) {
+  constexpr kernel::index piece = 1 << 16;  // numbers to a partial sum: enough work for a thread to begin on
   const auto size = static_cast<kernel::index>(n);
-  std::vector<double> totals((n + together - 1) / together);
-  kernel::in_shares(size, together, 1, [&](kernel::index first, kernel::index count) {
-    for (const kernel::index end = first + count; first < end; first += together) {
+  std::vector<double> totals((n + piece - 1) / piece);
+  kernel::in_shares(size, piece, 1, [&](kernel::index first, kernel::index count) {
+    for (const kernel::index end = first + count; first < end; first += piece) {
       double sums[kernel::square_sums] = {};
-      add(first, std::min(together, end - first), sums);
-      double& total = totals[static_cast<std::size_t>(first / together)];
+      add(first, std::min(piece, end - first), sums);
+      double& total = totals[static_cast<std::size_t>(first / piece)];
       for (const double sum : sums) total += sum;
     }
   });
@@ -39,28 +39,26 @@ template <class Add> NARROW_KERNEL double sum_of_squares(std::size_t n, const Ad
   return result;
 }
 
-/// The sum of the squares, in double; not finite if and only if an element is not. The squares of floats are
-/// exact, and too few to overflow.
+/// The sum of the squares of x in double. It is not finite if and only if an element is not: squares of
+/// floats are exact in double, and less than 2^256.
 inline double squared_norm(std::span<const float> x) {
-  const float_environment guard;
   return sum_of_squares(x.size(), [&](kernel::index first, kernel::index count, double* sums) {
     kernel::add_squares(x.data() + first, count, sums);
   });
 }
 
-/// The sum of gradients, and what is needed of each alone.
+/// The sum of several gradients of one tensor, and of their squared norms.
 class gradient_window {
  public:
   gradient_window() = default;
-  /// Of gradients of so many elements.
+  /// A window of gradients of `size` elements.
   explicit gradient_window(std::size_t size) : sum_(size) {}
 
   std::uint64_t count() const { return count_; }
   std::size_t size() const { return sum_.size(); }
 
-  /// Adds g / divisor, whose squared norm is `squares`.
-  NARROW_KERNEL void add(std::span<const float> g, double divisor, double squares) {
-    const float_environment guard;
+  /// Adds the gradient g / divisor, of which `squares` is the squared norm.
+  void add(std::span<const float> g, double divisor, double squares) {
     squares_of_sum_ = sum_of_squares(g.size(), [&](kernel::index first, kernel::index count, double* sums) {
       kernel::add_quotients(g.data() + first, divisor, sum_.data() + first, count, sums);
     });
@@ -69,16 +67,10 @@ class gradient_window {
   }
 
   /// sum ||g|| / ||sum g|| of gradients of norm 1: at least 1, infinite where they cancel.
-  NARROW_KERNEL double diversity() const {
-    const float_environment guard;
-    return std::max(1.0, static_cast<double>(count_) / std::sqrt(squares_of_sum_));
-  }
+  double diversity() const { return std::max(1.0, static_cast<double>(count_) / std::sqrt(squares_of_sum_)); }
 
   /// sum ||g||^2 / ||sum g||^2: not finite where they cancel or all are zero.
-  NARROW_KERNEL double squared_diversity() const {
-    const float_environment guard;
-    return squares_ / squares_of_sum_;
-  }
+  double squared_diversity() const { return squares_ / squares_of_sum_; }
 
   void clear() {
     count_ = 0;
@@ -86,18 +78,16 @@ class gradient_window {
     sum_.assign(sum_.size(), 0);
   }
 
-  template <class Archive, class Self> static void state(Archive& archive, Self& self) {
-    archive("count", self.count_);
-    archive("squares", self.squares_);
-    archive("squares_of_sum", self.squares_of_sum_);
-    archive("sum", self.sum_);
+  template <class Field, class Self> static void fields(Field& field, Self& self) {
+    constexpr double largest = std::numeric_limits<double>::max();
+    field("count", self.count_);
+    field("squares", self.squares_, within(0, largest));
+    field("squares_of_sum", self.squares_of_sum_, within(0, largest));
+    field("sum", self.sum_);
   }
 
-  /// Throws std::invalid_argument unless it is a window of gradients of this layout.
-  void check(const array_layout& layout) const {
-    constexpr double most = std::numeric_limits<double>::max();
-    check_parameter("narrow::gradient_window", "squares", squares_, 0, most);
-    check_parameter("narrow::gradient_window", "squares_of_sum", squares_of_sum_, 0, most);
+  /// Throws std::invalid_argument unless gradients of this layout have the window's number of elements.
+  void check_layout(const array_layout& layout) const {
     if (!is_layout_of(layout, std::ssize(sum_)))
       detail::fail<std::invalid_argument>("a window of gradients contradicts their layout");
   }
@@ -119,6 +109,18 @@ inline void check_layouts(const array_layout& a, const array_layout& b, std::str
   if (!a.same_places(b))
     detail::fail<std::invalid_argument>(std::string(function) + ": " + std::string(role_a) + " and " +
                                         std::string(role_b) + " have different storage orders");
+}
+
+/// The layer of this name in a map from names to what has a `layout`; null where there is none. Throws
+/// std::invalid_argument unless the gradient's layout is that of the layer's gradients before.
+template <class Layers>
+typename Layers::mapped_type* known_layer(Layers& layers, std::string_view name, const array_layout& gradient,
+                                          std::string_view function) {
+  const auto known = layers.find(name);
+  if (known == layers.end()) return nullptr;
+  check_layouts(gradient, known->second.layout, function, "gradient",
+                "that of \"" + std::string(name) + "\" before");
+  return &known->second;
 }
 
 }  // namespace narrow::inline NARROW_ABI::detail

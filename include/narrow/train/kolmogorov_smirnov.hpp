@@ -67,36 +67,38 @@ struct inverted_t_distribution {
 
 /// The normal distribution of a sample's mean and standard deviation (the root of the mean square). Infinite
 /// elements and NaNs do not count; without any other it is the point 0.
-template <readable_array X> NARROW_KERNEL gaussian_distribution fit_gaussian(const X& x) {
-  const detail::float_environment guard;
-  const std::vector<double> sample = detail::sorted_sample(x);
-  if (sample.empty()) return {0, 0};
-  const auto n = static_cast<double>(sample.size());
-  const double pivot = sample[sample.size() / 2];
-  double sum = 0, squares = 0;
-  for (const double value : sample) sum += value - pivot;
-  const double off = sum / n;
-  for (const double value : sample) {
-    const double difference = value - pivot - off;
-    squares += detail::uncontracted(difference * difference);
-  }
-  return {pivot + off, std::sqrt(squares / n)};
+template <readable_array X> gaussian_distribution fit_gaussian(const X& x) {
+  return detail::with_float_environment([&]() -> gaussian_distribution {
+    const std::vector<double> sample = detail::sorted_sample(x);
+    if (sample.empty()) return {0, 0};
+    const auto n = static_cast<double>(sample.size());
+    const double pivot = sample[sample.size() / 2];
+    double sum = 0, squares = 0;
+    for (const double value : sample) sum += value - pivot;
+    const double off = sum / n;
+    for (const double value : sample) {
+      const double difference = value - pivot - off;
+      squares += detail::uncontracted(difference * difference);
+    }
+    return {pivot + off, std::sqrt(squares / n)};
+  });
 }
 
 /// The inverted T of a sample's largest magnitude and its share with |x| < eps. The standard deviation is an
 /// eps to begin with; an eps beyond the largest magnitude counts as that. Infinite elements and NaNs do not
 /// count. Throws std::invalid_argument unless eps is positive and finite.
-template <readable_array X> NARROW_KERNEL inverted_t_distribution fit_inverted_t(const X& x, double eps) {
-  const detail::float_environment guard;
-  detail::check_parameter_inside("narrow::fit_inverted_t", "eps", eps, 0,
-                                 std::numeric_limits<double>::infinity());
-  const std::vector<double> sample = detail::sorted_sample(x);
-  if (sample.empty()) return {0, 1, 0};
-  const double max = std::max(sample.back(), -sample.front());
-  if (eps >= max) return {max, 1, max};
-  const auto inside = std::lower_bound(sample.begin(), sample.end(), eps) -
-                      std::upper_bound(sample.begin(), sample.end(), -eps);
-  return {eps, static_cast<double>(inside) / static_cast<double>(sample.size()), max};
+template <readable_array X> inverted_t_distribution fit_inverted_t(const X& x, double eps) {
+  detail::check_parameter("narrow::fit_inverted_t", "eps", eps,
+                          detail::inside(0, std::numeric_limits<double>::infinity()));
+  return detail::with_float_environment([&]() -> inverted_t_distribution {
+    const std::vector<double> sample = detail::sorted_sample(x);
+    if (sample.empty()) return {0, 1, 0};
+    const double max = std::max(sample.back(), -sample.front());
+    if (eps >= max) return {max, 1, max};
+    const auto inside = std::lower_bound(sample.begin(), sample.end(), eps) -
+                        std::upper_bound(sample.begin(), sample.end(), -eps);
+    return {eps, static_cast<double>(inside) / static_cast<double>(sample.size()), max};
+  });
 }
 
 /// The Kolmogorov-Smirnov distance: the largest difference between the share of the sample up to a number and
@@ -106,18 +108,19 @@ template <readable_array X> NARROW_KERNEL inverted_t_distribution fit_inverted_t
 /// Cost     sorts a copy of the sample in double.
 /// Source   Zhao et al. (AAAI 2021), Figure 3b, with the fits above.
 template <readable_array X, distribution_function D>
-NARROW_KERNEL double kolmogorov_smirnov(const X& x, const D& distribution) {
-  const detail::float_environment guard;
-  const std::vector<double> sample = detail::sorted_sample(x);
-  const auto n = static_cast<double>(sample.size());
-  double distance = 0;
-  for (std::size_t first = 0, last; first < sample.size(); first = last) {
-    for (last = first + 1; last < sample.size() && sample[last] == sample[first];) ++last;
-    distance =
-        std::max({distance, std::fabs(static_cast<double>(first) / n - distribution.below(sample[first])),
-                  std::fabs(static_cast<double>(last) / n - distribution.up_to(sample[first]))});
-  }
-  return distance;
+double kolmogorov_smirnov(const X& x, const D& distribution) {
+  return detail::with_float_environment([&] {
+    const std::vector<double> sample = detail::sorted_sample(x);
+    const auto n = static_cast<double>(sample.size());
+    double distance = 0;
+    for (std::size_t first = 0, last; first < sample.size(); first = last) {
+      for (last = first + 1; last < sample.size() && sample[last] == sample[first];) ++last;
+      distance =
+          std::max({distance, std::fabs(static_cast<double>(first) / n - distribution.below(sample[first])),
+                    std::fabs(static_cast<double>(last) / n - distribution.up_to(sample[first]))});
+    }
+    return distance;
+  });
 }
 
 }  // namespace narrow::inline NARROW_ABI

@@ -28,11 +28,9 @@ namespace narrow::inline NARROW_ABI::detail {
 
 /// to[i] = from[i] / scale, as a product with the reciprocal rounded to float; `to` may be `from`, and where
 /// that changes nothing is not written to. Whether all of `from` is finite in float.
-template <class T> NARROW_KERNEL bool unscale(const T* from, float* to, std::size_t n, float scale) {
-  const float_environment guard;
-  constexpr std::size_t block = 1024;  // all passes over it find it in the nearest cache
+template <class T> bool unscale(const T* from, float* to, std::size_t n, float scale) {
+  constexpr std::size_t block = 2048;  // 8 KiB: all passes over it find it in the nearest cache
   const auto inverse = static_cast<float>(1.0 / double{scale});
-  const auto multiply = kernel::dispatch::instance().kernels().get<&kernel::kernel_table::combine>();
   std::atomic<bool> finite = true;
   kernel::in_shares(static_cast<std::ptrdiff_t>(n), block, 1, [&](std::ptrdiff_t first, std::ptrdiff_t all) {
     for (const std::ptrdiff_t end = first + all; first < end; first += block) {
@@ -41,11 +39,7 @@ template <class T> NARROW_KERNEL bool unscale(const T* from, float* to, std::siz
       if (static_cast<const void*>(from) != to)
         detail::convert(from + first, part, static_cast<std::size_t>(count), rounding::nearest_even{});
       if (kernel::count_nonfinite(matrix_view<const float>{part, count, 1, 1, count}) > 0) finite = false;
-      if (inverse == 1) continue;
-      if (multiply)
-        multiply(part, kernel::tile_shape::line(count), inverse, 0, part);
-      else
-        for (std::ptrdiff_t i = 0; i < count; ++i) part[i] *= inverse;
+      if (inverse != 1) kernel::scale_in_place(part, count, inverse);
     }
   });
   return finite;
@@ -103,7 +97,7 @@ class loss_scaler : detail::streamable<loss_scaler> {
   /// Throws std::invalid_argument naming the option that is out of range.
   explicit loss_scaler(const loss_scaler_options& options)
       : options_(options), scale_(options.init_scale), hysteresis_left_(options.hysteresis) {
-    check_options();
+    detail::saved_state::check(*this);
   }
 
   /// What the gradient of the loss is to be multiplied by.
@@ -117,8 +111,8 @@ class loss_scaler : detail::streamable<loss_scaler> {
     if (unscaled_ != 0)
       detail::fail<std::logic_error>(
           "narrow::loss_scaler::set_scale: gradients of this step were unscaled by another");
-    detail::check_parameter("narrow::loss_scaler::set_scale", "scale", double{scale},
-                            double{options_.min_scale}, double{options_.max_scale});
+    detail::check_parameter("narrow::loss_scaler::set_scale", "scale", scale,
+                            detail::within(options_.min_scale, options_.max_scale));
     scale_ = scale;
     growth_tracker_ = 0;
   }
@@ -137,8 +131,9 @@ class loss_scaler : detail::streamable<loss_scaler> {
   bool unscale(const Grads& grads, Out&& out, std::string_view layer = {}) {
     const auto from = detail::read_array(grads);
     auto to = detail::write_array(out, from.layout(), {"narrow::loss_scaler::unscale", "grads", "out"});
-    const bool finite =
-        detail::unscale(from.elements().data(), to.elements().data(), from.elements().size(), scale_);
+    const bool finite = detail::with_float_environment([&] {
+      return detail::unscale(from.elements().data(), to.elements().data(), from.elements().size(), scale_);
+    });
     to.commit();
     ++unscaled_;
     if (!finite) overflowing_layers_.emplace(layer);
@@ -204,62 +199,30 @@ class loss_scaler : detail::streamable<loss_scaler> {
     if (detail::is_finite(grown) && grown <= options_.max_scale) scale_ = grown;
   }
 
-  void check_options() const {
-    constexpr double lowest = std::numeric_limits<float>::min(), highest = std::numeric_limits<float>::max();
-    constexpr double most = std::numeric_limits<int>::max();
-    const auto check = [](std::string_view name, double value, double low, double high) {
-      detail::check_parameter("narrow::loss_scaler", name, value, low, high);
-    };
-    check("growth_factor", options_.growth_factor, 1, highest);
-    check("backoff_factor", options_.backoff_factor, lowest, 1);
-    check("growth_interval", options_.growth_interval, 1, most);
-    check("hysteresis", options_.hysteresis, 1, most);
-    check("max_scale", options_.max_scale, lowest, highest);
-    check("min_scale", options_.min_scale, lowest, options_.max_scale);
-    check("init_scale", options_.init_scale, options_.min_scale, options_.max_scale);
-  }
-
   static std::string state_type() { return "narrow::loss_scaler"; }
 
-  template <class Archive, class Self> static void state(Archive& archive, Self& self) {
-    auto& options = self.options_;
-    archive("init_scale", options.init_scale);
-    archive("growth_factor", options.growth_factor);
-    archive("backoff_factor", options.backoff_factor);
-    archive("growth_interval", options.growth_interval);
-    archive("min_scale", options.min_scale);
-    archive("max_scale", options.max_scale);
-    archive("hysteresis", options.hysteresis);
-    archive("scale", self.scale_);
-    archive("growth_tracker", self.growth_tracker_);
-    archive("hysteresis_left", self.hysteresis_left_);
-    archive("steps", self.steps_);
-    archive("skipped", self.skipped_);
-    archive("unscaled", self.unscaled_);
-    archive("overflowing_layers", self.overflowing_layers_);
-    archive("overflows_by_layer", self.overflows_by_layer_);
-    archive("last_overflow_step", self.last_overflow_.step);
-    archive("last_overflow_layers", self.last_overflow_.layers);
-  }
-
-  void check_state() const {
-    check_options();
-    const auto check = [](std::string_view name, auto value, auto low, auto high) {
-      detail::check_parameter("narrow::loss_scaler", name, static_cast<double>(value),
-                              static_cast<double>(low), static_cast<double>(high));
-    };
-    check("scale", scale_, options_.min_scale, options_.max_scale);
-    check("growth_tracker", growth_tracker_, 0, options_.growth_interval - 1);
-    check("hysteresis_left", hysteresis_left_, 1, options_.hysteresis);
-    const auto check_count = [](std::string_view name, std::uint64_t count, std::uint64_t most) {
-      detail::check_count("narrow::loss_scaler", name, count, 0, most);
-    };
-    check_count("steps", steps_, detail::most_counted);
-    check_count("unscaled", unscaled_, detail::most_counted);
-    check_count("skipped", skipped_, steps_);
-    check_count("overflowing_layers", overflowing_layers_.size(), unscaled_);
-    check_count("last_overflow_step", last_overflow_.step, steps_);
-    for (const auto& layer : overflows_by_layer_) check_count("overflows_by_layer", layer.second, skipped_);
+  template <class Field, class Self> static void fields(Field& field, Self& self) {
+    using detail::each, detail::max_count, detail::size, detail::within;
+    constexpr float lowest = std::numeric_limits<float>::min(), highest = std::numeric_limits<float>::max();
+    constexpr int max_int = std::numeric_limits<int>::max();
+    auto& o = self.options_;
+    field("init_scale", o.init_scale, within(o.min_scale, o.max_scale));
+    field("growth_factor", o.growth_factor, within(1, highest));
+    field("backoff_factor", o.backoff_factor, within(lowest, 1));
+    field("growth_interval", o.growth_interval, within(1, max_int));
+    field("min_scale", o.min_scale, within(lowest, o.max_scale));
+    field("max_scale", o.max_scale, within(lowest, highest));
+    field("hysteresis", o.hysteresis, within(1, max_int));
+    field("scale", self.scale_, within(o.min_scale, o.max_scale));
+    field("growth_tracker", self.growth_tracker_, within(0, o.growth_interval - 1.0));
+    field("hysteresis_left", self.hysteresis_left_, within(1, o.hysteresis));
+    field("steps", self.steps_, within(0, max_count));
+    field("skipped", self.skipped_, within(0, self.steps_));
+    field("unscaled", self.unscaled_, within(0, max_count));
+    field("overflowing_layers", self.overflowing_layers_, size(within(0, self.unscaled_)));
+    field("overflows_by_layer", self.overflows_by_layer_, each(within(0, self.skipped_)));
+    field("last_overflow_step", self.last_overflow_.step, within(0, self.steps_));
+    field("last_overflow_layers", self.last_overflow_.layers);
   }
 
   loss_scaler_options options_;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "../block/fixed_tensor.hpp"
+#include "../kernel/quantize.hpp"
 #include "array_access.hpp"
 #include "parameter.hpp"
 
@@ -20,7 +21,8 @@ namespace narrow::inline NARROW_ABI {
 /// saturating: 2 to 32, more than `fraction_length`; 33 where there is none. Infinity and NaN count as 0.
 /// Throws std::invalid_argument if the fraction length is not from 0 to 31.
 inline int covering_word_length(float max_abs, int fraction_length) {
-  detail::check_parameter("narrow::covering_word_length", "fraction_length", fraction_length, 0, 31);
+  detail::check_parameter("narrow::covering_word_length", "fraction_length", fraction_length,
+                          detail::within(0, 31));
   const auto x = detail::unpack(max_abs);
   if (x.what != detail::kind::finite) return std::max(2, fraction_length + 1);
   constexpr int beyond = 33;
@@ -29,10 +31,10 @@ inline int covering_word_length(float max_abs, int fraction_length) {
   return std::min(std::max({2, fraction_length + 1, detail::bit_width_of(mantissa) + 1}), beyond);
 }
 
-/// What PushDown finds.
+/// The format that PushDown finds, and what its test said of it.
 struct lossless_format {
   fixed_format format;
-  double divergence = 0;        ///< of the format
+  double divergence = 0;        ///< the `weight_divergence` of the format
   bool lossless = true;         ///< false: no format is, and this is the one with the most fraction bits
   std::uint64_t nonfinite = 0;  ///< weights that are NaN or infinite and have no part in it
 
@@ -41,12 +43,15 @@ struct lossless_format {
 
 namespace detail {
 
-/// Histograms of weights and of their copies in fixed point, over the range of the weights.
+/// The largest number of bins of a histogram of weights. With more, most bins of a layer of a few million
+/// weights would be nearly empty.
+inline constexpr int max_bins = 65536;
+
+/// A histogram of weights over their range, and those of their copies in fixed point over the same range.
 class weight_histograms {
  public:
-  NARROW_KERNEL weight_histograms(std::span<const float> weights, int bins)
+  weight_histograms(std::span<const float> weights, int bins)
       : weights_(weights), own_(static_cast<std::size_t>(bins)) {
-    const float_environment guard;
     bool found = false;
     for (const float w : weights) {
       if (!is_finite(w)) continue;
@@ -70,8 +75,7 @@ class weight_histograms {
 
   /// sum P log(P / Q), P the shares of the weights in the bins, Q those of the weights in the format, each
   /// with `smoothing` added and divided by their new sum.
-  NARROW_KERNEL double divergence(const fixed_format& f, double smoothing) const {
-    const float_environment guard;
+  double divergence(const fixed_format& f, double smoothing) const {
     if (finite_ == 0) return 0;
     std::vector<std::uint64_t> copies(own_.size());
     const double step = std::ldexp(1.0, -f.fl), half_range = std::ldexp(1.0, f.wl - 1);
@@ -100,7 +104,7 @@ class weight_histograms {
   }
 
  private:
-  /// What is outside of the range counts in the bins at its ends.
+  /// The bin of x; numbers outside of the range of the weights count in the bins at its ends.
   std::size_t bin_of(double x) const {
     const double place = (x - lowest_) * bins_per_unit_;
     if (!(place > 0)) return 0;
@@ -116,14 +120,13 @@ class weight_histograms {
 inline lossless_format find_lossless(std::span<const float> weights, int bins, double tolerance,
                                      double smoothing) {
   const weight_histograms histograms(weights, bins);
-  constexpr int longest = 32;
   const auto candidate = [&](int fl) -> lossless_format {
-    const fixed_format format(std::min(covering_word_length(histograms.max_abs(), fl), longest), fl);
+    const fixed_format format(std::min(covering_word_length(histograms.max_abs(), fl), max_word_length), fl);
     const double divergence = histograms.divergence(format, smoothing);
     return {format, divergence, divergence < tolerance, histograms.nonfinite()};
   };
-  int high = longest - 1;
-  while (high > 0 && covering_word_length(histograms.max_abs(), high) > longest) --high;
+  int high = max_word_length - 1;
+  while (high > 0 && covering_word_length(histograms.max_abs(), high) > max_word_length) --high;
   lossless_format best = candidate(high);
   // Whatever the divergence does between them, `best` has been found lossless, and what is at `low` lossy.
   for (int low = -1; best.lossless && high - low > 1;) {
@@ -150,10 +153,11 @@ inline lossless_format find_lossless(std::span<const float> weights, int bins, d
 template <array_of<float> Weights>
 double weight_divergence(const Weights& weights, const fixed_format& format, int bins, double smoothing) {
   format.check();
-  detail::check_parameter("narrow::weight_divergence", "bins", bins, 2, 65536);
-  detail::check_parameter_inside("narrow::weight_divergence", "smoothing", smoothing, 0, 1);
+  detail::check_parameter("narrow::weight_divergence", "bins", bins, detail::within(2, detail::max_bins));
+  detail::check_parameter("narrow::weight_divergence", "smoothing", smoothing, detail::inside(0, 1));
   const auto array = detail::read_array(weights);
-  return detail::weight_histograms(array.elements(), bins).divergence(format, smoothing);
+  return detail::with_float_environment(
+      [&] { return detail::weight_histograms(array.elements(), bins).divergence(format, smoothing); });
 }
 
 /// PushDown: the fixed-point format with few fraction bits, and the shortest word that holds the largest
@@ -170,12 +174,14 @@ double weight_divergence(const Weights& weights, const fixed_format& format, int
 template <array_of<float> Weights>
 lossless_format find_lossless_format(const Weights& weights, int bins, double tolerance, double smoothing) {
   constexpr std::string_view owner = "narrow::find_lossless_format";
-  detail::check_parameter(owner, "bins", bins, 2, 65536);
-  detail::check_parameter_inside(owner, "tolerance", tolerance, 0, std::numeric_limits<double>::infinity());
-  detail::check_parameter(owner, "smoothing", smoothing, std::numeric_limits<double>::min(),
-                          tolerance / (2 * bins));
+  detail::check_parameter(owner, "bins", bins, detail::within(2, detail::max_bins));
+  using limits = std::numeric_limits<double>;
+  detail::check_parameter(owner, "tolerance", tolerance, detail::inside(0, limits::infinity()));
+  detail::check_parameter(owner, "smoothing", smoothing,
+                          detail::within(limits::min(), tolerance / (2 * bins)));
   const auto array = detail::read_array(weights);
-  return detail::find_lossless(array.elements(), bins, tolerance, smoothing);
+  return detail::with_float_environment(
+      [&] { return detail::find_lossless(array.elements(), bins, tolerance, smoothing); });
 }
 
 }  // namespace narrow::inline NARROW_ABI

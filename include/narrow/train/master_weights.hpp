@@ -5,32 +5,16 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "../convert.hpp"
 #include "../errors.hpp"
+#include "../format_name.hpp"
 #include "array_access.hpp"
 #include "state_io.hpp"
 
 namespace narrow::inline NARROW_ABI {
-
-namespace detail {
-
-/// The name of a format in saved states. Its policies have no part in what the codes mean.
-template <int E, int M, specials Specials, class Round, class Overflow>
-std::string format_name(std::type_identity<floating<E, M, Specials, Round, Overflow>>) {
-  constexpr const char* kinds[] = {"ieee", "fn", "fnuz", "none"};  // in the order of `specials`
-  return "floating<" + std::to_string(E) + "," + std::to_string(M) + "," + kinds[static_cast<int>(Specials)] +
-         ">";
-}
-template <int WL, int FL, class Round, class Overflow>
-std::string format_name(std::type_identity<fixed<WL, FL, Round, Overflow>>) {
-  return "fixed<" + std::to_string(WL) + "," + std::to_string(FL) + ">";
-}
-
-}  // namespace detail
 
 /// A weight tensor twice: the fp32 master copy, which takes the updates, and its rounding to F, which forward
 /// and backward use. An update too small to change a narrow weight accumulates in the master.
@@ -107,19 +91,27 @@ template <narrow_scalar F> class master_weights : detail::streamable<master_weig
  private:
   friend detail::saved_state;
 
+  /// With what the codes mean, in which the format's policies have no part.
   static std::string state_type() {
-    return "narrow::master_weights<" + detail::format_name(std::type_identity<F>{}) + ">";
+    std::string codes;
+    if constexpr (narrow_fixed<F>) {
+      codes = format_name<fixed<F::word_length, F::fraction_length>>();
+    } else {
+      using layout = typename F::layout;
+      codes = "floating<" + std::to_string(layout::exponent_bits) + "," +
+              std::to_string(layout::mantissa_bits) + "," +
+              std::string(detail::name_of(layout::special_values)) + ">";
+    }
+    return "narrow::master_weights<" + codes + ">";
   }
 
-  template <class Archive, class Self> static void state(Archive& archive, Self& self) {
-    archive("order", self.layout_.order);
-    archive("rows", self.layout_.rows);
-    archive("cols", self.layout_.cols);
-    archive("master", self.master_);
-    archive("weights", self.weights_);
+  template <class Field, class Self> static void fields(Field& field, Self& self) {
+    detail::layout_fields(field, self.layout_);
+    field("master", self.master_);
+    field("weights", self.weights_);
   }
 
-  void check_state() const {
+  void check_relations() const {
     if (!is_layout_of(layout_, std::ssize(master_)) || weights_.size() != master_.size())
       detail::fail<std::invalid_argument>("its sizes contradict one another");
   }

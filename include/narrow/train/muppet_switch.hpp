@@ -15,6 +15,9 @@
 
 #include "../block/tensor.hpp"
 #include "../errors.hpp"
+#include "../kernel/product.hpp"
+#include "../kernel/quantize.hpp"
+#include "../runtime/thread_pool.hpp"
 #include "counts.hpp"
 #include "gradient_window.hpp"
 #include "state_io.hpp"
@@ -32,12 +35,10 @@ struct muppet_layer {
 
   friend bool operator==(const muppet_layer&, const muppet_layer&) = default;
 
-  template <class Archive, class Self> static void state(Archive& archive, Self& self) {
-    archive("order", self.layout.order);
-    archive("rows", self.layout.rows);
-    archive("cols", self.layout.cols);
-    archive("last_epoch", self.last_epoch);
-    archive("window", self.window);
+  template <class Field, class Self> static void fields(Field& field, Self& self) {
+    layout_fields(field, self.layout);
+    field("last_epoch", self.last_epoch);
+    field("window", self.window);
   }
 };
 
@@ -77,7 +78,9 @@ class muppet_switch : detail::streamable<muppet_switch> {
   muppet_switch() = default;
 
   /// Throws std::invalid_argument naming the option that is out of range.
-  explicit muppet_switch(const muppet_switch_options& options) : options_(options) { check_options(); }
+  explicit muppet_switch(const muppet_switch_options& options) : options_(options) {
+    detail::saved_state::check(*this);
+  }
 
   const muppet_switch_options& options() const { return options_; }
 
@@ -85,28 +88,19 @@ class muppet_switch : detail::streamable<muppet_switch> {
   /// before; std::logic_error if the layer was observed in this epoch already.
   template <array_of<float> Gradient> void observe(std::string_view layer, const Gradient& gradient) {
     const auto g = detail::read_array(gradient);
-    const auto known = layers_.find(layer);
-    if (known != layers_.end())
-      detail::check_layouts(g.layout(), known->second.layout, "narrow::muppet_switch::observe", "gradient",
-                            "that of \"" + std::string(layer) + "\" before");
-    if (known != layers_.end() && known->second.last_epoch == epochs_ + 1)
+    detail::muppet_layer* state =
+        detail::known_layer(layers_, layer, g.layout(), "narrow::muppet_switch::observe");
+    if (state != nullptr && state->last_epoch == epochs_ + 1)
       detail::fail<std::logic_error>("narrow::muppet_switch::observe: \"" + std::string(layer) +
                                      "\" was observed in this epoch already");
-    detail::muppet_layer& state =
-        known != layers_.end()
-            ? known->second
-            : layers_
-                  .emplace(layer,
-                           detail::muppet_layer{g.layout(), 0, detail::gradient_window(g.layout().size())})
-                  .first->second;
-    state.last_epoch = epochs_ + 1;
+    if (state == nullptr) {
+      const detail::muppet_layer added{g.layout(), 0, detail::gradient_window(g.layout().size())};
+      state = &layers_.emplace(layer, added).first->second;
+    }
+    state->last_epoch = epochs_ + 1;
     ++observed_;
     if (full_precision()) return;
-    const double squares = detail::squared_norm(g.elements());
-    if (squares > 0 && detail::is_finite(squares))
-      state.window.add(g.elements(), 1, squares);
-    else
-      ++skipped_;
+    detail::with_float_environment([&] { take(state->window, g.elements()); });
   }
 
   /// Ends the epoch, and returns the word length for the next one. Throws std::logic_error if no gradient was
@@ -117,11 +111,12 @@ class muppet_switch : detail::streamable<muppet_switch> {
           "narrow::muppet_switch::update: no gradient was observed since the last update");
     observed_ = 0;
     ++epochs_;
-    if (!full_precision() && epochs_ % static_cast<std::uint64_t>(options_.window) == 0) end_window();
+    if (!full_precision() && epochs_ % static_cast<std::uint64_t>(options_.window) == 0)
+      detail::with_float_environment([&] { end_window(); });
     return word_length();
   }
 
-  /// 32 stands for fp32.
+  /// The present word length; 32 stands for fp32.
   int word_length() const { return word_lengths[static_cast<std::size_t>(stage_)]; }
   bool full_precision() const { return stage_ + 1 == static_cast<int>(word_lengths.size()); }
 
@@ -130,18 +125,21 @@ class muppet_switch : detail::streamable<muppet_switch> {
   /// How many gradients were skipped.
   std::uint64_t skipped() const { return skipped_; }
 
-  /// Since the last switch.
+  /// How many violations there were since the last switch.
   int violations() const { return violations_; }
 
-  /// Of the last window, and the largest since the last switch; 0 where there is none.
+  /// The diversity of the last window; 0 where there is none.
   double diversity() const { return diversity_; }
+
+  /// The largest diversity since the last switch; 0 where there is none.
   double largest_diversity() const { return largest_diversity_; }
 
-  /// What the quotient of the two must be above to be a violation, at the end of an epoch.
-  NARROW_KERNEL double threshold(std::uint64_t epoch) const {
-    const detail::float_environment guard;
-    return 1 +
-           detail::uncontracted(options_.amplitude * std::exp(-options_.decay * static_cast<double>(epoch)));
+  /// What largest_diversity() / diversity() must be above at the end of an epoch to be a violation.
+  double threshold(std::uint64_t epoch) const {
+    return detail::with_float_environment([&] {
+      return 1 + detail::uncontracted(options_.amplitude *
+                                      std::exp(-options_.decay * static_cast<double>(epoch)));
+    });
   }
 
   friend bool operator==(const muppet_switch&, const muppet_switch&) = default;
@@ -149,8 +147,15 @@ class muppet_switch : detail::streamable<muppet_switch> {
  private:
   friend detail::saved_state;
 
-  NARROW_KERNEL void end_window() {
-    const detail::float_environment guard;
+  void take(detail::gradient_window& window, std::span<const float> gradient) {
+    const double squares = detail::squared_norm(gradient);
+    if (squares > 0 && detail::is_finite(squares))
+      window.add(gradient, 1, squares);
+    else
+      ++skipped_;
+  }
+
+  void end_window() {
     double sum = 0;
     int layers = 0;
     for (auto& layer : layers_) {
@@ -171,47 +176,30 @@ class muppet_switch : detail::streamable<muppet_switch> {
     }
   }
 
-  static constexpr std::string_view owner = "narrow::muppet_switch";
-
-  void check_options() const {
-    constexpr double most = std::numeric_limits<double>::max();
-    detail::check_parameter(owner, "window", options_.window, 1, 1000);
-    detail::check_parameter(owner, "amplitude", options_.amplitude, 0, most);
-    detail::check_parameter(owner, "decay", options_.decay, 0, most);
-    detail::check_parameter(owner, "patience", options_.patience, 1, 1000);
-  }
-
   static std::string state_type() { return "narrow::muppet_switch"; }
 
-  template <class Archive, class Self> static void state(Archive& archive, Self& self) {
-    auto& options = self.options_;
-    archive("window", options.window);
-    archive("amplitude", options.amplitude);
-    archive("decay", options.decay);
-    archive("patience", options.patience);
-    archive("stage", self.stage_);
-    archive("violations", self.violations_);
-    archive("epochs", self.epochs_);
-    archive("observed", self.observed_);
-    archive("skipped", self.skipped_);
-    archive("diversity", self.diversity_);
-    archive("largest_diversity", self.largest_diversity_);
-    archive("layers", self.layers_);
+  template <class Field, class Self> static void fields(Field& field, Self& self) {
+    using detail::max_count, detail::within;
+    constexpr double largest = std::numeric_limits<double>::max();
+    auto& o = self.options_;
+    field("window", o.window, within(1, 1000));
+    field("amplitude", o.amplitude, within(0, largest));
+    field("decay", o.decay, within(0, largest));
+    field("patience", o.patience, within(1, 1000));
+    field("stage", self.stage_, within(0, word_lengths.size() - 1));
+    field("violations", self.violations_, within(0, o.patience - 1.0));
+    field("epochs", self.epochs_, within(0, max_count));
+    field("observed", self.observed_, within(0, max_count));
+    field("skipped", self.skipped_, within(0, max_count));
+    field("diversity", self.diversity_, within(0, largest));
+    field("largest_diversity", self.largest_diversity_, within(0, largest));
+    field("layers", self.layers_);
   }
 
-  void check_state() const {
-    check_options();
-    constexpr double most = std::numeric_limits<double>::max();
-    detail::check_parameter(owner, "stage", stage_, 0, static_cast<double>(word_lengths.size() - 1));
-    detail::check_parameter(owner, "violations", violations_, 0, options_.patience - 1);
-    detail::check_parameter(owner, "diversity", diversity_, 0, most);
-    detail::check_parameter(owner, "largest_diversity", largest_diversity_, 0, most);
-    detail::check_count(owner, "epochs", epochs_, 0);
-    detail::check_count(owner, "observed", observed_, 0);
-    detail::check_count(owner, "skipped", skipped_, 0);
-    for (const auto& layer : layers_) {
-      detail::check_count(owner, "last_epoch", layer.second.last_epoch, 1, epochs_ + 1);
-      layer.second.window.check(layer.second.layout);
+  void check_relations() const {
+    for (const auto& [name, layer] : layers_) {
+      detail::check_parameter(state_type(), "last_epoch", layer.last_epoch, detail::within(1, epochs_ + 1));
+      layer.window.check_layout(layer.layout);
     }
   }
 
@@ -227,14 +215,15 @@ class muppet_switch : detail::streamable<muppet_switch> {
 
 namespace detail {
 
+/// What `scale_within` returns for 0, which fits whatever the scale.
 inline constexpr int any_scale = std::numeric_limits<int>::max();
 
-/// The largest finite magnitude; by several threads.
+/// The largest finite magnitude of x; several threads look for it.
 inline largest_magnitude largest_of(std::span<const float> x) {
-  constexpr kernel::index together = 1 << 12;
+  constexpr kernel::index piece = 1 << 12;  // numbers: enough work for a thread to begin on
   largest_magnitude result;
   std::mutex merging;
-  kernel::in_shares(std::ssize(x), together, 1, [&](kernel::index first, kernel::index count) {
+  kernel::in_shares(std::ssize(x), piece, 1, [&](kernel::index first, kernel::index count) {
     largest_magnitude found;
     kernel::survey(matrix_view<const float>{x.data() + first, count, 1, 1, count}, found);
     const std::lock_guard lock(merging);
@@ -264,7 +253,7 @@ constexpr int scale_within(const largest_magnitude& magnitude, double bound) {
 /// Throws   std::invalid_argument unless word_length is in [2, 16].
 /// Source   Rajagopal et al. (2020), the quantisation strategy.
 template <array_of<float> X> int muppet_scale(const X& x, int word_length) {
-  detail::check_parameter("narrow::muppet_scale", "word_length", word_length, 2, 16);
+  detail::check_parameter("narrow::muppet_scale", "word_length", word_length, detail::within(2, 16));
   const auto array = detail::read_array(x);
   const double half_range = static_cast<double>(1 << (word_length - 1));
   const auto largest = detail::largest_of(array.elements());

@@ -28,6 +28,35 @@ enum class precision_strategy { min, mean, max };
 /// 32 ln^2 ds - 1; and as the authors' program AdaPT has it, with x = ln ds - 1 in 1 / x^2 and 32 x^2.
 enum class push_up_form { printed, adapt };
 
+namespace detail {
+/// The largest number of buffer bits: a sign and one fraction bit are left.
+inline constexpr int max_buffer_bits = max_word_length - 2;
+
+/// `push_up` of arguments that are in their ranges.
+inline fixed_format pushed_up(const fixed_format& lossless, double diversity, precision_strategy strategy,
+                              push_up_form form, int buffer_bits) {
+  constexpr double max_bits = max_word_length;
+  const double log = diversity > 0 && is_finite(diversity) ? std::log(diversity) : 1.0;
+  const double x = log - 1;
+  double first = 1, second = 1;
+  if (form == push_up_form::printed) {
+    if (x > 0) first = std::max(std::ceil(1 / x), 1.0);
+    second = std::max(std::min(uncontracted(max_bits * log * log) - 1, max_bits) - lossless.fl, 1.0);
+  } else if (x > 0) {
+    first = std::max(std::ceil(1 / (x * x)), 1.0);
+    second = std::max(std::min(std::ceil(max_bits * x * x), max_bits) - lossless.fl, 0.0);
+  }
+  const double bits = strategy == precision_strategy::min    ? std::min(first, second)
+                      : strategy == precision_strategy::mean ? (first + second) / 2
+                                                             : std::max(first, second);
+  int fl = std::min(lossless.fl + static_cast<int>(std::min(std::ceil(bits), max_bits)), max_word_length);
+  int wl = std::min(std::max(lossless.wl, fl) + 1, max_word_length);
+  fl = std::min(fl, max_word_length - buffer_bits);
+  wl = std::max(std::min(fl + buffer_bits, max_word_length), wl);
+  return {wl, std::min(fl, wl - 1)};
+}
+}  // namespace detail
+
 /// PushUp: a format with bits to spare for the gradients' diversity ds, from the one that loses no
 /// information, <WL, FL>.
 ///
@@ -41,31 +70,13 @@ enum class push_up_form { printed, adapt };
 /// Special  ln ds counts as 1 unless 0 < ds < inf, and s1 as 1 where it would divide by zero or less.
 /// Throws   std::invalid_argument unless buffer_bits is in [0, 30] and the format is one.
 /// Source   Kummer et al., "MARViN" (arXiv:2107.13490, 2021), PushUp.
-NARROW_KERNEL inline fixed_format push_up(const fixed_format& lossless, double diversity,
-                                          precision_strategy strategy, push_up_form form, int buffer_bits) {
+inline fixed_format push_up(const fixed_format& lossless, double diversity, precision_strategy strategy,
+                            push_up_form form, int buffer_bits) {
   lossless.check();
-  detail::check_parameter("narrow::push_up", "buffer_bits", buffer_bits, 0, 30);
-  const detail::float_environment guard;
-  constexpr int longest = 32;
-  constexpr double most = longest;
-  const double log = diversity > 0 && detail::is_finite(diversity) ? std::log(diversity) : 1.0;
-  const double x = log - 1;
-  double first = 1, second = 1;
-  if (form == push_up_form::printed) {
-    if (x > 0) first = std::max(std::ceil(1 / x), 1.0);
-    second = std::max(std::min(detail::uncontracted(most * log * log) - 1, most) - lossless.fl, 1.0);
-  } else if (x > 0) {
-    first = std::max(std::ceil(1 / (x * x)), 1.0);
-    second = std::max(std::min(std::ceil(most * x * x), most) - lossless.fl, 0.0);
-  }
-  const double bits = strategy == precision_strategy::min    ? std::min(first, second)
-                      : strategy == precision_strategy::mean ? (first + second) / 2
-                                                             : std::max(first, second);
-  int fl = std::min(lossless.fl + static_cast<int>(std::min(std::ceil(bits), most)), longest);
-  int wl = std::min(std::max(lossless.wl, fl) + 1, longest);
-  fl = std::min(fl, longest - buffer_bits);
-  wl = std::max(std::min(fl + buffer_bits, longest), wl);
-  return {wl, std::min(fl, wl - 1)};
+  detail::check_parameter("narrow::push_up", "buffer_bits", buffer_bits,
+                          detail::within(0, detail::max_buffer_bits));
+  return detail::with_float_environment(
+      [&] { return detail::pushed_up(lossless, diversity, strategy, form, buffer_bits); });
 }
 
 /// The bounds and gamma are the paper's; tolerance and smoothing it leaves open.
@@ -104,34 +115,32 @@ namespace detail {
 
 struct precision_layer {
   layer_precision report;
-  array_layout layout;  // of the gradient
+  array_layout layout;  // that of the gradient
   std::uint64_t last_step = 0;
   gradient_window window;
 
   friend bool operator==(const precision_layer&, const precision_layer&) = default;
 
-  template <class Archive, class Self> static void state(Archive& archive, Self& self) {
+  template <class Field, class Self> static void fields(Field& field, Self& self) {
     auto& report = self.report;
-    archive("wl", report.format.wl);
-    archive("fl", report.format.fl);
-    archive("lookback", report.lookback);
-    archive("resolution", report.resolution);
-    archive("diversity", report.diversity);
-    archive("gradient_norm", report.gradient_norm);
-    archive("observed", report.observed);
-    archive("skipped", report.skipped);
-    archive("switches", report.switches);
-    archive("lossless_wl", report.pushed_down.format.wl);
-    archive("lossless_fl", report.pushed_down.format.fl);
-    archive("divergence", report.pushed_down.divergence);
-    archive("lossless", report.pushed_down.lossless);
-    archive("nonfinite_weights", report.pushed_down.nonfinite);
-    archive("switch_diversity", report.switch_diversity);
-    archive("order", self.layout.order);
-    archive("rows", self.layout.rows);
-    archive("cols", self.layout.cols);
-    archive("last_step", self.last_step);
-    archive("window", self.window);
+    field("wl", report.format.wl);
+    field("fl", report.format.fl);
+    field("lookback", report.lookback);
+    field("resolution", report.resolution);
+    field("diversity", report.diversity);
+    field("gradient_norm", report.gradient_norm, within(0, std::numeric_limits<double>::max()));
+    field("observed", report.observed);
+    field("skipped", report.skipped, within(0, report.observed));
+    field("switches", report.switches, within(0, report.observed));
+    field("lossless_wl", report.pushed_down.format.wl);
+    field("lossless_fl", report.pushed_down.format.fl);
+    field("divergence", report.pushed_down.divergence);
+    field("lossless", report.pushed_down.lossless);
+    field("nonfinite_weights", report.pushed_down.nonfinite);
+    field("switch_diversity", report.switch_diversity);
+    layout_fields(field, self.layout);
+    field("last_step", self.last_step);
+    field("window", self.window);
   }
 };
 
@@ -168,7 +177,9 @@ class precision_switch : detail::streamable<precision_switch> {
   precision_switch() = default;
 
   /// Throws std::invalid_argument naming the option that is out of range.
-  explicit precision_switch(const precision_switch_options& options) : options_(options) { check_options(); }
+  explicit precision_switch(const precision_switch_options& options) : options_(options) {
+    detail::saved_state::check(*this);
+  }
 
   const precision_switch_options& options() const { return options_; }
 
@@ -187,14 +198,13 @@ class precision_switch : detail::streamable<precision_switch> {
     constexpr std::string_view function = "narrow::precision_switch::observe";
     detail::check_shapes(w.layout().same_shape(g.layout()), function, "weights", w.layout().shape(),
                          "gradient", g.layout().shape());
-    const auto known = layers_.find(layer);
-    if (known != layers_.end())
-      detail::check_layouts(g.layout(), known->second.layout, function, "gradient",
-                            "that of \"" + std::string(layer) + "\" before");
-    detail::precision_layer& state = known != layers_.end() ? known->second : added(layer, g.layout());
-    if (state.last_step == steps_) begin_step(loss);
-    state.last_step = steps_;
-    take(state, w.elements(), g.elements());
+    detail::precision_layer* const known = detail::known_layer(layers_, layer, g.layout(), function);
+    detail::precision_layer& state = known != nullptr ? *known : added(layer, g.layout());
+    detail::with_float_environment([&] {
+      if (state.last_step == steps_) begin_step(loss);
+      state.last_step = steps_;
+      take(state, w.elements(), g.elements());
+    });
     return state.report.format;
   }
 
@@ -241,8 +251,7 @@ class precision_switch : detail::streamable<precision_switch> {
     return layers_.emplace(name, std::move(state)).first->second;
   }
 
-  NARROW_KERNEL void begin_step(double loss) {
-    const detail::float_environment guard;
+  void begin_step(double loss) {
     double lookbacks = 0;
     for (const auto& layer : layers_) lookbacks += layer.second.report.lookback;
     const auto wanted = static_cast<std::size_t>(std::ceil(lookbacks / static_cast<double>(layers_.size())));
@@ -264,9 +273,7 @@ class precision_switch : detail::streamable<precision_switch> {
     if (losses_.size() > static_cast<std::size_t>(options_.max_lookback)) losses_.erase(losses_.begin());
   }
 
-  NARROW_KERNEL void take(detail::precision_layer& layer, std::span<const float> weights,
-                          std::span<const float> gradient) {
-    const detail::float_environment guard;
+  void take(detail::precision_layer& layer, std::span<const float> weights, std::span<const float> gradient) {
     layer_precision& report = layer.report;
     ++report.observed;
     const double squares = detail::squared_norm(gradient);
@@ -285,8 +292,8 @@ class precision_switch : detail::streamable<precision_switch> {
     report.switch_diversity = layer.window.diversity();
     report.pushed_down =
         detail::find_lossless(weights, report.resolution, options_.tolerance, options_.smoothing);
-    report.format = narrow::push_up(report.pushed_down.format, report.switch_diversity, strategy_,
-                                    options_.push_up, options_.buffer_bits);
+    report.format = detail::pushed_up(report.pushed_down.format, report.switch_diversity, strategy_,
+                                      options_.push_up, options_.buffer_bits);
     ++report.switches;
     layer.window.clear();
   }
@@ -304,73 +311,45 @@ class precision_switch : detail::streamable<precision_switch> {
       report.resolution = std::max(report.resolution - 1, options_.min_resolution);
   }
 
-  static constexpr std::string_view owner = "narrow::precision_switch";
-
-  void check_options() const {
-    const auto check = [](std::string_view name, double value, double low, double high) {
-      detail::check_parameter(owner, name, value, low, high);
-    };
-    check("max_lookback", options_.max_lookback, 1, 1000000);
-    check("min_lookback", options_.min_lookback, 1, options_.max_lookback);
-    check("max_resolution", options_.max_resolution, 2, 65536);
-    check("min_resolution", options_.min_resolution, 2, options_.max_resolution);
-    check("gamma", options_.gamma, 0, 1);
-    check("buffer_bits", options_.buffer_bits, 0, 30);
-    detail::check_parameter_inside(owner, "tolerance", options_.tolerance, 0,
-                                   std::numeric_limits<double>::infinity());
-    check("smoothing", options_.smoothing, std::numeric_limits<double>::min(),
-          options_.tolerance / (2 * options_.max_resolution));
-    check("push_up", static_cast<double>(options_.push_up), static_cast<double>(push_up_form::printed),
-          static_cast<double>(push_up_form::adapt));
-    options_.initial_format.check();
-  }
-
   static std::string state_type() { return "narrow::precision_switch"; }
 
-  template <class Archive, class Self> static void state(Archive& archive, Self& self) {
-    auto& options = self.options_;
-    archive("min_lookback", options.min_lookback);
-    archive("max_lookback", options.max_lookback);
-    archive("min_resolution", options.min_resolution);
-    archive("max_resolution", options.max_resolution);
-    archive("gamma", options.gamma);
-    archive("buffer_bits", options.buffer_bits);
-    archive("tolerance", options.tolerance);
-    archive("smoothing", options.smoothing);
-    archive("push_up", options.push_up);
-    archive("initial_wl", options.initial_format.wl);
-    archive("initial_fl", options.initial_format.fl);
-    archive("steps", self.steps_);
-    archive("skipped_losses", self.skipped_losses_);
-    archive("strategy", self.strategy_);
-    archive("losses", self.losses_);
-    archive("layers", self.layers_);
+  template <class Field, class Self> static void fields(Field& field, Self& self) {
+    using detail::each, detail::inside, detail::size, detail::within;
+    using limits = std::numeric_limits<double>;
+    auto& o = self.options_;
+    field("min_lookback", o.min_lookback, within(1, o.max_lookback));
+    field("max_lookback", o.max_lookback, within(1, 1000000));
+    field("min_resolution", o.min_resolution, within(2, o.max_resolution));
+    field("max_resolution", o.max_resolution, within(2, detail::max_bins));
+    field("gamma", o.gamma, within(0, 1));
+    field("buffer_bits", o.buffer_bits, within(0, detail::max_buffer_bits));
+    field("tolerance", o.tolerance, inside(0, limits::infinity()));
+    field("smoothing", o.smoothing, within(limits::min(), o.tolerance / (2.0 * o.max_resolution)));
+    field("push_up", o.push_up, within(push_up_form::printed, push_up_form::adapt));
+    field("initial_wl", o.initial_format.wl);
+    field("initial_fl", o.initial_format.fl);
+    field("steps", self.steps_, within(0, detail::max_count));
+    field("skipped_losses", self.skipped_losses_, within(0, self.steps_));
+    field("strategy", self.strategy_, within(precision_strategy::min, precision_strategy::max));
+    field("losses", self.losses_, size(within(0, o.max_lookback)),
+          each(within(limits::lowest(), limits::max())));
+    field("layers", self.layers_);
   }
 
-  void check_state() const {
-    check_options();
-    const auto check = [](std::string_view name, auto value, auto low, auto high) {
-      detail::check_parameter(owner, name, static_cast<double>(value), static_cast<double>(low),
-                              static_cast<double>(high));
-    };
-    constexpr double most = std::numeric_limits<double>::max();
-    check("strategy", strategy_, precision_strategy::min, precision_strategy::max);
-    check("losses", losses_.size(), 0, options_.max_lookback);
-    detail::check_count(owner, "steps", steps_, 0);
-    detail::check_count(owner, "skipped_losses", skipped_losses_, 0, steps_);
-    for (const double loss : losses_) check("a loss", loss, -most, most);
+  void check_relations() const {
+    options_.initial_format.check();
     for (const auto& [name, layer] : layers_) {
+      const auto check = [](std::string_view field, auto value, auto low, auto high) {
+        detail::check_parameter(state_type(), field, value, detail::within(low, high));
+      };
       const auto& report = layer.report;
       report.format.check();
       report.pushed_down.format.check();
-      check("a lookback", report.lookback, options_.min_lookback, options_.max_lookback);
-      check("a resolution", report.resolution, options_.min_resolution, options_.max_resolution);
-      check("a gradient_norm", report.gradient_norm, 0, most);
-      detail::check_count(owner, "observed", report.observed, 1, steps_);
-      detail::check_count(owner, "skipped", report.skipped, 0, report.observed);
-      detail::check_count(owner, "switches", report.switches, 0, report.observed);
-      detail::check_count(owner, "last_step", layer.last_step, 1, steps_);
-      layer.window.check(layer.layout);
+      check("lookback", report.lookback, options_.min_lookback, options_.max_lookback);
+      check("resolution", report.resolution, options_.min_resolution, options_.max_resolution);
+      check("observed", report.observed, 1, steps_);
+      check("last_step", layer.last_step, 1, steps_);
+      layer.window.check_layout(layer.layout);
     }
   }
 
@@ -378,7 +357,7 @@ class precision_switch : detail::streamable<precision_switch> {
   std::uint64_t steps_ = 0;
   std::uint64_t skipped_losses_ = 0;
   precision_strategy strategy_ = precision_strategy::min;
-  std::vector<double> losses_;  // the latest last, at most max_lookback
+  std::vector<double> losses_;  // those of at most max_lookback steps, the latest one last
   std::map<std::string, detail::precision_layer, std::less<>> layers_;
 };
 

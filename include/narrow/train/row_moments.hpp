@@ -22,11 +22,11 @@ namespace narrow::inline NARROW_ABI::detail {
 /// Source    Chan, Golub and LeVeque, "Algorithms for Computing the Sample Variance" (1983), shifted data.
 class row_moments {
  public:
-  /// Which numbers have moments in common.
+  /// What has moments of its own: each row, or the whole matrix.
   enum class of { rows, matrix };
 
   template <class T>
-  NARROW_KERNEL row_moments(matrix_view<const T> m, of which)
+  row_moments(matrix_view<const T> m, of which)
       : places_in_use_(m.rows == 1 ? std::min(lanes, m.cols) : m.rows),
         shared_(which == of::matrix || m.rows == 1),
         numbers_(which == of::matrix ? m.rows * m.cols : m.cols),
@@ -52,22 +52,20 @@ class row_moments {
     for (std::size_t k = 0; k < count(); ++k) finish(k);
   }
 
-  /// How many there are: of each row, or one if there are rows.
+  /// How many moments there are: one for each row, or one for all rows if there are any.
   std::size_t count() const { return shared_ ? std::min<std::size_t>(in_use(), 1) : in_use(); }
   std::uint64_t finite(std::size_t k) const { return static_cast<std::uint64_t>(finite_[k]); }
   std::uint64_t nonfinite(std::size_t k) const { return static_cast<std::uint64_t>(numbers_ - finite_[k]); }
   double mean(std::size_t k) const { return pivots_[k] + means_[k]; }
   double deviation(std::size_t k) const { return deviations_[k]; }
-  /// The largest magnitude.
   float largest(std::size_t k) const { return std::bit_cast<float>(largest_[k]); }
 
   struct tail {
     std::uint64_t far = 0;     // further from the mean than the deviation
     std::uint64_t beyond = 0;  // of larger magnitude than the limit
   };
-  /// Of the same matrix, each with its limit, which is positive.
-  template <class T>
-  NARROW_KERNEL std::vector<tail> tails(matrix_view<const T> m, std::span<const float> limits) const {
+  /// The tails of the matrix that the moments are of; moments k come with the positive limit k.
+  template <class T> std::vector<tail> tails(matrix_view<const T> m, std::span<const float> limits) const {
     std::vector<double> means(means_), deviations(deviations_);
     std::vector<std::int32_t> bits(pivots_.size());
     for (std::size_t place = 0; place < in_use(); ++place) {
@@ -100,7 +98,7 @@ class row_moments {
   }
 
   std::size_t in_use() const { return static_cast<std::size_t>(places_in_use_); }
-  /// Whose moments the numbers at a place have a part in.
+  /// The moments that the numbers at a place count in.
   std::size_t owner(std::size_t place) const { return shared_ ? 0 : place; }
 
   /// visit(from, lines, place) for pieces of the matrix as lines of floats, the first of a line at this
@@ -113,7 +111,8 @@ class row_moments {
     for_each_column(matrix_view<const T>{last.data, rest, 1, step, step * lanes}, visit);
   }
 
-  /// The same for columns, in their order: where they have to be copied, infinities fill the last vector up.
+  /// visit(from, lines, place) for columns, in their order. Where columns have to be copied, infinities,
+  /// which no sum counts, fill the last vector up.
   template <class T, class Visit> static void for_each_column(const matrix_view<const T>& m, Visit visit) {
     std::ptrdiff_t done = 0;
     if constexpr (std::same_as<T, float>)
@@ -185,11 +184,12 @@ class row_moments {
   std::ptrdiff_t places_in_use_;  // one for each row, or those that a single row's numbers take turns at
   bool shared_;                   // whether all places are of the same moments, which the first one holds
   std::ptrdiff_t numbers_;        // finite or not, that each moment is of
-  // Of each place, as kernel::moment_sums has them.
+  // These have an element, or sums_ and squares_ moment_parts elements, for each place of
+  // kernel::moment_sums.
   std::vector<double> pivots_, sums_, squares_;
   std::vector<std::int64_t> finite_;
   std::vector<std::int32_t> largest_;
-  std::vector<double> means_, deviations_;  // the former less the pivot
+  std::vector<double> means_, deviations_;  // means_ are those of differences from the pivot
 };
 
 }  // namespace narrow::inline NARROW_ABI::detail

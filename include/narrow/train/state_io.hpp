@@ -1,4 +1,5 @@
-// The state of a training helper as text, written and read by one list of its fields.
+// The state of a training helper as text. One list of its fields, each with its name and its range, serves to
+// write, to read and to check it.
 #pragma once
 
 #include <charconv>
@@ -11,6 +12,7 @@
 
 #include "../errors.hpp"
 #include "../format/operators.hpp"
+#include "parameter.hpp"
 
 namespace narrow::inline NARROW_ABI::detail {
 
@@ -30,12 +32,19 @@ concept saved_pair = requires(T x) {
   x.second;
 };
 
-/// Part of a state that is a list of fields itself: a class with a public static `state(archive, self)`, see
+/// Part of a state that is a list of fields itself: a class with a public static `fields(field, self)`, see
 /// `saved_state`.
-template <class T, class Archive>
-concept saved_fields = requires(Archive& archive, T& x) {
-  T::state(archive, x);
+template <class T, class Visitor>
+concept saved_fields = requires(Visitor& field, T& x) {
+  T::fields(field, x);
 };
+
+/// A range for the number of elements of a field.
+template <class Range> struct size_range { Range range; };
+template <class Range> constexpr size_range<Range> size(const Range& range) { return {range}; }
+/// A range for every element of a field, of a map for its values.
+template <class Range> struct each_range { Range range; };
+template <class Range> constexpr each_range<Range> each(const Range& range) { return {range}; }
 
 /// Writes values separated by spaces: integers in decimal, strings as `length:bytes`, containers as their
 /// size and elements. The stream's flags, width and locale have no part in it.
@@ -49,7 +58,7 @@ class state_writer {
   }
   void end() { put(" }"); }
 
-  template <class T> void operator()(std::string_view name, const T& value) {
+  template <class T> void operator()(std::string_view name, const T& value, const auto&...) {
     put(" ");
     put(name);
     write(value);
@@ -70,7 +79,7 @@ class state_writer {
   }
   template <saved_fields<state_writer> T> void write(const T& fields) {
     put(" {");
-    T::state(*this, fields);
+    T::fields(*this, fields);
     end();
   }
   void write(const std::string& text) {
@@ -112,7 +121,7 @@ class state_reader {
   }
   void end() { expect(" }"); }
 
-  template <class T> void operator()(std::string_view name, T& value) {
+  template <class T> void operator()(std::string_view name, T& value, const auto&...) {
     expect(" ");
     expect(name);
     read(value);
@@ -147,7 +156,7 @@ class state_reader {
   }
   template <saved_fields<state_reader> T> void read(T& fields) {
     expect(" {");
-    T::state(*this, fields);
+    T::fields(*this, fields);
     end();
   }
   void read(std::string& text) {
@@ -216,14 +225,76 @@ class state_reader {
   std::string_view type_;
 };
 
-/// Streaming for a class that befriends this one and has `state_type()`, its name in the text;
-/// `state(archive, self)`, which calls archive(name, member) for every member; `check_state()`, which throws
-/// std::invalid_argument where they do not fit together; and a default constructor.
+/// Throws std::invalid_argument where a field is out of its range.
+class state_checker {
+ public:
+  /// Where a field is wrong that bounds other ones, that field is to be named. So in a first walk over the
+  /// fields an empty range accuses no value: the field that is its bound is wrong. A second walk finds what
+  /// is left.
+  enum class walk { first, second };
+
+  state_checker(std::string_view owner, walk which) : owner_(owner), walk_(which) {}
+
+  template <class T, class... Ranges>
+  void operator()([[maybe_unused]] std::string_view name, const T& value, const Ranges&... ranges) {
+    (check(name, value, ranges), ...);
+    check_within(value);
+  }
+
+ private:
+  template <class T, class Range> void check(std::string_view name, const T& value, const Range& range) {
+    if (walk_ == walk::first && range.template empty<ranged_t<T>>()) return;
+    check_parameter(owner_, name, value, range);
+  }
+  template <class T, class Range>
+  void check(std::string_view name, const T& value, const size_range<Range>& size) {
+    check("the size of " + std::string(name), std::ranges::size(value), size.range);
+  }
+  template <class T, class Range>
+  void check(std::string_view name, const T& value, const each_range<Range>& elements) {
+    const std::string one = "an element of " + std::string(name);
+    for (const auto& element : value)
+      if constexpr (saved_pair<decltype(element)>)
+        check(one, element.second, elements.range);
+      else
+        check(one, element, elements.range);
+  }
+
+  /// The fields of a field.
+  template <class T> void check_within(const T& value) {
+    if constexpr (saved_fields<const T, state_checker>)
+      T::fields(*this, value);
+    else if constexpr (requires { typename T::mapped_type; })
+      for (const auto& element : value) check_within(element.second);
+  }
+
+  std::string_view owner_;
+  walk walk_;
+};
+
+/// Checks, saves and loads the training helpers. Each of their classes befriends this one and has a default
+/// constructor and
+///
+///   state_type()         its name in the text and in messages
+///   fields(field, self)  calls field(name, member, ranges...) for every member in the order of the text. A
+///                        range is `within` or `inside`, of containers `size` or `each` of one; it may depend
+///                        on other members, whatever they hold
+///   check_relations()    throws std::invalid_argument where members in their ranges contradict one another;
+///                        needed only where some can
 struct saved_state {
+  template <class T> static void check(const T& x) {
+    const std::string owner = T::state_type();
+    for (const auto which : {state_checker::walk::first, state_checker::walk::second}) {
+      state_checker checker(owner, which);
+      T::fields(checker, x);
+    }
+    x.check_relations();
+  }
+
   template <class T> static std::ostream& save(std::ostream& out, const T& x) {
     state_writer writer(out);
     writer.begin(T::state_type());
-    T::state(writer, x);
+    T::fields(writer, x);
     writer.end();
     return out;
   }
@@ -233,9 +304,9 @@ struct saved_state {
     state_reader reader(in, type);
     T loaded;
     reader.begin();
-    T::state(reader, loaded);
+    T::fields(reader, loaded);
     reader.end();
-    if (const auto why = refusal_of(reader.refusal(), [&] { loaded.check_state(); })) reader.refuse(*why);
+    if (const auto why = refusal_of(reader.refusal(), [&] { check(loaded); })) reader.refuse(*why);
     x = std::move(loaded);
     return in;
   }
@@ -250,6 +321,9 @@ template <class T> struct streamable {
   friend std::ostream& operator<<(std::ostream& out, const T& x) { return saved_state::save(out, x); }
   friend std::istream& operator>>(std::istream& in, T& x) { return saved_state::load(in, x); }
   friend bool operator==(const streamable&, const streamable&) = default;
+
+ protected:
+  void check_relations() const {}
 };
 
 }  // namespace narrow::inline NARROW_ABI::detail

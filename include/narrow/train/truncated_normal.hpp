@@ -32,19 +32,11 @@ inline double truncated_normal(std::uint64_t seed, std::uint64_t index) {
   }
 }
 
-NARROW_KERNEL inline void fill_truncated_normal(matrix_view<float> weights, double deviation,
-                                                std::uint64_t seed) {
-  const float_environment guard;
+inline void fill_truncated_normal(matrix_view<float> weights, double deviation, std::uint64_t seed) {
   for (std::ptrdiff_t i = 0; i < weights.rows; ++i)
     for (std::ptrdiff_t j = 0; j < weights.cols; ++j)
       weights(i, j) =
-          static_cast<float>(deviation * detail::truncated_normal(seed, element_index(i, j, weights.cols)));
-}
-
-/// sqrt(scale / fan_in).
-NARROW_KERNEL inline double initial_deviation(double fan_in, double scale) {
-  const float_environment guard;
-  return std::sqrt(scale / fan_in);
+          static_cast<float>(deviation * truncated_normal(seed, element_index(i, j, weights.cols)));
 }
 
 }  // namespace detail
@@ -59,12 +51,13 @@ NARROW_KERNEL inline double initial_deviation(double fan_in, double scale) {
 template <class Weights>
 requires writable_array_of<Weights, float>
 void truncated_normal(Weights&& weights, double fan_in, std::uint64_t seed, double scale = 0.5) {
-  detail::check_parameter("narrow::truncated_normal", "fan_in", fan_in, 1, 1e18);
-  detail::check_parameter("narrow::truncated_normal", "scale", scale, 1e-9, 1e9);
+  detail::check_parameter("narrow::truncated_normal", "fan_in", fan_in, detail::within(1, 1e18));
+  detail::check_parameter("narrow::truncated_normal", "scale", scale, detail::within(1e-9, 1e9));
   const array_layout layout = detail::read_array(weights).layout();
   auto out = detail::write_array(weights, layout, {"narrow::truncated_normal", "weights", "weights"});
-  detail::fill_truncated_normal(detail::as_matrix(out.elements(), layout),
-                                detail::initial_deviation(fan_in, scale), seed);
+  detail::with_float_environment([&] {
+    detail::fill_truncated_normal(detail::as_matrix(out.elements(), layout), std::sqrt(scale / fan_in), seed);
+  });
   out.commit();
 }
 
