@@ -1,12 +1,12 @@
 // Fixed point chosen at run time: the formats fixed<WL, FL> as values, and matrices in them.
 #pragma once
 
-#include <atomic>
 #include <utility>
 #include <variant>
 
 #include "../convert.hpp"
 #include "../errors.hpp"
+#include "../kernel/product.hpp"
 #include "format.hpp"
 #include "source.hpp"
 
@@ -346,13 +346,10 @@ class fixed_tensor {
     std::visit(
         [&](auto& stored) {
           const auto to = detail::stored_matrix(stored.data(), rows_, cols_, order_);
-          std::atomic<std::size_t> nonfinite = 0;
-          detail::for_shared_panels(part, order_, 1, source, [&](const detail::region& r, const auto& x) {
-            nonfinite += kernel::count_nonfinite(x);
-            kernel::quantize_fixed(x, to.block(r.row, r.col, r.rows, r.cols), format_.fl, range, round,
-                                   detail::order_within(r, cols_));
+          source.for_each_panel(part, order_, [&](const detail::region& r, const auto& x) {
+            nonfinite_ += kernel::to_fixed(x, to.block(r.row, r.col, r.rows, r.cols), format_.fl, range,
+                                           round, detail::order_within(r, cols_));
           });
-          nonfinite_ += nonfinite;
         },
         mantissas_);
   }

@@ -49,7 +49,7 @@ concept mx_scalar = narrow_scalar<Element> && sizeof(Element) == 1;
 /// The largest magnitude of a block, or that something in it is not finite.
 template <class Layout> struct largest_or_nonfinite {
   using bits_type = typename Layout::bits_type;
-  static constexpr bool largest_suffices = true;
+  static constexpr bool absmax_suffices = true;
   template <std::floating_point Value> using over = largest_or_nonfinite<magnitude_layout<Value>>;
 
   bits_type bits = 0;

@@ -38,8 +38,9 @@ class block_tensor
   view_type view() const { return storage::view(largest); }
 
   float operator()(std::ptrdiff_t row, std::ptrdiff_t col) const {
-    using block = typename Format::block_type;
-    return storage::value(row, col, block::block_row(row), block::block_col(col));
+    const detail::block_grid blocks = detail::grid_of<typename Format::block_type>(this->rows(), this->cols());
+    return storage::value(row, col, detail::blocks_before(row, blocks.tile_rows, blocks.rows),
+                          detail::blocks_before(col, blocks.tile_cols, blocks.cols));
   }
 
   /// A new shape, all zeros.

@@ -230,13 +230,13 @@ namespace detail {
 inline constexpr int any_scale = std::numeric_limits<int>::max();
 
 /// The largest finite magnitude; by several threads.
-inline largest_magnitude largest_of(std::span<const float> x) {
+inline absmax largest_of(std::span<const float> x) {
   constexpr kernel::index together = 1 << 12;
-  largest_magnitude result;
+  absmax result;
   std::mutex merging;
   kernel::in_shares(std::ssize(x), together, 1, [&](kernel::index first, kernel::index count) {
-    largest_magnitude found;
-    kernel::survey(matrix_view<const float>{x.data() + first, count, 1, 1, count}, found);
+    absmax found;
+    kernel::gather_magnitudes(matrix_view<const float>{x.data() + first, count, 1, 1, count}, found);
     const std::lock_guard lock(merging);
     result.add(found.bits);
   });
@@ -244,7 +244,7 @@ inline largest_magnitude largest_of(std::span<const float> x) {
 }
 
 /// The largest s for which the magnitude times 2^s is at most `bound`; `any_scale` for 0.
-constexpr int scale_within(const largest_magnitude& magnitude, double bound) {
+constexpr int scale_within(const absmax& magnitude, double bound) {
   if (magnitude.zero()) return any_scale;
   const auto limit = unpack(bound);
   auto number = unpack(std::bit_cast<float>(magnitude.bits));
@@ -270,7 +270,7 @@ template <array_of<float> X> int muppet_scale(const X& x, int word_length) {
   const auto largest = detail::largest_of(array.elements());
   int s = detail::scale_within(largest, half_range - 0.5);
   if (s != detail::scale_within(largest, half_range + 0.5)) {  // rare: it depends on signs
-    detail::largest_magnitude positive, negative;
+    detail::absmax positive, negative;
     for (const float value : array.elements()) {
       const auto bits = std::bit_cast<std::uint32_t>(value), magnitude = detail::magnitude_bits(value);
       (bits == magnitude ? positive : negative).add(magnitude);

@@ -82,7 +82,7 @@ struct own_inverses {
 
 /// In double lanes, any inverse and range.
 template <class Round, class Element>
-inline void quantize_some(const float* from, Element* to, const quantization& q, double_lanes inverse,
+inline void round_in_doubles(const float* from, Element* to, const quantization& q, double_lanes inverse,
                           word_lanes at) {
   float_lanes x;
   std::memcpy(&x, from, sizeof x);
@@ -109,7 +109,7 @@ template <class Round, class Inverse> struct in_double_lanes {
 
   void set_inverse(double by) { inverse = Inverse{by}; }
   template <class Element> void operator()(const float* from, Element* to, index place, indices at) const {
-    quantize_some<Round>(from, to, q, inverse.doubles(place), at);
+    round_in_doubles<Round>(from, to, q, inverse.doubles(place), at);
   }
 };
 
@@ -290,8 +290,8 @@ template <class Inverse> struct nearly_stochastic {
       static_assert(half == quantize_lanes);
       word_lanes halves[2];
       std::memcpy(halves, &at, sizeof at);
-      quantize_some<round_stochastic>(from, to, q, inverse.doubles(place), halves[0]);
-      quantize_some<round_stochastic>(from + half, to + half, q, inverse.doubles(place + half), halves[1]);
+      round_in_doubles<round_stochastic>(from, to, q, inverse.doubles(place), halves[0]);
+      round_in_doubles<round_stochastic>(from + half, to + half, q, inverse.doubles(place + half), halves[1]);
       return;
     }
     const signed_lanes kept = whole - lanes_as<signed_lanes>(sum < upper);
@@ -301,7 +301,7 @@ template <class Inverse> struct nearly_stochastic {
 
 /// Lines, each number by the inverse that `lanes` have for its place.
 template <class Lanes, class Element>
-NARROW_KERNEL void quantize_with(const Lanes& of_places, const float* from, Element* to,
+NARROW_KERNEL void encode_lines(const Lanes& of_places, const float* from, Element* to,
                                  const line_block& block, const element_draws& draws) {
   constexpr index count = Lanes::count, ways = 4;
   const Lanes lanes = of_places;  // which a store to `to` cannot change

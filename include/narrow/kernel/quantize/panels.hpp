@@ -1,0 +1,130 @@
+// Large matrices in shares for threads, and numbers that lie otherwise than their elements in panels.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+
+#include "../../runtime/thread_pool.hpp"
+#include "blocks.hpp"
+
+NARROW_STRICT_BEGIN
+
+namespace narrow::inline NARROW_ABI::kernel {
+
+/// The fewest numbers for which a look for threads pays.
+inline constexpr index min_shared = 1024;
+
+/// visit(i, j, panel) for an m x n matrix in panels that the first-level cache holds, whose columns follow one
+/// another and which fill(i, j, panel) has filled. Out of line, as it needs a large frame.
+template <class T, class Fill, class Visit>
+[[gnu::noinline]] void for_each_filled_panel(index m, index n, const Fill& fill, const Visit& visit) {
+  // Long enough for lines in memory, and not too thin for tiles that lie across them.
+  constexpr index elements = 4096, max_line = 128;
+  T buffer[elements];
+  const index length = std::clamp<index>(m, 1, max_line);
+  for_each_rectangle(m, n, length, elements / length, 0, 0, [&](index i, index j, index rows, index cols) {
+    const matrix_view<T> panel{buffer, rows, cols, 1, rows};
+    fill(i, j, panel);
+    visit(i, j, matrix_view<const T>(panel));
+  });
+}
+
+/// use(i, j, panel) for all of x, lines along its columns, by all threads: panels in place, or copied where
+/// neighbours in a column do not lie side by side.
+template <class T, class Use> void in_panels(const matrix_view<const T>& x, const Use& use) {
+  const auto use_share = [&](index first, index count) {
+    const auto share = x.block(0, first, x.rows, count);
+    if (x.row_stride == 1 || x.rows == 1) return use(index{0}, first, share);
+    for_each_filled_panel<T>(
+        x.rows, count,
+        [&](index i, index j, const matrix_view<T>& to) { copy(share.block(i, j, to.rows, to.cols), to); },
+        [&](index i, index j, const matrix_view<const T>& panel) { use(i, first + j, panel); });
+  };
+  if (x.rows * x.cols <= min_shared)
+    use_share(0, x.cols);
+  else
+    in_shares(x.cols, 1, x.rows, use_share);
+}
+
+/// The same as `add_magnitudes`, for columns that are no lines too, by all threads.
+template <class T, class Statistic>
+std::size_t gather_in_shares(kernel_set t, const matrix_view<const T>& x, const tile_map<Statistic>& map) {
+  if (x.rows == 0 || x.cols == 0) return 0;
+  if (detail::lies_by_rows(x)) return gather_in_shares(t, x.transposed(), map.transposed());
+  const bool one = map.has_one(x.rows, x.cols), begins_with_tile = map.above == 0 && map.left == 0;
+  if (x.rows * x.cols <= min_shared || !(one ? absmax_statistic<Statistic> : begins_with_tile))
+    return add_magnitudes(t, x, map);
+  std::atomic<std::size_t> nonfinite = 0;
+  if (!one) {
+    const bool by_cols = map.cols < x.cols;
+    in_shares(by_cols ? x.cols : x.rows, by_cols ? map.cols : map.rows, by_cols ? x.rows : x.cols,
+              [&](index first, index count) {
+                const index i = by_cols ? 0 : first, j = by_cols ? first : 0;
+                const auto share = x.block(i, j, by_cols ? x.rows : count, by_cols ? count : x.cols);
+                nonfinite += add_magnitudes(t, share, map.at(i, j));
+              });
+  } else if constexpr (absmax_statistic<Statistic>) {
+    std::mutex merging;
+    in_shares(x.cols, 1, x.rows, [&](index first, index count) {
+      Statistic found;
+      nonfinite += add_magnitudes(t, x.block(0, first, x.rows, count), found);
+      if constexpr (requires { found.bits; }) {
+        const std::lock_guard lock(merging);
+        map.first->add(found.bits);
+      }
+    });
+  }
+  return nonfinite;
+}
+
+template <class T, class Element, class Scale, class Round>
+void encode_in_shares(const encoder<Element, Round>& by, const matrix_view<const T>& x,
+                      const matrix_view<Element>& q, const tile_map<const Scale>& map,
+                      const element_order& order) {
+  if (q.rows == 0 || q.cols == 0) return;
+  if (detail::lies_by_rows(q))
+    return encode_in_shares(by, x.transposed(), q.transposed(), map.transposed(), order.transposed());
+  if (q.row_stride != 1) return by.encode(x, q, map, order);
+  in_panels(x, [&](index i, index j, const matrix_view<const T>& panel) {
+    by.encode(panel, q.block(i, j, panel.rows, panel.cols), map.at(i, j), order.at(i, j));
+  });
+}
+
+/// q(i, j) from x(i, j) in steps of 2^-fraction_length; returns how many are not finite.
+template <class T, class Element, class Round>
+std::size_t encode_in_steps(kernel_set t, const matrix_view<const T>& x, const matrix_view<Element>& q,
+                            int fraction_length, const element_range& range, const Round& round,
+                            const element_order& order) {
+  if (detail::lies_by_rows(q))
+    return encode_in_steps(t, x.transposed(), q.transposed(), fraction_length, range, round,
+                           order.transposed());
+  std::atomic<std::size_t> nonfinite = 0;
+  in_panels(x, [&](index i, index j, const matrix_view<const T>& panel) {
+    const auto part = q.block(i, j, panel.rows, panel.cols);
+    no_statistic none;
+    nonfinite += add_magnitudes(t, panel, none);
+    if constexpr (std::same_as<T, float>)
+      encoder<Element, Round>{t, scale_kind::power_of_two, range, round}.encode_tile(
+          panel, part, detail::power_of_two(-fraction_length), order.at(i, j));
+    else if constexpr (std::same_as<T, double>)
+      portable::encode_elements(panel, part, portable::exact_quotient{std::ldexp(1.0, fraction_length)}, range,
+                                round, order.at(i, j));
+    else
+      portable::encode_in_steps(panel, part, fraction_length, range, round, order.at(i, j));
+  });
+  return nonfinite;
+}
+
+template <class Element, class Scale>
+void decode_lines(kernel_set t, const matrix_view<const Element>& q, const tile_map<const Scale>& map,
+                  float unit, const matrix_view<float>& x) {
+  if (q.rows == 0 || q.cols == 0) return;
+  if (detail::lies_by_rows(q))
+    decode(t, q.transposed(), map.transposed(), unit, x.transposed());
+  else
+    decode(t, q, map, unit, x);
+}
+
+}  // namespace narrow::inline NARROW_ABI::kernel
+
+NARROW_STRICT_END
