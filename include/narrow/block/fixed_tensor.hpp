@@ -347,8 +347,8 @@ class fixed_tensor {
         [&](auto& stored) {
           const auto to = detail::stored_matrix(stored.data(), rows_, cols_, order_);
           source.for_each_panel(part, order_, [&](const detail::region& r, const auto& x) {
-            nonfinite_ += kernel::to_fixed(x, to.block(r.row, r.col, r.rows, r.cols), format_.fl, range,
-                                           round, detail::order_within(r, cols_));
+            nonfinite_ +=
+                kernel::to_fixed(x, to.block(r), format_.fl, range, round, detail::order_within(r, cols_));
           });
         },
         mantissas_);

@@ -4,19 +4,12 @@
 
 #include <algorithm>
 #include <concepts>
-#include <cstddef>
+#include "../matrix_view.hpp"
 
-#include "../config.hpp"
 
 namespace narrow::inline NARROW_ABI {
 
 namespace detail {
-
-/// A rectangle of elements.
-struct region {
-  std::ptrdiff_t row = 0, col = 0;
-  std::ptrdiff_t rows = 0, cols = 0;
-};
 
 /// A matrix of rows x cols in blocks of tile_rows x tile_cols; those at the far edges may be smaller. Blocks
 /// are counted row by row.

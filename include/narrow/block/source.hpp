@@ -75,29 +75,22 @@ template <std::floating_point Value> struct value_source {
 
   bool in_place() const { return compute == nullptr; }
   /// Some of those in memory.
-  matrix_view<const Value> block(const region& r) const {
-    return values.block(r.row - row, r.col - col, r.rows, r.cols);
-  }
+  matrix_view<const Value> block(const region& r) const { return values.block(r.moved(-row, -col)); }
   /// Some of those that are computed.
   void compute_block(const region& r, matrix_view<Value> to) const {
-    compute(*this, {r.row - row, r.col - col, r.rows, r.cols}, to);
+    compute(*this, r.moved(-row, -col), to);
   }
   /// visit(part, values) for all of `within`: at once where they are in memory, else in panels of this order.
   template <class Visit>
   void for_each_panel(const region& within, storage_order order, const Visit& visit) const {
     if (in_place()) return visit(within, block(within));
-    const bool by_rows = order == storage_order::row_major;
-    const auto use = [&](std::ptrdiff_t i, std::ptrdiff_t j, const auto& lines, const auto& with) {
-      const auto panel = by_rows ? lines.transposed() : lines;
-      with(region{within.row + (by_rows ? j : i), within.col + (by_rows ? i : j), panel.rows, panel.cols},
-           panel);
-    };
+    const auto turned = [&](const auto& x) { return order == storage_order::row_major ? x.transposed() : x; };
+    const region lines = turned(within);
+    const auto part = [&](const region& r) { return turned(r).moved(within.row, within.col); };
     kernel::for_each_filled_panel<Value>(
-        by_rows ? within.cols : within.rows, by_rows ? within.rows : within.cols,
-        [&](std::ptrdiff_t i, std::ptrdiff_t j, const auto& lines) {
-          use(i, j, lines, [&](const region& r, const auto& panel) { compute_block(r, panel); });
-        },
-        [&](std::ptrdiff_t i, std::ptrdiff_t j, const auto& lines) { use(i, j, lines, visit); });
+        lines.rows, lines.cols,
+        [&](const region& r, const matrix_view<Value>& panel) { compute_block(part(r), turned(panel)); },
+        [&](const region& r, const matrix_view<const Value>& panel) { visit(part(r), turned(panel)); });
   }
 };
 

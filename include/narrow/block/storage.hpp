@@ -105,7 +105,8 @@ template <class Element, class Scale> class block_storage {
   float value(std::ptrdiff_t row, std::ptrdiff_t col, std::ptrdiff_t block_row,
               std::ptrdiff_t block_col) const {
     const Element& element = elements()(row, col);
-    const float by = static_cast<float>(scales_[static_cast<std::size_t>(block_row * block_cols_ + block_col)]);
+    const float by =
+        static_cast<float>(scales_[static_cast<std::size_t>(block_row * block_cols_ + block_col)]);
     // Where subnormals take part, the caller's floating-point control register must not: in integers.
     return by > 0x1p-60f ? static_cast<float>(element) * by
                          : nearest<float>(multiply(unpack(element), unpack(by)));
@@ -172,12 +173,12 @@ template <class Element, class Scale> class block_storage {
              scale_rule<Statistic> rule, const Round& round) {
     const auto x = source.block(part);
     const auto present = per_block(scales_.data(), part.row, part.col);
-    present.for_each_tile(part.rows, part.cols, [&](auto i, auto j, auto height, auto width) {
+    present.for_each_tile(part.rows, part.cols, [&](const region& r, Scale& scale) {
       Statistic s;
-      nonfinite_ += kernel::gather_magnitudes(x.block(i, j, height, width), s);
+      nonfinite_ += kernel::gather_magnitudes(x.block(r), s);
       Scale needed(rules.smallest);
       rule(std::span<const Statistic>(&s, 1), std::span(&needed, 1));
-      grow_scale(present(i, j), static_cast<float>(needed), grid_.block_of(part.row + i, part.col + j), rules,
+      grow_scale(scale, static_cast<float>(needed), grid_.block_of(part.row + r.row, part.col + r.col), rules,
                  round);
     });
     encode(part, source, rules, round);
@@ -210,7 +211,7 @@ template <class Element, class Scale> class block_storage {
     return stored_matrix(mantissas_.data(), rows(), cols(), order_);
   }
   matrix_view<Element> elements(const region& r) {
-    return stored_matrix(mantissas_.data(), rows(), cols(), order_).block(r.row, r.col, r.rows, r.cols);
+    return stored_matrix(mantissas_.data(), rows(), cols(), order_).block(r);
   }
   /// Values of all blocks as those of the part of the matrix that begins at (row, col).
   template <class T>

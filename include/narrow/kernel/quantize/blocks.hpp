@@ -40,9 +40,6 @@ line_block columns_of(const matrix_view<From>& from, const matrix_view<To>& to) 
   return {.n = from.rows, .lines = from.cols, .from_stride = from.col_stride, .to_stride = to.col_stride};
 }
 
-/// The fewest numbers for which a look at the tiles of a matrix pays.
-inline constexpr index min_in_tiles = 17;
-
 // ---- magnitudes
 
 /// Gathers nothing.
@@ -77,34 +74,29 @@ std::size_t add_magnitudes(kernel_set t, const matrix_view<const T>& x, Statisti
 /// Adds the magnitudes of each tile to its statistic; returns how many are not finite.
 template <class T, class Statistic>
 std::size_t add_magnitudes(kernel_set t, const matrix_view<const T>& x, const tile_map<Statistic>& map) {
-  if (map.has_one(x.rows, x.cols)) return add_magnitudes(t, x, *map.first);
   std::size_t nonfinite = 0;
-  const auto add_tiles = [&](const matrix_view<const T>& part, const tile_map<Statistic>& of_part) {
-    of_part.for_each_tile(part.rows, part.cols, [&](index i, index j, index height, index width) {
-      nonfinite += add_magnitudes(t, part.block(i, j, height, width), of_part(i, j));
-    });
-  };
-  if constexpr (std::same_as<T, float> && absmax_statistic<Statistic>)
-    if (const auto kernel = t.get<&kernel_table::absmax>();
-        kernel && x.row_stride == 1 && x.rows * x.cols >= min_in_tiles) {
-      map.for_each_piece(x.rows, x.cols, [&](index i, index j, index height, index width) {
-        const auto part = x.block(i, j, height, width);
-        const auto of_part = map.at(i, j);
+  const auto try_piece = [&](const region& r, const tile_map<Statistic>& of_part) {
+    if constexpr (std::same_as<T, float> && absmax_statistic<Statistic>)
+      if (const auto kernel = t.get<&kernel_table::absmax>(); kernel && x.row_stride == 1) {
+        const auto part = x.block(r);
         std::uint32_t largest[max_scales] = {};
-        if (kernel(part.data, columns_of(part, part), of_part.runs(), largest) != 0)
-          return add_tiles(part, of_part);  // which tells the tiles apart that something is not finite in
-        of_part.for_each_value(height, width, [&](std::size_t k, Statistic& s) { s.add(largest[k]); });
-      });
-      return nonfinite;
-    }
-  add_tiles(x, map);
+        // One by one the tiles tell in which of them something is not finite.
+        if (kernel(part.data, columns_of(part, part), of_part.runs(), largest) != 0) return false;
+        of_part.for_each_value(r.rows, r.cols, [&](std::size_t k, Statistic& s) { s.add(largest[k]); });
+        return true;
+      }
+    return false;
+  };
+  map.for_each_piece(x.rows, x.cols, try_piece, [&](const region& r, Statistic& statistic) {
+    nonfinite += add_magnitudes(t, x.block(r), statistic);
+  });
   return nonfinite;
 }
 
 // ---- encoding and decoding
 
-/// visit(i, j, height, width, runs, scales) for parts of an m x n matrix of at most max_buffered numbers, whose
-/// lines meet the same blocks; stops where it returns false. Lines longer than that are to lie in one block.
+/// visit(part, runs, scales) for parts of an m x n matrix of at most max_buffered numbers, whose lines meet
+/// the same blocks; stops where it returns false. Lines longer than that are to lie in one block.
 template <class Visit>
 bool for_each_band(index m, index n, const block_runs& runs, const float* scales, const Visit& visit) {
   const index along = (runs.before + m - 1) / runs.width + 1, most = std::max<index>(max_buffered / m, 1);
@@ -114,7 +106,7 @@ bool for_each_band(index m, index n, const block_runs& runs, const float* scales
       const block_runs of_band{.width = runs.width, .before = runs.before, .height = width};
       for (index i = 0, height; i < m; i += height) {
         height = std::min(max_buffered, m - i);
-        if (!visit(i, j, height, width, of_band, scales)) return false;
+        if (!visit(region{i, j, height, width}, of_band, scales)) return false;
       }
     }
   return true;
@@ -130,15 +122,17 @@ class scale_list {
     });
   }
   std::span<const float> values() const { return std::span(values_).first(count_); }
-  bool all_positive() const { return std::ranges::all_of(values(), [](float scale) { return detail::is_positive(scale); }); }
+  bool all_positive() const {
+    return std::ranges::all_of(values(), [](float scale) { return detail::is_positive(scale); });
+  }
 
  private:
   std::array<float, max_scales> values_;
   std::size_t count_ = 0;
 };
 
-/// How floating-point numbers become Elements: divided by their tile's scale, in units of `unit`, each rounded
-/// once under the index that an order gives it, and held to the range.
+/// How floating-point numbers become Elements: divided by their tile's scale, in units of `unit`, each
+/// rounded once under the index that an order gives it, and held to the range.
 template <class Element, class Round> struct encoder {
   kernel_set t;
   scale_kind kind;
@@ -149,26 +143,18 @@ template <class Element, class Round> struct encoder {
   template <class T, class Scale>
   void encode(const matrix_view<const T>& x, const matrix_view<Element>& q, const tile_map<const Scale>& map,
               const element_order& order) const {
-    if (map.has_one(q.rows, q.cols))
-      return encode_tile(x, q, static_cast<float>(*map.first) * unit, order);
-    const auto encode_tiles = [&](index row, index col, index rows, index cols) {
-      const auto of_part = map.at(row, col);
-      of_part.for_each_tile(rows, cols, [&](index i, index j, index height, index width) {
-        encode_tile(x.block(row + i, col + j, height, width), q.block(row + i, col + j, height, width),
-                    static_cast<float>(of_part(i, j)) * unit, order.at(row + i, col + j));
-      });
+    const auto try_piece = [&](const region& r, const tile_map<const Scale>& of_part) {
+      if constexpr (std::same_as<T, float>)
+        if (x.row_stride == 1 && q.row_stride == 1) {
+          const scale_list scales(of_part, r.rows, r.cols, unit);
+          return scales.all_positive() && encode_by_kernel(x.block(r), q.block(r), scales.values(),
+                                                           of_part.runs(), order.at(r.row, r.col));
+        }
+      return false;
     };
-    if constexpr (std::same_as<T, float>)
-      if (q.rows * q.cols >= min_in_tiles && x.row_stride == 1 && q.row_stride == 1)
-        return map.for_each_piece(q.rows, q.cols, [&](index i, index j, index height, index width) {
-          const auto of_part = map.at(i, j);
-          const scale_list scales(of_part, height, width, unit);
-          if (!scales.all_positive() ||
-              !encode_by_kernel(x.block(i, j, height, width), q.block(i, j, height, width), scales.values(),
-                                of_part.runs(), order.at(i, j)))
-            encode_tiles(i, j, height, width);
-        });
-    encode_tiles(0, 0, q.rows, q.cols);
+    map.for_each_piece(q.rows, q.cols, try_piece, [&](const region& r, const Scale& scale) {
+      encode_tile(x.block(r), q.block(r), static_cast<float>(scale) * unit, order.at(r.row, r.col));
+    });
   }
 
   template <class T>
@@ -222,13 +208,12 @@ template <class Element, class Round> struct encoder {
       if (!scale || kind != scale_kind::power_of_two) return false;
       std::array<float, max_scales> inverses;
       std::ranges::transform(scales, inverses.begin(), [](float s) { return 1 / s; });
-      const auto encode_band = [&](index i, index j, index height, index width, const block_runs& of_band,
-                                   const float* factors) {
+      const auto encode_band = [&](const region& r, const block_runs& of_band, const float* factors) {
         float values[max_buffered];
-        scale(&x(i, j), values, {height, width, x.col_stride, height}, of_band, factors);
-        for (index k = 0; k < width; ++k)
-          if (!encode_line<Element, overflow::saturate>(values + k * height, &q(i, j + k), height, round,
-                                                        order(i, j + k), order.row_step))
+        scale(&x(r.row, r.col), values, {r.rows, r.cols, x.col_stride, r.rows}, of_band, factors);
+        for (index k = 0; k < r.cols; ++k)
+          if (!encode_line<Element, overflow::saturate>(values + k * r.rows, &q(r.row, r.col + k), r.rows,
+                                                        round, order(r.row, r.col + k), order.row_step))
             return false;
         return true;
       };
@@ -259,11 +244,10 @@ bool decode_by_kernel(kernel_set t, const matrix_view<const Element>& q, std::sp
   if (x.row_stride != 1 || q.row_stride != 1) return false;
   if constexpr (narrow_float<Element>) {
     const auto scale = t.get<&kernel_table::scale_blocks>();
-    const auto decode_band = [&](index i, index j, index height, index width, const block_runs& of_band,
-                                 const float* factors) {
+    const auto decode_band = [&](const region& r, const block_runs& of_band, const float* factors) {
       float values[max_buffered];
-      for (index k = 0; k < width; ++k) decode(t, &q(i, j + k), 1, values + k * height, height);
-      scale(values, &x(i, j), {height, width, height, x.col_stride}, of_band, factors);
+      for (index k = 0; k < r.cols; ++k) decode(t, &q(r.row, r.col + k), 1, values + k * r.rows, r.rows);
+      scale(values, &x(r.row, r.col), {r.rows, r.cols, r.rows, x.col_stride}, of_band, factors);
       return true;
     };
     return scale != nullptr && for_each_band(x.rows, x.cols, runs, scales.data(), decode_band);
@@ -276,27 +260,19 @@ bool decode_by_kernel(kernel_set t, const matrix_view<const Element>& q, std::sp
   }
 }
 
-template <class Element>
-void decode_tile(kernel_set t, const matrix_view<const Element>& q, float scale, const matrix_view<float>& x) {
-  if (!decode_by_kernel(t, q, std::span<const float>(&scale, 1), {.width = q.rows, .height = q.cols}, x))
-    portable::decode_elements(q, scale, x);
-}
-
 /// x = q times its tiles' scales, in units of `unit`.
 template <class Element, class Scale>
 void decode(kernel_set t, const matrix_view<const Element>& q, const tile_map<const Scale>& map, float unit,
             const matrix_view<float>& x) {
-  if (map.has_one(q.rows, q.cols)) return decode_tile(t, q, static_cast<float>(*map.first) * unit, x);
-  map.for_each_piece(q.rows, q.cols, [&](index row, index col, index rows, index cols) {
-    const auto of_part = map.at(row, col);
-    const scale_list scales(of_part, rows, cols, unit);
-    const auto from = q.block(row, col, rows, cols);
-    const auto to = x.block(row, col, rows, cols);
-    if (decode_by_kernel(t, from, scales.values(), of_part.runs(), to)) return;
-    of_part.for_each_tile(rows, cols, [&](index i, index j, index height, index width) {
-      decode_tile(t, from.block(i, j, height, width), static_cast<float>(of_part(i, j)) * unit,
-                  to.block(i, j, height, width));
-    });
+  const auto try_piece = [&](const region& r, const tile_map<const Scale>& of_part) {
+    const scale_list scales(of_part, r.rows, r.cols, unit);
+    return decode_by_kernel(t, q.block(r), scales.values(), of_part.runs(), x.block(r));
+  };
+  map.for_each_piece(q.rows, q.cols, try_piece, [&](const region& r, const Scale& stored) {
+    const float scale = static_cast<float>(stored) * unit;
+    if (!decode_by_kernel(t, q.block(r), std::span(&scale, 1), {.width = r.rows, .height = r.cols},
+                          x.block(r)))
+      portable::decode_elements(q.block(r), scale, x.block(r));
   });
 }
 

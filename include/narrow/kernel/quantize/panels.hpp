@@ -14,31 +14,31 @@ namespace narrow::inline NARROW_ABI::kernel {
 /// The fewest numbers for which a look for threads pays.
 inline constexpr index min_shared = 1024;
 
-/// visit(i, j, panel) for an m x n matrix in panels that the first-level cache holds, whose columns follow one
-/// another and which fill(i, j, panel) has filled. Out of line, as it needs a large frame.
+/// visit(part, panel) for an m x n matrix in panels that the first-level cache holds, whose columns follow
+/// one another and which fill(part, panel) has filled. Out of line, as it needs a large frame.
 template <class T, class Fill, class Visit>
 [[gnu::noinline]] void for_each_filled_panel(index m, index n, const Fill& fill, const Visit& visit) {
   // Long enough for lines in memory, and not too thin for tiles that lie across them.
   constexpr index elements = 4096, max_line = 128;
   T buffer[elements];
   const index length = std::clamp<index>(m, 1, max_line);
-  for_each_rectangle(m, n, length, elements / length, 0, 0, [&](index i, index j, index rows, index cols) {
-    const matrix_view<T> panel{buffer, rows, cols, 1, rows};
-    fill(i, j, panel);
-    visit(i, j, matrix_view<const T>(panel));
+  for_each_part(m, n, length, elements / length, 0, 0, [&](const region& r) {
+    const matrix_view<T> panel{buffer, r.rows, r.cols, 1, r.rows};
+    fill(r, panel);
+    visit(r, matrix_view<const T>(panel));
   });
 }
 
-/// use(i, j, panel) for all of x, lines along its columns, by all threads: panels in place, or copied where
+/// use(part, panel) for all of x, lines along its columns, by all threads: panels in place, or copied where
 /// neighbours in a column do not lie side by side.
 template <class T, class Use> void in_panels(const matrix_view<const T>& x, const Use& use) {
   const auto use_share = [&](index first, index count) {
-    const auto share = x.block(0, first, x.rows, count);
-    if (x.row_stride == 1 || x.rows == 1) return use(index{0}, first, share);
+    const region share{0, first, x.rows, count};
+    if (x.row_stride == 1 || x.rows == 1) return use(share, x.block(share));
     for_each_filled_panel<T>(
         x.rows, count,
-        [&](index i, index j, const matrix_view<T>& to) { copy(share.block(i, j, to.rows, to.cols), to); },
-        [&](index i, index j, const matrix_view<const T>& panel) { use(i, first + j, panel); });
+        [&](const region& r, const matrix_view<T>& to) { copy(x.block(r.moved(0, first)), to); },
+        [&](const region& r, const matrix_view<const T>& panel) { use(r.moved(0, first), panel); });
   };
   if (x.rows * x.cols <= min_shared)
     use_share(0, x.cols);
@@ -57,12 +57,12 @@ std::size_t gather_in_shares(kernel_set t, const matrix_view<const T>& x, const 
   std::atomic<std::size_t> nonfinite = 0;
   if (!one) {
     const bool by_cols = map.cols < x.cols;
-    in_shares(by_cols ? x.cols : x.rows, by_cols ? map.cols : map.rows, by_cols ? x.rows : x.cols,
-              [&](index first, index count) {
-                const index i = by_cols ? 0 : first, j = by_cols ? first : 0;
-                const auto share = x.block(i, j, by_cols ? x.rows : count, by_cols ? count : x.cols);
-                nonfinite += add_magnitudes(t, share, map.at(i, j));
-              });
+    in_shares(
+        by_cols ? x.cols : x.rows, by_cols ? map.cols : map.rows, by_cols ? x.rows : x.cols,
+        [&](index first, index count) {
+          const region share = by_cols ? region{0, first, x.rows, count} : region{first, 0, count, x.cols};
+          nonfinite += add_magnitudes(t, x.block(share), map.at(share.row, share.col));
+        });
   } else if constexpr (absmax_statistic<Statistic>) {
     std::mutex merging;
     in_shares(x.cols, 1, x.rows, [&](index first, index count) {
@@ -85,8 +85,8 @@ void encode_in_shares(const encoder<Element, Round>& by, const matrix_view<const
   if (detail::lies_by_rows(q))
     return encode_in_shares(by, x.transposed(), q.transposed(), map.transposed(), order.transposed());
   if (q.row_stride != 1) return by.encode(x, q, map, order);
-  in_panels(x, [&](index i, index j, const matrix_view<const T>& panel) {
-    by.encode(panel, q.block(i, j, panel.rows, panel.cols), map.at(i, j), order.at(i, j));
+  in_panels(x, [&](const region& r, const matrix_view<const T>& panel) {
+    by.encode(panel, q.block(r), map.at(r.row, r.col), order.at(r.row, r.col));
   });
 }
 
@@ -99,18 +99,19 @@ std::size_t encode_in_steps(kernel_set t, const matrix_view<const T>& x, const m
     return encode_in_steps(t, x.transposed(), q.transposed(), fraction_length, range, round,
                            order.transposed());
   std::atomic<std::size_t> nonfinite = 0;
-  in_panels(x, [&](index i, index j, const matrix_view<const T>& panel) {
-    const auto part = q.block(i, j, panel.rows, panel.cols);
+  in_panels(x, [&](const region& r, const matrix_view<const T>& panel) {
+    const auto part = q.block(r);
+    const auto of_part = order.at(r.row, r.col);
     no_statistic none;
     nonfinite += add_magnitudes(t, panel, none);
     if constexpr (std::same_as<T, float>)
       encoder<Element, Round>{t, scale_kind::power_of_two, range, round}.encode_tile(
-          panel, part, detail::power_of_two(-fraction_length), order.at(i, j));
+          panel, part, detail::power_of_two(-fraction_length), of_part);
     else if constexpr (std::same_as<T, double>)
-      portable::encode_elements(panel, part, portable::exact_quotient{std::ldexp(1.0, fraction_length)}, range,
-                                round, order.at(i, j));
+      portable::encode_elements(panel, part, portable::exact_quotient{std::ldexp(1.0, fraction_length)},
+                                range, round, of_part);
     else
-      portable::encode_in_steps(panel, part, fraction_length, range, round, order.at(i, j));
+      portable::encode_in_steps(panel, part, fraction_length, range, round, of_part);
   });
   return nonfinite;
 }

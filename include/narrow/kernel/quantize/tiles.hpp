@@ -8,20 +8,22 @@
 
 namespace narrow::inline NARROW_ABI::kernel {
 
-/// The most scales that a kernel is told at a time, and the most numbers that lie between two kernels.
-inline constexpr index max_scales = 256, max_buffered = 2048;
+using detail::region;
+
+/// The most scales that a kernel is told at a time, the most numbers that lie between two kernels, and the
+/// fewest for which looking at several tiles at a time pays.
+inline constexpr index max_scales = 256, max_buffered = 2048, min_in_pieces = 17;
 static_assert(max_places <= max_buffered);
 
-/// visit(i, j, height, width) for the rectangles of at most rows x cols that an m x n matrix is cut into, of
-/// which the first ones lack `above` rows and `left` columns.
+/// visit(part) for the parts of at most rows x cols that an m x n matrix is cut into, of which the first ones
+/// lack `above` rows and `left` columns.
 template <class Visit>
-void for_each_rectangle(index m, index n, index rows, index cols, index above, index left,
-                        const Visit& visit) {
+void for_each_part(index m, index n, index rows, index cols, index above, index left, const Visit& visit) {
   for (index j = 0, width, next = cols - left; j < n; j += width, next = cols) {
     width = std::min(next, n - j);
     for (index i = 0, height, below = rows - above; i < m; i += height, below = rows) {
       height = std::min(below, m - i);
-      visit(i, j, height, width);
+      visit(region{i, j, height, width});
     }
   }
 }
@@ -43,26 +45,36 @@ template <class T> struct tile_map {
     return first[(above + i) / rows * down + (left + j) / cols * across];
   }
   constexpr tile_map transposed() const { return {first, across, down, cols, rows, left, above}; }
-  /// Of the part of the matrix that begins at element (i, j).
+  /// Those of the part of the matrix that begins at element (i, j).
   constexpr tile_map at(index i, index j) const {
     return {&(*this)(i, j), down, across, rows, cols, (above + i) % rows, (left + j) % cols};
   }
   /// Whether an m x n matrix lies in one tile.
   constexpr bool has_one(index m, index n) const { return above + m <= rows && left + n <= cols; }
-  /// Of lines that are columns of m elements.
+  /// For lines that are columns.
   constexpr block_runs runs() const {
     return {.width = rows, .before = above, .height = cols, .above = left};
   }
 
-  /// visit(i, j, height, width) for the parts of an m x n matrix that lie in one tile each.
-  template <class Visit> void for_each_tile(index m, index n, const Visit& visit) const {
-    for_each_rectangle(m, n, rows, cols, above, left, visit);
+  /// use_tile(part, value) for the parts of an m x n matrix that lie in one tile each.
+  template <class UseTile> void for_each_tile(index m, index n, const UseTile& use_tile) const {
+    for_each_part(m, n, rows, cols, above, left,
+                  [&](const region& r) { use_tile(r, (*this)(r.row, r.col)); });
   }
-  /// The same for parts whose tiles are few enough for a kernel.
-  template <class Visit> void for_each_piece(index m, index n, const Visit& visit) const {
+  /// try_piece(part, map) for parts with at most max_scales tiles, few enough for a kernel; use_tile, as in
+  /// for_each_tile, where that gives false and for matrices that are worth no kernel.
+  template <class TryPiece, class UseTile>
+  void for_each_piece(index m, index n, const TryPiece& try_piece, const UseTile& use_tile) const {
+    if (has_one(m, n)) return use_tile(region{0, 0, m, n}, *first);
+    if (m * n < min_in_pieces) return for_each_tile(m, n, use_tile);
     const index most = (runs().are_narrow() ? max_places : max_buffered) / rows;
     const index along = std::clamp<index>(most, 1, std::min((above + m - 1) / rows + 1, max_scales));
-    for_each_rectangle(m, n, along * rows, max_scales / along * cols, above, left, visit);
+    for_each_part(m, n, along * rows, max_scales / along * cols, above, left, [&](const region& r) {
+      const tile_map of_part = at(r.row, r.col);
+      if (!try_piece(r, of_part))
+        of_part.for_each_tile(
+            r.rows, r.cols, [&](const region& tile, T& value) { use_tile(tile.moved(r.row, r.col), value); });
+    });
   }
   /// visit(k, value) for the tiles of an m x n matrix, column by column.
   template <class Visit> void for_each_value(index m, index n, const Visit& visit) const {
