@@ -119,10 +119,6 @@ class basic_int8 : public detail::lone_number<float> {
   using step = detail::real_step<7>;
   using statistic = detail::absmax;
   using write_statistic = statistic;
-
-  template <class R, class Gathered> static constexpr float scale_of(const Gathered& s) {
-    return step::template reaching<R>(s.bits);
-  }
 };
 
 using int8 = basic_int8<>;

@@ -46,6 +46,7 @@ constexpr unpacked<std::uint64_t> unpacked_magnitude(std::uint64_t bits) {
 // What a pass over a block gathers. `add` takes the bits of a magnitude and counts only finite ones; `over`
 // is what gathers the same of Values of another type.
 
+/// The largest magnitude.
 template <class Layout> struct absmax_of {
   using bits_type = typename Layout::bits_type;
   static constexpr bool absmax_suffices = true;  // of the finite ones, and infinity if there are others
@@ -62,7 +63,8 @@ template <class Layout> struct absmax_of {
 };
 using absmax = absmax_of<binary32>;
 
-template <class Layout> struct absmin_of {  // zeros apart
+/// The smallest magnitude other than 0.
+template <class Layout> struct absmin_of {
   using bits_type = typename Layout::bits_type;
   template <std::floating_point Value> using over = absmin_of<magnitude_layout<Value>>;
 
@@ -96,7 +98,7 @@ template <std::floating_point Value> struct exact_absmean {
   std::array<std::uint64_t, words> sum{};
   std::uint64_t count = 0;
 
-  /// Of a double.
+  /// Takes the bits of a double.
   constexpr void add(std::uint64_t magnitude) {
     if (magnitude < binary64::infinity) add(widened<uint128>(unpacked_magnitude(magnitude)));
   }
@@ -133,7 +135,7 @@ template <std::floating_point Value> struct exact_absmean {
   }
 };
 
-/// The same of floats: one sum of significands for each exponent.
+/// The mean of floats, exact: one sum of significands for each exponent.
 struct absmean {
   static constexpr std::size_t fields = binary32::exponent_mask >> binary32::mantissa_bits;
   template <std::floating_point Value>

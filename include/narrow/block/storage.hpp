@@ -145,7 +145,7 @@ template <class Element, class Scale> class block_storage {
     }
 
     region whole() const { return result_.grid_.whole(); }
-    /// From the first part that is in memory on, nothing throws.
+    /// Once a part that is in memory was taken nothing throws.
     void take(const region& part) {
       if (counts_nonfinite_)
         source_.for_each_panel(part, result_.order(), [&](const region&, const matrix_view<const Value>& x) {

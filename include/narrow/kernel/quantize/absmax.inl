@@ -1,9 +1,8 @@
-// The largest magnitudes of lines of floats, included once in the namespace of each instruction set, inside
-// its target region, after codes.inl and encode_blocks.inl. No include guard, on purpose.
+// The largest magnitudes of lines of floats. Part of simd/bodies.inl.
 
 /// One block.
 NARROW_KERNEL inline std::size_t absmax_of_block(const float* from, const line_block& b,
-                                              std::uint32_t* largest) {
+                                                 std::uint32_t* largest) {
   constexpr index ways = 4;
   const index n = b.n;
   signed_lanes most[ways] = {};
@@ -75,8 +74,8 @@ inline bool absmax_by_place(const float* from, const line_block& block, const bl
   return true;
 }
 
-NARROW_KERNEL inline std::size_t absmax_of_blocks(const float* from, const line_block& b, const block_runs& runs,
-                                               std::uint32_t* largest) {
+NARROW_KERNEL inline std::size_t absmax_of_blocks(const float* from, const line_block& b,
+                                                  const block_runs& runs, std::uint32_t* largest) {
   std::size_t nonfinite = 0;
   for_bands(b, runs, [&](line_block part, index line) {
     const float* const x = from + line * b.from_stride;

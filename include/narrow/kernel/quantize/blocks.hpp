@@ -79,7 +79,8 @@ std::size_t add_magnitudes(kernel_set t, const matrix_view<const T>& x, const ti
     if constexpr (std::same_as<T, float> && absmax_statistic<Statistic>)
       if (const auto kernel = t.get<&kernel_table::absmax>(); kernel && x.row_stride == 1) {
         const auto part = x.block(r);
-        std::uint32_t largest[max_scales] = {};
+        std::uint32_t largest[max_scales];
+        std::fill_n(largest, of_part.tiles_down(r.rows) * of_part.tiles_across(r.cols), 0);
         // One by one the tiles tell in which of them something is not finite.
         if (kernel(part.data, columns_of(part, part), of_part.runs(), largest) != 0) return false;
         of_part.for_each_value(r.rows, r.cols, [&](std::size_t k, Statistic& s) { s.add(largest[k]); });
@@ -115,20 +116,17 @@ bool for_each_band(index m, index n, const block_runs& runs, const float* scales
 /// Scales that were read from a map, as many as a kernel takes, in units of `unit`.
 class scale_list {
  public:
-  template <class Scale> scale_list(const tile_map<const Scale>& map, index m, index n, float unit) {
-    map.for_each_value(m, n, [&](std::size_t k, const Scale& s) {
-      values_[k] = static_cast<float>(s) * unit;
-      count_ = k + 1;
-    });
+  template <class Scale>
+  scale_list(const tile_map<const Scale>& map, index m, index n, float unit)
+      : count_(static_cast<std::size_t>(map.tiles_down(m) * map.tiles_across(n))) {
+    map.for_each_value(m, n,
+                       [&](std::size_t k, const Scale& s) { values_[k] = static_cast<float>(s) * unit; });
   }
-  std::span<const float> values() const { return std::span(values_).first(count_); }
-  bool all_positive() const {
-    return std::ranges::all_of(values(), [](float scale) { return detail::is_positive(scale); });
-  }
+  std::span<const float> values() const { return {values_, count_}; }
 
  private:
-  std::array<float, max_scales> values_;
-  std::size_t count_ = 0;
+  float values_[max_scales];
+  std::size_t count_;
 };
 
 /// How floating-point numbers become Elements: divided by their tile's scale, in units of `unit`, each
@@ -147,8 +145,8 @@ template <class Element, class Round> struct encoder {
       if constexpr (std::same_as<T, float>)
         if (x.row_stride == 1 && q.row_stride == 1) {
           const scale_list scales(of_part, r.rows, r.cols, unit);
-          return scales.all_positive() && encode_by_kernel(x.block(r), q.block(r), scales.values(),
-                                                           of_part.runs(), order.at(r.row, r.col));
+          return encode_by_kernel(x.block(r), q.block(r), scales.values(), of_part.runs(),
+                                  order.at(r.row, r.col));
         }
       return false;
     };
@@ -199,10 +197,12 @@ template <class Element, class Round> struct encoder {
     return true;
   }
 
-  /// False if there is no kernel, or elements are floats and numbers NaN; then what q holds means nothing.
+  /// False if there is no kernel, a scale is NaN, or elements are floats and a number is; then what q holds
+  /// means nothing.
   bool encode_by_kernel(const matrix_view<const float>& x, const matrix_view<Element>& q,
                         std::span<const float> scales, const block_runs& runs,
                         const element_order& order) const {
+    if (!std::ranges::all_of(scales, [](float s) { return detail::is_positive(s); })) return false;
     if constexpr (narrow_float<Element>) {
       const auto scale = t.get<&kernel_table::scale_blocks>();
       if (!scale || kind != scale_kind::power_of_two) return false;

@@ -1,5 +1,4 @@
-// Blocks of floats to integers that share a scale, and back, included once in the namespace of each
-// instruction set, inside its target region, after quantize.inl. No include guard, on purpose.
+// Lines of floats to integers in blocks that share a scale, and back. Part of simd/bodies.inl.
 
 /// Which lanes are exact for all inverses that it has met.
 template <class Single, class Element> struct fitting_lanes {
@@ -57,8 +56,7 @@ inline void for_bands(const line_block& b, const block_runs& runs, const Visit& 
 /// Narrow blocks side by side, by places; returns what follows their inverses.
 template <class Wide, class Single, class Element>
 inline const double* encode_by_place(const float* from, Element* to, const line_block& b,
-                                       const quantization& q, const block_runs& runs,
-                                       const double* inverses) {
+                                     const quantization& q, const block_runs& runs, const double* inverses) {
   constexpr index most = max_places + code_count;
   alignas(vector_bytes) float singles[most], scales[most];
   alignas(vector_bytes) double doubles[most];
@@ -79,7 +77,7 @@ inline const double* encode_by_place(const float* from, Element* to, const line_
 /// Blocks one after the other.
 template <class Wide, class Single, class Element>
 inline void encode_by_block(const float* from, Element* to, const line_block& b, const quantization& q,
-                              const block_runs& runs, const double* inverses) {
+                            const block_runs& runs, const double* inverses) {
   fitting_lanes<Single, Element> fitting(q);
   const double* next = inverses;
   for_bands(b, runs, [&](const line_block&, index) {
@@ -95,21 +93,21 @@ inline void encode_by_block(const float* from, Element* to, const line_block& b,
                        static_cast<std::uint32_t>(place) * draws.step;
         lanes.set_inverse(*inverses++);
         encode_lines(lanes, from + line * b.from_stride + place, to + line * b.to_stride + place, part,
-                      draws);
+                     draws);
       });
     });
   });
 }
 
 template <class Wide, class Single, class Element>
-NARROW_KERNEL void encode_blocks(const float* from, Element* to, const line_block& b,
-                                   const quantization& how, const block_runs& runs, const double* inverses) {
+NARROW_KERNEL void encode_blocks(const float* from, Element* to, const line_block& b, const quantization& how,
+                                 const block_runs& runs, const double* inverses) {
   if (!runs.are_narrow()) return encode_by_block<Wide, Single>(from, to, b, how, runs, inverses);
   for_bands(b, runs, [&](const line_block& part, index line) {
     quantization q = how;
     q.draws.first += static_cast<std::uint32_t>(line) * how.draws.line_step;
     inverses = encode_by_place<Wide, Single>(from + line * b.from_stride, to + line * b.to_stride, part, q,
-                                               runs, inverses);
+                                             runs, inverses);
   });
 }
 
@@ -125,8 +123,7 @@ template <class Element> inline value_lanes values_of(const Element* from) {
 
 /// The floats that scale_at(place) gives, for whole vectors of places.
 template <class Element, class ScaleAt>
-inline void decode_lines(const ScaleAt& scale_at, const Element* from, float* to,
-                            const line_block& block) {
+inline void decode_lines(const ScaleAt& scale_at, const Element* from, float* to, const line_block& block) {
   const line_block b = block;  // which a store to `to` cannot change
   const auto take = [&](const Element* q, float* x, index place) {
     const value_lanes values = values_of(q) * scale_at(place);
@@ -149,8 +146,8 @@ inline void decode_lines(const ScaleAt& scale_at, const Element* from, float* to
 }
 
 template <class Element>
-NARROW_KERNEL void decode_blocks(const Element* from, float* to, const line_block& b,
-                                     const block_runs& runs, const float* scales) {
+NARROW_KERNEL void decode_blocks(const Element* from, float* to, const line_block& b, const block_runs& runs,
+                                 const float* scales) {
   for_bands(b, runs, [&](line_block part, index line) {
     const Element* const q = from + line * b.from_stride;
     float* const x = to + line * b.to_stride;

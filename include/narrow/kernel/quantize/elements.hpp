@@ -22,7 +22,7 @@ struct element_order {
   constexpr std::uint64_t operator()(index i, index j) const {
     return first + static_cast<std::uint64_t>(i) * row_step + static_cast<std::uint64_t>(j) * col_step;
   }
-  /// Of the part that begins at (i, j).
+  /// The order of the part that begins at (i, j).
   constexpr element_order at(index i, index j) const { return {(*this)(i, j), row_step, col_step}; }
   constexpr element_order transposed() const { return {first, col_step, row_step}; }
 };
@@ -73,15 +73,15 @@ template <std::floating_point T> double number_or_zero(T x) {
   return nan ? T{0} : x;
 }
 
-/// By a power of two: exact.
+/// Divides by a power of two, exactly.
 struct exact_quotient {
   double inverse;
   template <class T> double operator()(T x) const { return number_or_zero(x) * inverse; }
 };
 
-/// By any float, for quotients of up to 2^17: to the nearest multiple of 2^-30. A quotient of two floats is
-/// half an integer, or further than 2^-27 from it; so integers and ties are met, and nothing else is. Near 0,
-/// where that is not so, it is left alone.
+/// Divides by any float, to the nearest multiple of 2^-30, where quotients are up to 2^17. A quotient of two
+/// floats is half an integer, or further than 2^-27 from it; so integers and ties are met, and nothing else
+/// is. Near 0, where that is not so, it is left alone.
 struct real_quotient {
   double inverse;
   double operator()(float x) const {
@@ -132,25 +132,20 @@ Element to_element(double quotient, const element_range& range, const Round& rou
   return narrow_cast<Element>(range.clamp(quotient), round, overflow::saturate{});
 }
 
-/// How the elements of one line are rounded: most policies treat all of them alike.
+/// How the elements of one line are rounded: number i under the index first + i step, if the policy asks.
 template <class Round> struct line_rounding {
-  const Round& round;
-  line_rounding(const Round& policy, std::uint64_t, std::uint64_t, index) : round(policy) {}
-  bool describe(element_draws&) const { return true; }
-  template <class Element> Element element(double quotient, const element_range& range, index) const {
-    return to_element<Element>(quotient, range, round);
-  }
-};
-template <class Round>
-requires requires(const Round& round) { round.at(0); }
-struct line_rounding<Round> {
   const Round& round;
   std::uint64_t first, step;
   line_rounding(const Round& policy, std::uint64_t first_index, std::uint64_t index_step, index)
       : round(policy), first(first_index), step(index_step) {}
-  bool describe(element_draws&) const { return false; }
+
+  /// Tells a kernel the draws; false if no kernel knows the policy.
+  bool describe(element_draws&) const {
+    return !requires { round.at(first); };
+  }
   template <class Element> Element element(double quotient, const element_range& range, index i) const {
-    return to_element<Element>(quotient, range, round.at(first + static_cast<std::uint64_t>(i) * step));
+    return to_element<Element>(quotient, range,
+                               at_element(round, first + static_cast<std::uint64_t>(i) * step));
   }
 };
 
@@ -170,7 +165,7 @@ template <> struct line_rounding<rounding::stochastic> {
         key(policy.seed(), first),
         one_key((first >> 32) == ((first + static_cast<std::uint64_t>(n) * step) >> 32)) {}
 
-  /// For a kernel; false if the line has more than one key.
+  /// Tells a kernel the draws; false if the line has more than one key.
   bool describe(element_draws& draws) const {
     draws = {key, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(step)};
     return one_key;
@@ -202,10 +197,11 @@ bool describe(element_draws& draws, const Round& round, const element_order& ord
   return true;
 }
 
-/// q(i, j) from quotient(x(i, j)), rounded under the index order(i, j): any policy, type of number and layout.
+/// q(i, j) from quotient(x(i, j)), rounded under the index order(i, j): any policy, type of number and
+/// layout.
 template <class T, class Element, class Quotient, class Round>
 void encode_elements(const matrix_view<const T>& x, const matrix_view<Element>& q, const Quotient& quotient,
-                       const element_range& range, const Round& round, const element_order& order) {
+                     const element_range& range, const Round& round, const element_order& order) {
   const bool contiguous = x.row_stride == 1 && q.row_stride == 1;
   for (index j = 0; j < q.cols; ++j) {
     const line_rounding<Round> line(round, order(0, j), order.row_step, q.rows);

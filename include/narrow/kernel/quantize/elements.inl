@@ -1,6 +1,5 @@
-// Lines of floats to integers, included once in the namespace of each instruction set, inside its target
-// region, after codes.inl. The same results as kernel::portable, in float lanes where they tell. No include
-// guard, on purpose.
+// Vectors of floats to integers: the same results as kernel::portable, in float lanes where they tell. Part
+// of simd/bodies.inl.
 
 inline constexpr int quantize_lanes = vector_bytes / 8;
 using double_lanes [[gnu::vector_size(vector_bytes)]] = double;
@@ -72,7 +71,7 @@ struct one_inverse {
   double_lanes doubles(index) const { return double_lanes{} + value; }
   value_lanes floats(index) const { return value_lanes{} + single; }
 };
-/// Those of the scales of each place in a line; as floats, where they are needed.
+/// The inverses of the scales that the places of a line have; `singles` only where they are needed.
 struct own_inverses {
   const double* values;
   const float* singles;
@@ -80,10 +79,10 @@ struct own_inverses {
   value_lanes floats(index place) const { return vector_at<value_lanes>(singles + place); }
 };
 
-/// In double lanes, any inverse and range.
+/// Quantises a vector of double lanes, for any inverse and range.
 template <class Round, class Element>
 inline void round_in_doubles(const float* from, Element* to, const quantization& q, double_lanes inverse,
-                          word_lanes at) {
+                             word_lanes at) {
   float_lanes x;
   std::memcpy(&x, from, sizeof x);
   x = number_or_zero<int_lanes>(x);
@@ -229,8 +228,8 @@ template <class Inverse> struct to_nearest_multiple {
     near += wrong & (rest >> 31 | 1);
     store_lower<sizeof(Element)>(to, near);
   }
-  /// The same for numbers nearer than half a scale to a multiple; raises `most` to 0 or more if one is not,
-  /// or is NaN.
+  /// Quantises numbers that are nearer than half a scale to a multiple; raises `most` to 0 or more if one is
+  /// not, or is NaN.
   template <class Element> void quick(const float* from, Element* to, index place, signed_lanes& most) const {
     const value_lanes end = scale.floats(place) * highest;
     const auto [near, rest, beyond] = of(larger_or_nan(-end, vector_at<value_lanes>(from)), place);
@@ -302,7 +301,7 @@ template <class Inverse> struct nearly_stochastic {
 /// Lines, each number by the inverse that `lanes` have for its place.
 template <class Lanes, class Element>
 NARROW_KERNEL void encode_lines(const Lanes& of_places, const float* from, Element* to,
-                                 const line_block& block, const element_draws& draws) {
+                                const line_block& block, const element_draws& draws) {
   constexpr index count = Lanes::count, ways = 4;
   const Lanes lanes = of_places;  // which a store to `to` cannot change
   const line_block b = block;

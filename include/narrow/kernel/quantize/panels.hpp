@@ -11,7 +11,7 @@ NARROW_STRICT_BEGIN
 
 namespace narrow::inline NARROW_ABI::kernel {
 
-/// The fewest numbers for which a look for threads pays.
+/// Looking for threads pays from so many numbers on.
 inline constexpr index min_shared = 1024;
 
 /// visit(part, panel) for an m x n matrix in panels that the first-level cache holds, whose columns follow
@@ -46,7 +46,8 @@ template <class T, class Use> void in_panels(const matrix_view<const T>& x, cons
     in_shares(x.cols, 1, x.rows, use_share);
 }
 
-/// The same as `add_magnitudes`, for columns that are no lines too, by all threads.
+/// Adds the magnitudes of each tile to its statistic, by all threads; returns how many are not finite. x may
+/// lie in memory in any way.
 template <class T, class Statistic>
 std::size_t gather_in_shares(kernel_set t, const matrix_view<const T>& x, const tile_map<Statistic>& map) {
   if (x.rows == 0 || x.cols == 0) return 0;

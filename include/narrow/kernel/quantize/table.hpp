@@ -5,7 +5,7 @@
 
 namespace narrow::inline NARROW_ABI::kernel {
 
-/// The most places of a line that have a scale each in a kernel.
+/// A kernel has room for the scales of so many places of a line.
 inline constexpr index max_places = 256;
 
 /// How lines are divided into blocks that share a scale: `width` places of `height` lines each; the first

@@ -10,8 +10,8 @@ namespace narrow::inline NARROW_ABI::kernel {
 
 using detail::region;
 
-/// The most scales that a kernel is told at a time, the most numbers that lie between two kernels, and the
-/// fewest for which looking at several tiles at a time pays.
+/// Limits of what a kernel is handed: scales at a time (1 KiB), and numbers that one kernel leaves to the
+/// next (8 KiB, a quarter of a first-level cache). From min_in_pieces numbers on several tiles at a time pay.
 inline constexpr index max_scales = 256, max_buffered = 2048, min_in_pieces = 17;
 static_assert(max_places <= max_buffered);
 
@@ -37,7 +37,7 @@ template <class T> struct tile_map {
   index rows = 1, cols = 1;
   index above = 0, left = 0;
 
-  /// For an m x n matrix that is one tile.
+  /// The map of an m x n matrix that is one tile.
   static constexpr tile_map all(T& of_tile, index m, index n) { return {&of_tile, 0, 0, m, n}; }
 
   /// The one of the tile that element (i, j) is in.
@@ -45,13 +45,13 @@ template <class T> struct tile_map {
     return first[(above + i) / rows * down + (left + j) / cols * across];
   }
   constexpr tile_map transposed() const { return {first, across, down, cols, rows, left, above}; }
-  /// Those of the part of the matrix that begins at element (i, j).
+  /// The map of the part of the matrix that begins at element (i, j).
   constexpr tile_map at(index i, index j) const {
     return {&(*this)(i, j), down, across, rows, cols, (above + i) % rows, (left + j) % cols};
   }
   /// Whether an m x n matrix lies in one tile.
   constexpr bool has_one(index m, index n) const { return above + m <= rows && left + n <= cols; }
-  /// For lines that are columns.
+  /// The tiles as kernels see them, which take columns for lines.
   constexpr block_runs runs() const {
     return {.width = rows, .before = above, .height = cols, .above = left};
   }
@@ -68,7 +68,7 @@ template <class T> struct tile_map {
     if (has_one(m, n)) return use_tile(region{0, 0, m, n}, *first);
     if (m * n < min_in_pieces) return for_each_tile(m, n, use_tile);
     const index most = (runs().are_narrow() ? max_places : max_buffered) / rows;
-    const index along = std::clamp<index>(most, 1, std::min((above + m - 1) / rows + 1, max_scales));
+    const index along = std::clamp<index>(most, 1, std::min(tiles_down(m), max_scales));
     for_each_part(m, n, along * rows, max_scales / along * cols, above, left, [&](const region& r) {
       const tile_map of_part = at(r.row, r.col);
       if (!try_piece(r, of_part))
@@ -76,12 +76,14 @@ template <class T> struct tile_map {
             r.rows, r.cols, [&](const region& tile, T& value) { use_tile(tile.moved(r.row, r.col), value); });
     });
   }
+  /// How many tiles of an m x n matrix lie one above the other, and side by side.
+  constexpr index tiles_down(index m) const { return (above + m - 1) / rows + 1; }
+  constexpr index tiles_across(index n) const { return (left + n - 1) / cols + 1; }
   /// visit(k, value) for the tiles of an m x n matrix, column by column.
   template <class Visit> void for_each_value(index m, index n, const Visit& visit) const {
-    const index tiles_down = (above + m - 1) / rows + 1, tiles_across = (left + n - 1) / cols + 1;
     std::size_t k = 0;
-    for (index j = 0; j < tiles_across; ++j)
-      for (index i = 0; i < tiles_down; ++i) visit(k++, first[i * down + j * across]);
+    for (index j = 0; j < tiles_across(n); ++j)
+      for (index i = 0; i < tiles_down(m); ++i) visit(k++, first[i * down + j * across]);
   }
 };
 
