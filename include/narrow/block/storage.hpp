@@ -178,8 +178,7 @@ template <class Element, class Scale> class block_storage {
       nonfinite_ += kernel::gather_magnitudes(x.block(r), s);
       Scale needed(rules.smallest);
       rule(std::span<const Statistic>(&s, 1), std::span(&needed, 1));
-      grow_scale(scale, static_cast<float>(needed), grid_.block_of(part.row + r.row, part.col + r.col), rules,
-                 round);
+      grow_scale(scale, static_cast<float>(needed), part.row + r.row, part.col + r.col, rules, round);
     });
     encode(part, source, rules, round);
   }
@@ -252,14 +251,15 @@ template <class Element, class Scale> class block_storage {
     });
   }
 
-  /// Makes room in a block for what needs another scale.
+  /// Makes room in the block of an element for what needs another scale.
   template <class Round>
-  void grow_scale(Scale& scale, float needed, const region& block, const block_rules& rules,
-                  const Round& round) {
+  void grow_scale(Scale& scale, float needed, std::ptrdiff_t row, std::ptrdiff_t col,
+                  const block_rules& rules, const Round& round) {
     const auto present = static_cast<float>(scale);
     if (magnitude_bits(needed) <= magnitude_bits(present)) return;
     const float grown = grown_scale(present, needed, rules.smallest, rules.reaching(nonfinite_bits - 1));
     if (magnitude_bits(grown) == magnitude_bits(present)) return;
+    const region block = grid_.block_of(row, col);
     std::vector<float> values(static_cast<std::size_t>(block.rows * block.cols));
     const matrix_view<float> x{values.data(), block.rows, block.cols, block.cols, 1};
     const auto q = elements(block);

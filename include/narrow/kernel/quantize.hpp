@@ -1,5 +1,5 @@
-// The door to quantising: numbers to elements that share scales, and back, in tiles of any shape. Matrices may
-// lie in memory in any way; large ones are shared out among threads.
+// The door to quantising: numbers to elements that share scales, and back, in tiles of any shape. Matrices
+// may lie in memory in any way; large ones are shared out among threads.
 #pragma once
 
 #include "quantize/panels.hpp"
@@ -15,6 +15,8 @@ std::size_t gather_magnitudes(matrix_view<T> x, const tile_map<Statistic>& stati
   return enter([&](kernel_set t) { return gather_in_shares(t, matrix_view<const T>(x), statistics); });
 }
 template <class T, class Statistic> std::size_t gather_magnitudes(matrix_view<T> x, Statistic& statistic) {
+  if (x.rows * x.cols < min_absmax)  // in integers, which need no environment
+    return portable::add_magnitudes(matrix_view<const T>(x), statistic);
   return gather_magnitudes(x, tile_map<Statistic>::all(statistic, x.rows, x.cols));
 }
 /// How many elements are not finite.

@@ -54,13 +54,15 @@ concept absmax_statistic = requires {
   Statistic::absmax_suffices;
 };
 
+/// A kernel for the largest magnitude pays from so many numbers on.
+inline constexpr index min_absmax = 16;
+
 /// Adds all magnitudes to one statistic; returns how many are not finite.
 template <class T, class Statistic>
 std::size_t add_magnitudes(kernel_set t, const matrix_view<const T>& x, Statistic& statistic) {
-  constexpr index min_for_kernel = 16;
   if constexpr (std::same_as<T, float> && absmax_statistic<Statistic>)
     if (const auto kernel = t.get<&kernel_table::absmax>();
-        kernel && x.row_stride == 1 && x.rows * x.cols >= min_for_kernel) {
+        kernel && x.row_stride == 1 && x.rows * x.cols >= min_absmax) {
       const line_block lines = columns_of(x, x).joined();
       std::uint32_t largest = 0;
       const std::size_t nonfinite = kernel(x.data, lines, block_runs::one(lines), &largest);
@@ -74,6 +76,7 @@ std::size_t add_magnitudes(kernel_set t, const matrix_view<const T>& x, Statisti
 /// Adds the magnitudes of each tile to its statistic; returns how many are not finite.
 template <class T, class Statistic>
 std::size_t add_magnitudes(kernel_set t, const matrix_view<const T>& x, const tile_map<Statistic>& map) {
+  if (map.has_one(x.rows, x.cols)) return add_magnitudes(t, x, *map.first);
   std::size_t nonfinite = 0;
   const auto try_piece = [&](const region& r, const tile_map<Statistic>& of_part) {
     if constexpr (std::same_as<T, float> && absmax_statistic<Statistic>)
@@ -141,6 +144,7 @@ template <class Element, class Round> struct encoder {
   template <class T, class Scale>
   void encode(const matrix_view<const T>& x, const matrix_view<Element>& q, const tile_map<const Scale>& map,
               const element_order& order) const {
+    if (map.has_one(q.rows, q.cols)) return encode_tile(x, q, static_cast<float>(*map.first) * unit, order);
     const auto try_piece = [&](const region& r, const tile_map<const Scale>& of_part) {
       if constexpr (std::same_as<T, float>)
         if (x.row_stride == 1 && q.row_stride == 1) {
@@ -160,7 +164,11 @@ template <class Element, class Round> struct encoder {
                    const element_order& order) const {
     if (!detail::is_positive(scale)) return portable::encode_over_nan(x, q, range);
     if constexpr (std::same_as<T, float>) {
-      if (encode_tile_by_kernel(x, q, scale, order)) return;
+      const bool in_lines = x.row_stride == 1 && q.row_stride == 1;
+      if (q.rows * q.cols >= min_encoded &&
+          (in_lines ? encode_by_kernel(x, q, {&scale, 1}, {.width = q.rows, .height = q.cols}, order)
+                    : draws && encode_copies(x, q, scale, order)))
+        return;
       const double inverse = portable::inverse_of(double{scale});
       if (kind == scale_kind::real)
         portable::encode_elements(x, q, portable::real_quotient{inverse}, range, round, order);
@@ -174,16 +182,12 @@ template <class Element, class Round> struct encoder {
  private:
   static constexpr bool draws = std::same_as<Round, rounding::stochastic>;
 
-  bool encode_tile_by_kernel(const matrix_view<const float>& x, const matrix_view<Element>& q, float scale,
-                             const element_order& order) const {
-    constexpr index max_without_kernel = 4;
-    if (q.rows * q.cols <= max_without_kernel) return false;
-    const auto encode_part = [&](const matrix_view<const float>& from, const matrix_view<Element>& to,
-                                 const element_order& of_part) {
-      return encode_by_kernel(from, to, std::span(&scale, 1), {.width = to.rows, .height = to.cols}, of_part);
-    };
-    if (x.row_stride == 1 && q.row_stride == 1) return encode_part(x, q, order);
-    if (!draws) return false;  // policies without draws are too cheap to repay two copies
+  static constexpr index min_encoded = 5;  // fewer numbers do not repay the call of a kernel
+
+  /// Encodes a tile whose neighbours do not lie side by side by way of lines where they do; policies without
+  /// draws are too cheap to repay that.
+  bool encode_copies(const matrix_view<const float>& x, const matrix_view<Element>& q, float scale,
+                     const element_order& order) const {
     constexpr index max_line = 512;
     float floats[max_line];
     Element elements[max_line];
@@ -191,7 +195,9 @@ template <class Element, class Round> struct encoder {
       for (index i = 0; i < q.rows; i += max_line) {
         const index n = std::min(max_line, q.rows - i);
         for (index k = 0; k < n; ++k) floats[k] = x(i + k, j);
-        if (!encode_part({floats, n, 1, 1, n}, {elements, n, 1, 1, n}, order.at(i, j))) return false;
+        if (!encode_by_kernel({floats, n, 1, 1, n}, {elements, n, 1, 1, n}, {&scale, 1}, {.width = n},
+                              order.at(i, j)))
+          return false;
         for (index k = 0; k < n; ++k) q(i + k, j) = elements[k];
       }
     return true;

@@ -11,8 +11,8 @@ NARROW_STRICT_BEGIN
 
 namespace narrow::inline NARROW_ABI::kernel {
 
-/// Looking for threads pays from so many numbers on.
-inline constexpr index min_shared = 1024;
+/// Matrices of fewer numbers are not shared: a thread takes 2^20 multiplications, or eighths as many numbers.
+inline constexpr index min_shared = (index{1} << 20) / 8;
 
 /// visit(part, panel) for an m x n matrix in panels that the first-level cache holds, whose columns follow
 /// one another and which fill(part, panel) has filled. Out of line, as it needs a large frame.
@@ -40,7 +40,7 @@ template <class T, class Use> void in_panels(const matrix_view<const T>& x, cons
         [&](const region& r, const matrix_view<T>& to) { copy(x.block(r.moved(0, first)), to); },
         [&](const region& r, const matrix_view<const T>& panel) { use(r.moved(0, first), panel); });
   };
-  if (x.rows * x.cols <= min_shared)
+  if (x.rows * x.cols < min_shared)
     use_share(0, x.cols);
   else
     in_shares(x.cols, 1, x.rows, use_share);
@@ -53,17 +53,34 @@ std::size_t gather_in_shares(kernel_set t, const matrix_view<const T>& x, const 
   if (x.rows == 0 || x.cols == 0) return 0;
   if (detail::lies_by_rows(x)) return gather_in_shares(t, x.transposed(), map.transposed());
   const bool one = map.has_one(x.rows, x.cols), begins_with_tile = map.above == 0 && map.left == 0;
-  if (x.rows * x.cols <= min_shared || !(one ? absmax_statistic<Statistic> : begins_with_tile))
-    return add_magnitudes(t, x, map);
+  const bool by_kernel =
+      std::same_as<T, float> && absmax_statistic<Statistic> && t.get<&kernel_table::absmax>() != nullptr;
+  if (x.rows * x.cols < min_shared || (one && !absmax_statistic<Statistic>)) return add_magnitudes(t, x, map);
   std::atomic<std::size_t> nonfinite = 0;
-  if (!one) {
-    const bool by_cols = map.cols < x.cols;
-    in_shares(
-        by_cols ? x.cols : x.rows, by_cols ? map.cols : map.rows, by_cols ? x.rows : x.cols,
-        [&](index first, index count) {
-          const region share = by_cols ? region{0, first, x.rows, count} : region{first, 0, count, x.cols};
-          nonfinite += add_magnitudes(t, x.block(share), map.at(share.row, share.col));
-        });
+  const auto add_share = [&](const region& share) {
+    const auto part = x.block(share);
+    const auto of_part = map.at(share.row, share.col);
+    // Without a kernel tiles are gathered one by one, which is to run along memory.
+    if (by_kernel || map.rows >= map.cols)
+      nonfinite += add_magnitudes(t, part, of_part);
+    else
+      for_each_filled_panel<T>(
+          part.cols, part.rows,
+          [&](const region& r, const matrix_view<T>& to) { copy(part.transposed().block(r), to); },
+          [&](const region& r, const matrix_view<const T>& panel) {
+            nonfinite += add_magnitudes(t, panel, of_part.transposed().at(r.row, r.col));
+          });
+  };
+  if (!one && !begins_with_tile) {
+    add_share({0, 0, x.rows, x.cols});
+  } else if (!one && map.cols < x.cols) {
+    in_shares(x.cols, map.cols, x.rows, [&](index first, index count) {
+      add_share({0, first, x.rows, count});
+    });
+  } else if (!one) {
+    in_shares(x.rows, map.rows, x.cols, [&](index first, index count) {
+      add_share({first, 0, count, x.cols});
+    });
   } else if constexpr (absmax_statistic<Statistic>) {
     std::mutex merging;
     in_shares(x.cols, 1, x.rows, [&](index first, index count) {
@@ -85,7 +102,8 @@ void encode_in_shares(const encoder<Element, Round>& by, const matrix_view<const
   if (q.rows == 0 || q.cols == 0) return;
   if (detail::lies_by_rows(q))
     return encode_in_shares(by, x.transposed(), q.transposed(), map.transposed(), order.transposed());
-  if (q.row_stride != 1) return by.encode(x, q, map, order);
+  if (q.row_stride != 1 || (x.row_stride == 1 && q.rows * q.cols < min_shared))
+    return by.encode(x, q, map, order);
   in_panels(x, [&](const region& r, const matrix_view<const T>& panel) {
     by.encode(panel, q.block(r), map.at(r.row, r.col), order.at(r.row, r.col));
   });

@@ -42,13 +42,22 @@ template <class T> struct tile_map {
 
   /// The one of the tile that element (i, j) is in.
   constexpr T& operator()(index i, index j) const {
-    return first[(above + i) / rows * down + (left + j) / cols * across];
+    return first[tiles_before(above + i, rows) * down + tiles_before(left + j, cols) * across];
   }
   constexpr tile_map transposed() const { return {first, across, down, cols, rows, left, above}; }
   /// The map of the part of the matrix that begins at element (i, j).
   constexpr tile_map at(index i, index j) const {
-    return {&(*this)(i, j), down, across, rows, cols, (above + i) % rows, (left + j) % cols};
+    const index tiles_above = tiles_before(above + i, rows), tiles_left = tiles_before(left + j, cols);
+    return {first + (tiles_above * down + tiles_left * across),
+            down,
+            across,
+            rows,
+            cols,
+            above + i - tiles_above * rows,
+            left + j - tiles_left * cols};
   }
+  /// Few numbers are worth no division.
+  static constexpr index tiles_before(index place, index size) { return place < size ? 0 : place / size; }
   /// Whether an m x n matrix lies in one tile.
   constexpr bool has_one(index m, index n) const { return above + m <= rows && left + n <= cols; }
   /// The tiles as kernels see them, which take columns for lines.
@@ -77,8 +86,8 @@ template <class T> struct tile_map {
     });
   }
   /// How many tiles of an m x n matrix lie one above the other, and side by side.
-  constexpr index tiles_down(index m) const { return (above + m - 1) / rows + 1; }
-  constexpr index tiles_across(index n) const { return (left + n - 1) / cols + 1; }
+  constexpr index tiles_down(index m) const { return tiles_before(above + m - 1, rows) + 1; }
+  constexpr index tiles_across(index n) const { return tiles_before(left + n - 1, cols) + 1; }
   /// visit(k, value) for the tiles of an m x n matrix, column by column.
   template <class Visit> void for_each_value(index m, index n, const Visit& visit) const {
     std::size_t k = 0;
