@@ -171,13 +171,22 @@ template <class Element, class Scale> class block_storage {
   template <class Value, class Statistic, class Round>
   void write(const region& part, const value_source<Value>& source, const block_rules& rules,
              scale_rule<Statistic> rule, const Round& round) {
-    const auto x = source.block(part);
     const auto present = per_block(scales_.data(), part.row, part.col);
+    const std::ptrdiff_t across = present.tiles_across(part.cols);
+    const auto blocks = static_cast<std::size_t>(across * present.tiles_down(part.rows));
+    Statistic only;
+    std::vector<Statistic> several(blocks > 1 ? blocks : 0);
+    const kernel::tile_map<Statistic> found{blocks > 1 ? several.data() : &only,
+                                            across,
+                                            1,
+                                            present.rows,
+                                            present.cols,
+                                            present.above,
+                                            present.left};
+    nonfinite_ += kernel::gather_magnitudes(source.block(part), found);
     present.for_each_tile(part.rows, part.cols, [&](const region& r, Scale& scale) {
-      Statistic s;
-      nonfinite_ += kernel::gather_magnitudes(x.block(r), s);
       Scale needed(rules.smallest);
-      rule(std::span<const Statistic>(&s, 1), std::span(&needed, 1));
+      rule(std::span<const Statistic>(&found(r.row, r.col), 1), std::span(&needed, 1));
       grow_scale(scale, static_cast<float>(needed), part.row + r.row, part.col + r.col, rules, round);
     });
     encode(part, source, rules, round);

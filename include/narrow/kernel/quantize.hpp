@@ -12,11 +12,16 @@ namespace narrow::inline NARROW_ABI::kernel {
 /// T: float, double or long double.
 template <class T, class Statistic>
 std::size_t gather_magnitudes(matrix_view<T> x, const tile_map<Statistic>& statistics) {
-  return enter([&](kernel_set t) { return gather_in_shares(t, matrix_view<const T>(x), statistics); });
+  const matrix_view<const T> from = x;
+  if (x.rows * x.cols >= min_absmax)
+    return enter([&](kernel_set t) { return gather_in_shares(t, from, statistics); });
+  std::size_t nonfinite = 0;  // of few numbers it is found in integers, which need no environment
+  statistics.for_each_tile(x.rows, x.cols, [&](const region& r, Statistic& statistic) {
+    nonfinite += portable::add_magnitudes(from.block(r), statistic);
+  });
+  return nonfinite;
 }
 template <class T, class Statistic> std::size_t gather_magnitudes(matrix_view<T> x, Statistic& statistic) {
-  if (x.rows * x.cols < min_absmax)  // in integers, which need no environment
-    return portable::add_magnitudes(matrix_view<const T>(x), statistic);
   return gather_magnitudes(x, tile_map<Statistic>::all(statistic, x.rows, x.cols));
 }
 /// How many elements are not finite.

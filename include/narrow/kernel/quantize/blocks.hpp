@@ -54,8 +54,8 @@ concept absmax_statistic = requires {
   Statistic::absmax_suffices;
 };
 
-/// A kernel for the largest magnitude pays from so many numbers on.
-inline constexpr index min_absmax = 16;
+/// The way to a kernel for the largest magnitude pays from so many numbers on.
+inline constexpr index min_absmax = 24;
 
 /// Adds all magnitudes to one statistic; returns how many are not finite.
 template <class T, class Statistic>
@@ -86,7 +86,7 @@ std::size_t add_magnitudes(kernel_set t, const matrix_view<const T>& x, const ti
         std::fill_n(largest, of_part.tiles_down(r.rows) * of_part.tiles_across(r.cols), 0);
         // One by one the tiles tell in which of them something is not finite.
         if (kernel(part.data, columns_of(part, part), of_part.runs(), largest) != 0) return false;
-        of_part.for_each_value(r.rows, r.cols, [&](std::size_t k, Statistic& s) { s.add(largest[k]); });
+        of_part.for_each_value(r.rows, r.cols, [&](index k, Statistic& s) { s.add(largest[k]); });
         return true;
       }
     return false;
@@ -121,15 +121,13 @@ class scale_list {
  public:
   template <class Scale>
   scale_list(const tile_map<const Scale>& map, index m, index n, float unit)
-      : count_(static_cast<std::size_t>(map.tiles_down(m) * map.tiles_across(n))) {
-    map.for_each_value(m, n,
-                       [&](std::size_t k, const Scale& s) { values_[k] = static_cast<float>(s) * unit; });
-  }
-  std::span<const float> values() const { return {values_, count_}; }
+      : count_(map.for_each_value(
+            m, n, [&](index k, const Scale& s) { values_[k] = static_cast<float>(s) * unit; })) {}
+  std::span<const float> values() const { return {values_, static_cast<std::size_t>(count_)}; }
 
  private:
   float values_[max_scales];
-  std::size_t count_;
+  index count_;
 };
 
 /// How floating-point numbers become Elements: divided by their tile's scale, in units of `unit`, each

@@ -88,11 +88,13 @@ template <class T> struct tile_map {
   /// How many tiles of an m x n matrix lie one above the other, and side by side.
   constexpr index tiles_down(index m) const { return tiles_before(above + m - 1, rows) + 1; }
   constexpr index tiles_across(index n) const { return tiles_before(left + n - 1, cols) + 1; }
-  /// visit(k, value) for the tiles of an m x n matrix, column by column.
-  template <class Visit> void for_each_value(index m, index n, const Visit& visit) const {
-    std::size_t k = 0;
-    for (index j = 0; j < tiles_across(n); ++j)
-      for (index i = 0; i < tiles_down(m); ++i) visit(k++, first[i * down + j * across]);
+  /// visit(k, value) for the tiles of an m x n matrix, column by column; returns how many there are.
+  template <class Visit> index for_each_value(index m, index n, const Visit& visit) const {
+    const index height = tiles_down(m), width = tiles_across(n);
+    index k = 0;
+    for (index j = 0; j < width; ++j)
+      for (index i = 0; i < height; ++i) visit(k++, first[i * down + j * across]);
+    return k;
   }
 };
 
