@@ -12,6 +12,21 @@
 
 namespace narrow::inline NARROW_ABI {
 
+namespace detail {
+
+/// A rectangle of the elements of a matrix.
+struct region {
+  std::ptrdiff_t row = 0, col = 0;
+  std::ptrdiff_t rows = 0, cols = 0;
+
+  constexpr region transposed() const { return {col, row, cols, rows}; }
+  constexpr region moved(std::ptrdiff_t down, std::ptrdiff_t right) const {
+    return {row + down, col + right, rows, cols};
+  }
+};
+
+}  // namespace detail
+
 /// `rows` x `cols` elements of T at `data`; neighbours in a column are `row_stride` elements apart,
 /// neighbours in a row `col_stride`. Strides may be negative. Nothing is owned and nothing is checked.
 template <class T> struct matrix_view {
@@ -33,6 +48,7 @@ template <class T> struct matrix_view {
                               std::ptrdiff_t width) const {
     return {moved(i * row_stride + j * col_stride), height, width, row_stride, col_stride};
   }
+  constexpr matrix_view block(const detail::region& r) const { return block(r.row, r.col, r.rows, r.cols); }
   /// Of a matrix without elements there may be no memory.
   constexpr T* moved(std::ptrdiff_t offset) const { return data == nullptr ? data : data + offset; }
   constexpr operator matrix_view<const T>() const requires(!std::is_const_v<T>) {

@@ -236,13 +236,10 @@ TEST_CASE("every number of a line to the nearest multiple of a scale of its plac
       for (const auto& numbers : of_places) from.push_back(numbers[line]);
     for_each_isa([&](const std::string& isa) {
       std::vector<std::int8_t> to(from.size());
-      const bool by_kernel =
-          kernel::quantize_blocks(matrix_view<const float>{from.data(), places, lines, 1, places},
-                                  matrix_view<std::int8_t>{to.data(), places, lines, 1, places},
-                                  kernel::block_scales{scales, {.width = 1, .height = lines}}, real,
-                                  {-127, 127}, rounding::nearest_even{}, kernel::element_order{});
-      count.expect(by_kernel == (isa != "portable"), [&] { return text(isa, "has a kernel?", by_kernel); });
-      if (!by_kernel) return;
+      kernel::quantize(matrix_view<const float>{from.data(), places, lines, 1, places},
+                       matrix_view<std::int8_t>{to.data(), places, lines, 1, places},
+                       kernel::tile_map<const float>{scales.data(), 1, 0, 1, lines}, real, {-127, 127},
+                       rounding::nearest_even{}, kernel::element_order{});
       for (std::size_t e = 0; e < to.size(); ++e) {
         const float scale = scales[e % scales.size()];
         count.expect(is_nearest(from[e], scale, to[e]),
@@ -253,7 +250,7 @@ TEST_CASE("every number of a line to the nearest multiple of a scale of its plac
   count.require_at_least(100'000);
 }
 
-TEST_CASE("surveys on every instruction set, whatever is not finite", "[kernel][conversion]") {
+TEST_CASE("largest magnitudes on every instruction set, whatever is not finite", "[kernel][conversion]") {
   tally count;
   for (place cols = 0; cols <= 4 * 16 * 4 + 3; cols += cols < 70 ? 1 : 7)
     for (const place rows : {1, 4})
@@ -265,7 +262,7 @@ TEST_CASE("surveys on every instruction set, whatever is not finite", "[kernel][
           for (place bad = 0; bad < kind && cols > 0; ++bad)
             l.from[1 + (gaps == layout::apart ? 2 : 1) * (random() % static_cast<unsigned>(cols))] =
                 bad == 0 ? -std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN();
-          detail::largest_magnitude expected{5};
+          detail::absmax expected{5};
           std::size_t nonfinite = 0;
           for (place i = 0; i < rows; ++i)
             for (place j = 0; j < cols; ++j) {
@@ -274,8 +271,8 @@ TEST_CASE("surveys on every instruction set, whatever is not finite", "[kernel][
               nonfinite += bits >= detail::nonfinite_bits;
             }
           for_each_isa([&](const std::string& isa) {
-            detail::largest_magnitude got{5};
-            const std::size_t found = kernel::survey(l.x, got);
+            detail::absmax got{5};
+            const std::size_t found = kernel::gather_magnitudes(l.x, got);
             count.expect(got.bits == expected.bits && found == nonfinite, [&] {
               return text(isa, rows, cols, kind, got.bits, expected.bits, found, nonfinite);
             });

@@ -1,12 +1,12 @@
 // Fixed point chosen at run time: the formats fixed<WL, FL> as values, and matrices in them.
 #pragma once
 
-#include <atomic>
 #include <utility>
 #include <variant>
 
 #include "../convert.hpp"
 #include "../errors.hpp"
+#include "../kernel/product.hpp"
 #include "format.hpp"
 #include "source.hpp"
 
@@ -62,9 +62,7 @@ class fixed_tensor {
  public:
   fixed_tensor() = default;
   fixed_tensor(std::ptrdiff_t rows, std::ptrdiff_t cols, storage_order order = storage_order::row_major)
-      : order_(order) {
-    resize(rows, cols);
-  }
+      : fixed_tensor(rows, cols, fixed_format{}, order) {}
   fixed_tensor(std::ptrdiff_t rows, std::ptrdiff_t cols, const fixed_format& f,
                storage_order order = storage_order::row_major)
       : format_(f), order_(order) {
@@ -107,9 +105,7 @@ class fixed_tensor {
   void format(const fixed_format& f, const Round& round = Round{}) {
     f.check();
     if (f == format_) return;
-    fixed_tensor converted;
-    converted.order_ = order_;
-    converted.format_ = f;
+    fixed_tensor converted(0, 0, f, order_);
     converted.assign(rows_, cols_, *this, round);
     swap(converted);
   }
@@ -150,13 +146,10 @@ class fixed_tensor {
   void assign(matrix_view<T> values, const Round& round = Round{}) {
     assign(values.rows, values.cols, values, round);
   }
-  /// The same from values(row, column).
+  /// Takes the values of a function, values(row, column).
   template <class Values, rounding_policy Round = rounding::nearest_even>
   void assign(std::ptrdiff_t rows, std::ptrdiff_t cols, const Values& values, const Round& round = Round{}) {
-    fixed_tensor result;  // the values may be computed from what is stored now
-    result.order_ = order_;
-    result.format_ = format_;
-    result.resize(rows, cols);
+    fixed_tensor result(rows, cols, format_, order_);  // the values may be computed from what is stored now
     result.round_into(result.whole(), detail::source_of<value_for<Values>>(values), round);
     swap(result);
   }
@@ -189,46 +182,39 @@ class fixed_tensor {
   /// The part of a tensor, or of its transpose, that takes part in a product.
   class view_type {
    public:
-    explicit view_type(const fixed_tensor& tensor)
-        : tensor_(&tensor), part_{0, 0, tensor.rows(), tensor.cols()} {}
-
-    std::ptrdiff_t rows() const { return turned_ ? part_.cols : part_.rows; }
-    std::ptrdiff_t cols() const { return turned_ ? part_.rows : part_.cols; }
-    view_type transposed() const {
-      view_type result(*this);
-      result.turned_ = !turned_;
-      return result;
-    }
-    view_type block(std::ptrdiff_t i, std::ptrdiff_t j, std::ptrdiff_t height, std::ptrdiff_t width) const {
-      view_type result(*this);
-      if (turned_) {
-        std::swap(i, j);
-        std::swap(height, width);
-      }
-      result.part_ = {part_.row + i, part_.col + j, height, width};
-      return result;
-    }
-    fixed_format format() const { return tensor_->format(); }
-
-    std::size_t element_size() const {
-      return std::visit([](const auto& stored) { return sizeof stored[0]; }, tensor_->mantissas_);
-    }
-    /// take(matrix_view) with the mantissas.
-    template <class Take> void visit(Take take) const {
+    explicit view_type(const fixed_tensor& tensor) : format_(tensor.format_) {
       std::visit(
           [&](const auto& stored) {
-            const auto m =
-                detail::stored_matrix(stored.data(), tensor_->rows_, tensor_->cols_, tensor_->order_)
-                    .block(part_.row, part_.col, part_.rows, part_.cols);
-            take(turned_ ? m.transposed() : m);
+            mantissas_ = detail::stored_matrix(stored.data(), tensor.rows_, tensor.cols_, tensor.order_);
           },
-          tensor_->mantissas_);
+          tensor.mantissas_);
     }
 
+    std::ptrdiff_t rows() const {
+      return std::visit([](const auto& m) { return m.rows; }, mantissas_);
+    }
+    std::ptrdiff_t cols() const { return transposed().rows(); }
+    view_type transposed() const {
+      return mapped([](const auto& m) { return m.transposed(); });
+    }
+    view_type block(std::ptrdiff_t i, std::ptrdiff_t j, std::ptrdiff_t height, std::ptrdiff_t width) const {
+      return mapped([=](const auto& m) { return m.block(i, j, height, width); });
+    }
+    fixed_format format() const { return format_; }
+    /// A variant of matrix_views.
+    const auto& mantissas() const { return mantissas_; }
+
    private:
-    const fixed_tensor* tensor_;
-    detail::region part_;
-    bool turned_ = false;
+    template <class F> view_type mapped(const F& f) const {
+      view_type result(*this);
+      std::visit([&](const auto& m) { result.mantissas_ = f(m); }, mantissas_);
+      return result;
+    }
+
+    fixed_format format_;
+    std::variant<matrix_view<const std::int8_t>, matrix_view<const std::int16_t>,
+                 matrix_view<const std::int32_t>>
+        mantissas_;
   };
   view_type view() const { return view_type(*this); }
 
@@ -244,11 +230,8 @@ class fixed_tensor {
     detail::check_shapes(beta == 0 || (a.rows() == rows_ && b.cols() == cols_),
                          "narrow::fixed_tensor::multiply", "A B", extents(a.rows(), b.cols()), "C",
                          extents(rows_, cols_));
-    fixed_tensor result;  // a and b may be views of this tensor
-    result.order_ = order_;
-    result.format_ = format_;
-    result.resize(a.rows(), b.cols());
-    const bool down = order_ == storage_order::column_major;  // tiles are to lie as the result does
+    fixed_tensor result(a.rows(), b.cols(), format_, order_);  // a and b may be views of this tensor
+    const bool down = order_ == storage_order::column_major;   // tiles are to lie as the result does
     const view_type left = down ? b.transposed() : a, right = down ? a.transposed() : b;
     const kernel::element_order by_rows{0, static_cast<std::uint64_t>(result.cols_), 1};
     const auto order = down ? by_rows.transposed() : by_rows;
@@ -285,21 +268,21 @@ class fixed_tensor {
   template <class Store>
   static void for_tiles_of_sums(const view_type& a, const view_type& b, const Store& store) {
     // Mantissas of different widths meet in the wider one: a copy is cheaper than a kernel for every pair.
-    const std::size_t width = std::max(a.element_size(), b.element_size());
+    const std::size_t width = std::max(a.mantissas().index(), b.mantissas().index());
     const kernel::magnitudes largest{std::int64_t{1} << (a.format().wl - 1),
                                      std::int64_t{1} << (b.format().wl - 1)};
     const auto run = [&](auto element) {
       using T = decltype(element);
       kernel::integer_product<T, T>(elements_of<T>(a).view(), elements_of<T>(b).view(), largest, store);
     };
-    if (width == 1)
+    if (width == 0)
       run(std::int8_t{});
-    else if (width == 2)
+    else if (width == 1)
       run(std::int16_t{});
     else
       run(std::int32_t{});
   }
-  /// Such a sum as a number.
+  /// A sum of products of mantissas of a and b, as a number.
   template <class Sum>
   static detail::unpacked<detail::uint128> unpacked_sum(const Sum& sum, const view_type& a,
                                                         const view_type& b) {
@@ -313,19 +296,19 @@ class fixed_tensor {
   template <class T> class elements_of {
    public:
     explicit elements_of(const view_type& v) {
-      v.visit([this](const auto& m) {
+      const auto take = [this](const auto& m) {
         if constexpr (std::same_as<std::remove_cvref_t<decltype(*m.data)>, T>) {
           view_ = m;
         } else {
           copy_.resize(static_cast<std::size_t>(m.rows * m.cols));
-          const bool by_rows = detail::lies_by_rows(m);
-          const auto from = by_rows ? m.transposed() : m;
-          const matrix_view<T> to{copy_.data(), from.rows, from.cols, 1, from.rows};
-          for (std::ptrdiff_t j = 0; j < to.cols; ++j)
-            for (std::ptrdiff_t i = 0; i < to.rows; ++i) to(i, j) = static_cast<T>(from(i, j));
-          view_ = by_rows ? to.transposed() : to;
+          const auto to = detail::lies_by_rows(m) ? row_major(copy_, m.rows, m.cols)
+                                                  : column_major(copy_, m.rows, m.cols);
+          kernel::for_each_place(
+              to, [&](std::ptrdiff_t i, std::ptrdiff_t j) { to(i, j) = static_cast<T>(m(i, j)); });
+          view_ = to;
         }
-      });
+      };
+      std::visit(take, v.mantissas());
     }
     const matrix_view<const T>& view() const { return view_; }
 
@@ -334,7 +317,7 @@ class fixed_tensor {
     std::vector<T> copy_;
   };
 
-  /// What is computed is computed as doubles at least.
+  /// Computed values are doubles at least.
   template <class Values> using value_for = std::common_type_t<double, detail::values_of<Values>>;
 
   detail::region whole() const { return {0, 0, rows_, cols_}; }
@@ -346,13 +329,10 @@ class fixed_tensor {
     std::visit(
         [&](auto& stored) {
           const auto to = detail::stored_matrix(stored.data(), rows_, cols_, order_);
-          std::atomic<std::size_t> nonfinite = 0;
-          detail::for_shared_panels(part, order_, 1, source, [&](const detail::region& r, const auto& x) {
-            nonfinite += kernel::count_nonfinite(x);
-            kernel::quantize_fixed(x, to.block(r.row, r.col, r.rows, r.cols), format_.fl, range, round,
-                                   detail::order_within(r, cols_));
+          source.for_each_panel(part, order_, [&](const detail::region& r, const auto& x) {
+            nonfinite_ +=
+                kernel::to_fixed(x, to.block(r), format_.fl, range, round, detail::order_within(r, cols_));
           });
-          nonfinite_ += nonfinite;
         },
         mantissas_);
   }

@@ -81,7 +81,7 @@ class bfp : public detail::lone_number<float> {
 
   using step = detail::power_of_two_step<M - 1>;
   using statistic = typename Exponent::statistic;
-  using write_statistic = detail::largest_magnitude;
+  using write_statistic = detail::absmax;
   static constexpr int limit = detail::integer_mantissa<M - 1>::limit;
 
   template <class R, class Gathered> static constexpr float scale_of(const Gathered& s) {
@@ -117,12 +117,8 @@ class basic_int8 : public detail::lone_number<float> {
 
   static constexpr int limit = detail::integer_mantissa<7>::limit;
   using step = detail::real_step<7>;
-  using statistic = detail::largest_magnitude;
+  using statistic = detail::absmax;
   using write_statistic = statistic;
-
-  template <class R, class Gathered> static constexpr float scale_of(const Gathered& s) {
-    return step::template reaching<R>(s.bits);
-  }
 };
 
 using int8 = basic_int8<>;

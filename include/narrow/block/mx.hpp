@@ -15,7 +15,7 @@ class e8m0 {
   static constexpr int bias = detail::binary32::bias;
 
   constexpr e8m0() = default;
-  /// Of a power of two in the range; anything not finite gives NaN.
+  /// x is a power of two in the range, or not finite, which gives NaN.
   explicit constexpr e8m0(float x) noexcept
       : bits_(detail::magnitude_bits(x) >= detail::nonfinite_bits
                   ? nan_bits
@@ -49,7 +49,7 @@ concept mx_scalar = narrow_scalar<Element> && sizeof(Element) == 1;
 /// The largest magnitude of a block, or that something in it is not finite.
 template <class Layout> struct largest_or_nonfinite {
   using bits_type = typename Layout::bits_type;
-  static constexpr bool largest_suffices = true;
+  static constexpr bool absmax_suffices = true;
   template <std::floating_point Value> using over = largest_or_nonfinite<magnitude_layout<Value>>;
 
   bits_type bits = 0;
@@ -112,10 +112,6 @@ class mx : public detail::lone_number<float> {
   using statistic = detail::largest_or_nonfinite<detail::binary32>;
   using write_statistic = statistic;
   static constexpr float limit = static_cast<float>(std::numeric_limits<element_type>::max());
-
-  template <class R, class Gathered> static constexpr float scale_of(const Gathered& s) {
-    return step::template reaching<R>(s.bits);
-  }
 };
 
 }  // namespace narrow::inline NARROW_ABI

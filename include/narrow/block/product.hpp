@@ -26,8 +26,8 @@ template <block_format Format, class T, rounding_policy Round = typename Format:
   return result;
 }
 
-/// The same from a range whose rows follow one another. Throws std::invalid_argument if it is shorter than
-/// rows * cols.
+/// A matrix in a block format, from a range whose rows follow one another. Throws std::invalid_argument if it
+/// is shorter than rows * cols.
 template <block_format Format, sized_array Range, rounding_policy Round = typename Format::round_policy>
 [[nodiscard]] block_tensor<Format> quantize(const Range& values, std::ptrdiff_t rows, std::ptrdiff_t cols,
                                             const Round& round = Round{}) {

@@ -46,10 +46,11 @@ constexpr unpacked<std::uint64_t> unpacked_magnitude(std::uint64_t bits) {
 // What a pass over a block gathers. `add` takes the bits of a magnitude and counts only finite ones; `over`
 // is what gathers the same of Values of another type.
 
-template <class Layout> struct largest_magnitude_of {
+/// The largest magnitude.
+template <class Layout> struct absmax_of {
   using bits_type = typename Layout::bits_type;
-  static constexpr bool largest_suffices = true;  // of the finite ones, and infinity if there are others
-  template <std::floating_point Value> using over = largest_magnitude_of<magnitude_layout<Value>>;
+  static constexpr bool absmax_suffices = true;  // of the finite ones, and infinity if there are others
+  template <std::floating_point Value> using over = absmax_of<magnitude_layout<Value>>;
 
   bits_type bits = 0;
 
@@ -60,11 +61,12 @@ template <class Layout> struct largest_magnitude_of {
   constexpr bool zero() const { return bits == 0; }
   constexpr int leading() const { return leading_exponent(bits); }
 };
-using largest_magnitude = largest_magnitude_of<binary32>;
+using absmax = absmax_of<binary32>;
 
-template <class Layout> struct smallest_magnitude_of {  // zeros apart
+/// The smallest magnitude other than 0.
+template <class Layout> struct absmin_of {
   using bits_type = typename Layout::bits_type;
-  template <std::floating_point Value> using over = smallest_magnitude_of<magnitude_layout<Value>>;
+  template <std::floating_point Value> using over = absmin_of<magnitude_layout<Value>>;
 
   bits_type below = Layout::infinity - 1;  // bits less one: a zero becomes the largest number
 
@@ -72,7 +74,7 @@ template <class Layout> struct smallest_magnitude_of {  // zeros apart
   constexpr bool zero() const { return below == Layout::infinity - 1; }
   constexpr int leading() const { return leading_exponent(below + 1); }
 };
-using smallest_magnitude = smallest_magnitude_of<binary32>;
+using absmin = absmin_of<binary32>;
 
 /// The leading exponent of total / count.
 constexpr int leading_of_mean(unpacked<uint128> total, std::uint64_t count) {
@@ -86,7 +88,7 @@ constexpr int leading_of_mean(unpacked<uint128> total, std::uint64_t count) {
 /// The mean of numbers of a type with more bits than float, exact, so that the order of the elements does not
 /// matter: the sum as one integer, in units of the smallest number. Those beyond float's range count as its
 /// largest.
-template <std::floating_point Value> struct exact_mean_magnitude {
+template <std::floating_point Value> struct exact_absmean {
   using limits = std::numeric_limits<Value>;
   static constexpr int word_bits = bits_of<std::uint64_t>;
   static constexpr int lowest = limits::min_exponent - limits::digits;
@@ -96,7 +98,7 @@ template <std::floating_point Value> struct exact_mean_magnitude {
   std::array<std::uint64_t, words> sum{};
   std::uint64_t count = 0;
 
-  /// Of a double.
+  /// Takes the bits of a double.
   constexpr void add(std::uint64_t magnitude) {
     if (magnitude < binary64::infinity) add(widened<uint128>(unpacked_magnitude(magnitude)));
   }
@@ -133,11 +135,11 @@ template <std::floating_point Value> struct exact_mean_magnitude {
   }
 };
 
-/// The same of floats: one sum of significands for each exponent.
-struct mean_magnitude {
+/// The mean of floats, exact: one sum of significands for each exponent.
+struct absmean {
   static constexpr std::size_t fields = binary32::exponent_mask >> binary32::mantissa_bits;
   template <std::floating_point Value>
-  using over = std::conditional_t<std::same_as<Value, float>, mean_magnitude, exact_mean_magnitude<Value>>;
+  using over = std::conditional_t<std::same_as<Value, float>, absmean, exact_absmean<Value>>;
 
   std::array<std::uint64_t, fields> sums{};
   std::uint64_t count = 0;
@@ -293,7 +295,7 @@ namespace exponent {
 /// The smallest exponent at which the largest magnitude fits, rounded; rounded up where rounding is
 /// stochastic, or by a policy that has state. Nothing saturates, save what is within half a step of 2^128.
 struct max {
-  using statistic = detail::largest_magnitude;
+  using statistic = detail::absmax;
   template <class Step, class Round, int MagnitudeBits, class Gathered>
   static constexpr float step(const Gathered& s) {
     return Step::template reaching<Round>(s.bits);
@@ -302,11 +304,11 @@ struct max {
 
 /// The exponent at which the smallest magnitude other than 0 keeps Bits bits, sign not included (0: half of
 /// M, rounded up). Larger magnitudes may saturate.
-template <int Bits = 0> struct min : detail::keep_bits<detail::smallest_magnitude, Bits> {};
+template <int Bits = 0> struct min : detail::keep_bits<detail::absmin, Bits> {};
 
 /// The exponent at which the mean magnitude keeps Bits bits, sign not included (0: half of M, rounded up).
 /// Larger magnitudes may saturate.
-template <int Bits = 0> struct avg : detail::keep_bits<detail::mean_magnitude, Bits> {};
+template <int Bits = 0> struct avg : detail::keep_bits<detail::absmean, Bits> {};
 
 }  // namespace exponent
 

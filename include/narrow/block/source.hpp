@@ -1,4 +1,4 @@
-// What a tensor is assigned from: numbers in memory, or computed, in panels that are in memory.
+// What a tensor is assigned from: numbers in memory, or computed in panels.
 #pragma once
 
 #include <memory>
@@ -7,10 +7,7 @@
 #include "../errors.hpp"
 #include "../format/limits.hpp"
 #include "../kernel/convert.hpp"
-#include "../kernel/product.hpp"
 #include "../kernel/quantize.hpp"
-#include "../kernel/reduce.hpp"
-#include "../runtime/thread_pool.hpp"
 #include "grid.hpp"
 
 NARROW_STRICT_BEGIN
@@ -21,10 +18,6 @@ namespace narrow::inline NARROW_ABI {
 enum class storage_order { row_major, column_major };
 
 namespace detail {
-
-constexpr storage_order other_order(storage_order order) {
-  return order == storage_order::row_major ? storage_order::column_major : storage_order::row_major;
-}
 
 /// A type whose numbers are Values as they are.
 template <std::floating_point Value, class T>
@@ -83,19 +76,22 @@ template <std::floating_point Value> struct value_source {
 
   bool in_place() const { return compute == nullptr; }
   /// Some of those in memory.
-  matrix_view<const Value> block(const region& r) const {
-    return values.block(r.row - row, r.col - col, r.rows, r.cols);
+  matrix_view<const Value> block(const region& r) const { return values.block(r.moved(-row, -col)); }
+  /// Some of those that are computed.
+  void compute_block(const region& r, matrix_view<Value> to) const {
+    compute(*this, r.moved(-row, -col), to);
   }
-  /// Whether they are in memory, neighbours side by side in lines of this order.
-  bool lies_in(storage_order order) const {
-    const auto lines = order == storage_order::row_major ? values.transposed() : values;
-    return in_place() && (lines.row_stride == 1 || lines.rows <= 1);
-  }
-  void copy(const region& r, matrix_view<Value> to) const {
-    if (in_place())
-      kernel::copy(block(r), to);
-    else
-      compute(*this, {r.row - row, r.col - col, r.rows, r.cols}, to);
+  /// visit(part, values) for all of `within`: at once where they are in memory, else in panels of this order.
+  template <class Visit>
+  void for_each_panel(const region& within, storage_order order, const Visit& visit) const {
+    if (in_place()) return visit(within, block(within));
+    const auto turned = [&](const auto& x) { return order == storage_order::row_major ? x.transposed() : x; };
+    const region lines = turned(within);
+    const auto part = [&](const region& r) { return turned(r).moved(within.row, within.col); };
+    kernel::for_each_filled_panel<Value>(
+        lines.rows, lines.cols,
+        [&](const region& r, const matrix_view<Value>& panel) { compute_block(part(r), turned(panel)); },
+        [&](const region& r, const matrix_view<const Value>& panel) { visit(part(r), turned(panel)); });
   }
 };
 
@@ -127,56 +123,6 @@ value_source<std::remove_const_t<T>> source_of(const matrix_view<T>& values, std
   return {values, nullptr, nullptr, row, col};
 }
 
-/// visit(region, values) for all of `within` in panels small enough for the first-level cache, whose values
-/// lie in the order. Out of line, as it needs a large frame.
-template <std::floating_point Value, class Visit>
-[[gnu::noinline]] void for_each_copied_panel(const region& within, storage_order order,
-                                             const value_source<Value>& source, const Visit& visit) {
-  // Long enough for lines in memory, and not too thin for blocks that lie across them.
-  constexpr std::ptrdiff_t elements = 4096, line = 128;
-  Value buffer[elements];
-  const bool by_rows = order == storage_order::row_major;
-  const std::ptrdiff_t length = std::clamp<std::ptrdiff_t>(by_rows ? within.cols : within.rows, 1, line);
-  const std::ptrdiff_t lines = elements / length;
-  const std::ptrdiff_t rows = by_rows ? lines : length, cols = by_rows ? length : lines;
-  for (std::ptrdiff_t i = 0; i < within.rows; i += rows)
-    for (std::ptrdiff_t j = 0; j < within.cols; j += cols) {
-      const region r{within.row + i, within.col + j, std::min(rows, within.rows - i),
-                     std::min(cols, within.cols - j)};
-      const auto panel = stored_matrix(buffer, r.rows, r.cols, order);
-      source.copy(r, panel);
-      visit(r, matrix_view<const Value>(panel));
-    }
-}
-
-/// The same, but at once where the values are in memory as they are wanted.
-template <std::floating_point Value, class Visit>
-void for_each_panel(const region& within, storage_order order, const value_source<Value>& source,
-                    const Visit& visit) {
-  if (source.lies_in(order))
-    visit(within, source.block(within));
-  else
-    for_each_copied_panel(within, order, source, visit);
-}
-
-/// The same by several threads at a time where values are in memory, each for some lines in this order,
-/// `together` of which are not separated.
-template <std::floating_point Value, class Visit>
-void for_shared_panels(const region& within, storage_order order, std::ptrdiff_t together,
-                       const value_source<Value>& source, const Visit& visit) {
-  constexpr std::ptrdiff_t few = 1024;  // too few to look for threads
-  if (!source.in_place() || within.rows * within.cols <= few)
-    return for_each_panel(within, order, source, visit);
-  const bool by_rows = order == storage_order::row_major;
-  kernel::in_shares(by_rows ? within.rows : within.cols, together, by_rows ? within.cols : within.rows,
-                    [&](std::ptrdiff_t first, std::ptrdiff_t count) {
-                      const region share = by_rows
-                                               ? region{within.row + first, within.col, count, within.cols}
-                                               : region{within.row, within.col + first, within.rows, count};
-                      for_each_panel(share, order, source, visit);
-                    });
-}
-
 /// Makes a source for `part` one that does not depend on the tensor which is written: values in memory stay
 /// as they are, computed ones are computed, once, into `copy`.
 template <std::floating_point Value>
@@ -184,7 +130,7 @@ void make_independent(value_source<Value>& source, const region& part, std::vect
   if (source.in_place()) return;
   copy.resize(static_cast<std::size_t>(part.rows * part.cols));
   const auto values = stored_matrix(copy.data(), part.rows, part.cols, storage_order::column_major);
-  source.copy(part, values);
+  source.compute_block(part, values);
   source = source_of<Value>(values, part.row, part.col);
 }
 
@@ -197,10 +143,10 @@ inline void check_shape(std::string_view type, std::ptrdiff_t rows, std::ptrdiff
   if (rows < 0 || cols < 0)
     detail::fail<std::invalid_argument>(std::string(type) + ": the shape " + shape(rows, cols) +
                                         " must not be negative");
-  constexpr std::ptrdiff_t most = std::numeric_limits<std::ptrdiff_t>::max();
-  if (cols > 0 && rows > most / cols)
+  constexpr std::ptrdiff_t max_size = std::numeric_limits<std::ptrdiff_t>::max();
+  if (cols > 0 && rows > max_size / cols)
     detail::fail<std::length_error>(std::string(type) + ": the shape " + shape(rows, cols) +
-                                    " must have at most " + std::to_string(most) + " elements");
+                                    " must have at most " + std::to_string(max_size) + " elements");
 }
 inline void check_part(std::string_view type, const region& part, std::ptrdiff_t rows, std::ptrdiff_t cols) {
   if (part.row < 0 || part.col < 0 || part.rows < 0 || part.cols < 0 || part.row > rows - part.rows ||

@@ -38,8 +38,10 @@ class block_tensor
   view_type view() const { return storage::view(largest); }
 
   float operator()(std::ptrdiff_t row, std::ptrdiff_t col) const {
-    using block = typename Format::block_type;
-    return storage::value(row, col, block::block_row(row), block::block_col(col));
+    const detail::block_grid blocks =
+        detail::grid_of<typename Format::block_type>(this->rows(), this->cols());
+    return storage::value(row, col, detail::blocks_before(row, blocks.tile_rows, blocks.rows),
+                          detail::blocks_before(col, blocks.tile_cols, blocks.cols));
   }
 
   /// A new shape, all zeros.
@@ -58,7 +60,7 @@ class block_tensor
   void assign(matrix_view<T> values, const Round& round = Round{}, std::span<const float> clips = {}) {
     assign(values.rows, values.cols, values, round, clips);
   }
-  /// The same from values(row, column), which is asked twice for each coefficient.
+  /// Takes the values of a function, values(row, column), which is asked twice for each coefficient.
   template <class Values, rounding_policy Round = typename Format::round_policy>
   void assign(std::ptrdiff_t rows, std::ptrdiff_t cols, const Values& values, const Round& round = Round{},
               std::span<const float> clips = {}) {
@@ -73,7 +75,7 @@ class block_tensor
   void write(std::ptrdiff_t row, std::ptrdiff_t col, matrix_view<T> values, const Round& round = Round{}) {
     write({row, col, values.rows, values.cols}, values, round);
   }
-  /// The same from values(row, column), counted from the first element of `part`.
+  /// Writes the values of a function, values(row, column), counted from the first element of `part`.
   template <class Values, rounding_policy Round = typename Format::round_policy>
   void write(const detail::region& part, const Values& values, const Round& round = Round{}) {
     detail::check_part("narrow::block_tensor", part, this->rows(), this->cols());
@@ -112,19 +114,23 @@ class block_tensor
     return detail::grid_of<typename Format::block_type>(rows, cols);
   }
 
+  /// The scales that a whole assignment chooses: the format's, or those at which the largest magnitudes fit.
   template <class Round, class Statistic>
   static void scales_of(std::span<const Statistic> statistics, std::span<scale_type> scales) {
-    for (std::size_t block = 0; block < scales.size(); ++block)
-      scales[block] = scale_type(Format::template scale_of<Round>(statistics[block]));
+    if constexpr (requires(const Statistic& s) { Format::template scale_of<Round>(s); })
+      for (std::size_t block = 0; block < scales.size(); ++block)
+        scales[block] = scale_type(Format::template scale_of<Round>(statistics[block]));
+    else
+      scales_reaching<Round>(statistics, scales);
   }
-  /// At which the largest magnitudes fit.
+  /// The scales at which the largest magnitudes fit.
   template <class Round, class Statistic>
   static void scales_reaching(std::span<const Statistic> statistics, std::span<scale_type> scales) {
     for (std::size_t block = 0; block < scales.size(); ++block)
       scales[block] = scale_type(Format::step::template reaching<Round>(statistics[block].bits));
   }
 
-  /// Of integer elements: what a product of them needs room for.
+  /// The largest magnitude of an integer element, which a product needs room for.
   static constexpr std::int64_t largest = std::signed_integral<element_type>
                                               ? static_cast<std::int64_t>(Format::limit)
                                               : detail::largest_element<element_type>();

@@ -85,7 +85,7 @@ class weight_histograms {
     for (std::size_t first = 0; first < weights_.size(); first += block) {
       const auto part = weights_.subspan(first, std::min(block, weights_.size() - first));
       const auto n = std::ssize(part);
-      kernel::quantize_fixed(matrix_view<const float>{part.data(), n, 1, 1, n},
+      kernel::to_fixed(matrix_view<const float>{part.data(), n, 1, 1, n},
                              matrix_view<std::int32_t>{mantissas.data(), n, 1, 1, n}, f.fl, range,
                              rounding::nearest_even{}, {});
       for (std::size_t i = 0; i < part.size(); ++i)

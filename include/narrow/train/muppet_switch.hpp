@@ -219,13 +219,13 @@ namespace detail {
 inline constexpr int any_scale = std::numeric_limits<int>::max();
 
 /// The largest finite magnitude of x; several threads look for it.
-inline largest_magnitude largest_of(std::span<const float> x) {
+inline absmax largest_of(std::span<const float> x) {
   constexpr kernel::index piece = 1 << 12;  // numbers: enough work for a thread to begin on
-  largest_magnitude result;
+  absmax result;
   std::mutex merging;
   kernel::in_shares(std::ssize(x), piece, 1, [&](kernel::index first, kernel::index count) {
-    largest_magnitude found;
-    kernel::survey(matrix_view<const float>{x.data() + first, count, 1, 1, count}, found);
+    absmax found;
+    kernel::gather_magnitudes(matrix_view<const float>{x.data() + first, count, 1, 1, count}, found);
     const std::lock_guard lock(merging);
     result.add(found.bits);
   });
@@ -233,7 +233,7 @@ inline largest_magnitude largest_of(std::span<const float> x) {
 }
 
 /// The largest s for which the magnitude times 2^s is at most `bound`; `any_scale` for 0.
-constexpr int scale_within(const largest_magnitude& magnitude, double bound) {
+constexpr int scale_within(const absmax& magnitude, double bound) {
   if (magnitude.zero()) return any_scale;
   const auto limit = unpack(bound);
   auto number = unpack(std::bit_cast<float>(magnitude.bits));
@@ -259,7 +259,7 @@ template <array_of<float> X> int muppet_scale(const X& x, int word_length) {
   const auto largest = detail::largest_of(array.elements());
   int s = detail::scale_within(largest, half_range - 0.5);
   if (s != detail::scale_within(largest, half_range + 0.5)) {  // rare: it depends on signs
-    detail::largest_magnitude positive, negative;
+    detail::absmax positive, negative;
     for (const float value : array.elements()) {
       const auto bits = std::bit_cast<std::uint32_t>(value), magnitude = detail::magnitude_bits(value);
       (bits == magnitude ? positive : negative).add(magnitude);

@@ -47,8 +47,12 @@ template <floats_in_pieces X> class piecewise_coefficients {
     return values_.get(by_columns, col, row, 1)(0);
   }
 
-  NARROW_KERNEL void compute(const region& part, matrix_view<float> to) const {
-    const float_environment environment;
+  void compute(const region& part, matrix_view<float> to) const {
+    kernel::enter([&](kernel::kernel_set) { compute_lines(part, to); });
+  }
+
+ private:
+  void compute_lines(const region& part, matrix_view<float> to) const {
     const bool rows = lies_by_rows(to);
     const auto lines = rows ? to.transposed() : to;
     const Eigen::Index first_line = rows ? part.row : part.col, first = rows ? part.col : part.row;
@@ -59,7 +63,6 @@ template <floats_in_pieces X> class piecewise_coefficients {
               &lines(i, line), lines.row_stride);
   }
 
- private:
   template <class Piece> static void store(const Piece& values, float* to, Eigen::Index step) {
     if (step == 1)
       Eigen::Map<piece>(to, values.size()) = values;
@@ -209,20 +212,10 @@ template <class Derived> class tensor_expression : public Eigen::MatrixBase<Deri
     return derived();
   }
   template <class X> Derived& operator+=(const Eigen::EigenBase<X>& x) {
-    if constexpr (stores_product<X>)
-      return derived().store_product(x.derived(), 1, 1);
-    else if constexpr (dense<X>)
-      return *this = derived() + x.derived();
-    else
-      return *this = PlainObject(PlainObject(derived()) += x.derived());
+    return add(x.derived(), 1, [](const auto& a, const auto& b) { return a + b; });
   }
   template <class X> Derived& operator-=(const Eigen::EigenBase<X>& x) {
-    if constexpr (stores_product<X>)
-      return derived().store_product(x.derived(), -1, 1);
-    else if constexpr (dense<X>)
-      return *this = derived() - x.derived();
-    else
-      return *this = PlainObject(PlainObject(derived()) -= x.derived());
+    return add(x.derived(), -1, [](const auto& a, const auto& b) { return a - b; });
   }
   Derived& operator*=(const Scalar& factor) { return *this = derived() * factor; }
   Derived& operator/=(const Scalar& divisor) { return *this = derived() / divisor; }
@@ -265,6 +258,16 @@ template <class Derived> class tensor_expression : public Eigen::MatrixBase<Deri
   }
 
  private:
+  /// *this = sum(*this, x), where sum is *this + sign x.
+  template <class X, class Sum> Derived& add(const X& x, double sign, const Sum& sum) {
+    if constexpr (stores_product<X>)
+      return derived().store_product(x, sign, 1);
+    else if constexpr (dense<X>)
+      return *this = sum(derived(), x);
+    else
+      return *this = sum(PlainObject(derived()), PlainObject(x));
+  }
+
   template <class X>
   static constexpr bool stores_product =
       std::same_as<format_below<Derived>, dynamic_fixed>&& product_of_fixed<X>;

@@ -139,21 +139,20 @@ class Matrix<S, R, C, O, MR, MC> : public narrow::detail::tensor_expression<Matr
   using expression::setOnes;
   using expression::setRandom;
   using expression::setZero;
-  Matrix& setConstant(Index rows, Index cols, const Scalar& x) {
-    return *this = Base::Constant(rows, cols, x);
+  // Rows and columns are numbers, or NoChange.
+  template <class Rows, class Cols> Matrix& setConstant(Rows rows, Cols cols, const Scalar& x) {
+    return *this = Base::Constant(changed(rows, this->rows()), changed(cols, this->cols()), x);
   }
-  Matrix& setZero(Index rows, Index cols) { return setConstant(rows, cols, 0); }
-  Matrix& setOnes(Index rows, Index cols) { return setConstant(rows, cols, 1); }
-  Matrix& setRandom(Index rows, Index cols) { return *this = Base::Random(rows, cols); }
+  template <class Rows, class Cols> Matrix& setRandom(Rows rows, Cols cols) {
+    return *this = Base::Random(changed(rows, this->rows()), changed(cols, this->cols()));
+  }
+  template <class Rows, class Cols> Matrix& setZero(Rows rows, Cols cols) {
+    return setConstant(rows, cols, 0);
+  }
+  template <class Rows, class Cols> Matrix& setOnes(Rows rows, Cols cols) {
+    return setConstant(rows, cols, 1);
+  }
   Matrix& setIdentity(Index rows, Index cols) { return *this = Base::Identity(rows, cols); }
-  Matrix& setConstant(Index rows, NoChange_t, const Scalar& x) { return setConstant(rows, cols(), x); }
-  Matrix& setConstant(NoChange_t, Index cols, const Scalar& x) { return setConstant(rows(), cols, x); }
-  Matrix& setZero(Index rows, NoChange_t) { return setZero(rows, cols()); }
-  Matrix& setZero(NoChange_t, Index cols) { return setZero(rows(), cols); }
-  Matrix& setOnes(Index rows, NoChange_t) { return setOnes(rows, cols()); }
-  Matrix& setOnes(NoChange_t, Index cols) { return setOnes(rows(), cols); }
-  Matrix& setRandom(Index rows, NoChange_t) { return setRandom(rows, cols()); }
-  Matrix& setRandom(NoChange_t, Index cols) { return setRandom(rows(), cols); }
   Matrix& setConstant(Index size, const Scalar& x) { return *this = Base::Constant(size, x); }
   Matrix& setZero(Index size) { return setConstant(size, 0); }
   Matrix& setOnes(Index size) { return setConstant(size, 1); }
@@ -187,6 +186,8 @@ class Matrix<S, R, C, O, MR, MC> : public narrow::detail::tensor_expression<Matr
  private:
   static constexpr Index least_rows = R == Dynamic ? 0 : R, least_cols = C == Dynamic ? 0 : C;
   static constexpr bool IsRowVector = R == 1;
+  static Index changed(Index wanted, Index) { return wanted; }
+  static Index changed(NoChange_t, Index present) { return present; }
   static constexpr auto order =
       (O & RowMajor) != 0 ? narrow::storage_order::row_major : narrow::storage_order::column_major;
 

@@ -6,6 +6,7 @@
 #include "../../simd/dispatch.hpp"
 #include "../product/packing.hpp"
 #include "../quantize/elements.hpp"
+#include "../quantize/integers.hpp"
 
 NARROW_STRICT_BEGIN
 
@@ -48,7 +49,7 @@ bool encode_fixed([[maybe_unused]] kernel_set t, const float* from, T* to, index
                   const element_draws& draws) {
   if constexpr (narrow_fixed<T> && std::same_as<Overflow, overflow::saturate>) {
     using element = typename T::bits_type;
-    if (const auto kernel = portable::quantize_kernel<element, Round>()) {
+    if (const auto kernel = integer_encoder<element, Round>(dispatch::instance().kernels())) {
       constexpr double end = std::uint64_t{1} << (T::word_length - 1);
       constexpr double inverse = std::uint64_t{1} << T::fraction_length;
       const line_block line{.n = n};

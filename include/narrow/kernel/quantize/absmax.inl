@@ -1,9 +1,8 @@
-// The largest magnitudes of lines of floats, included once in the namespace of each instruction set, inside
-// its target region, after codes.inl and quantize_blocks.inl. No include guard, on purpose.
+// The largest magnitudes of lines of floats. Part of simd/bodies.inl.
 
 /// One block.
-NARROW_KERNEL inline std::size_t survey_block(const float* from, const line_block& b,
-                                              std::uint32_t* largest) {
+NARROW_KERNEL inline std::size_t absmax_of_block(const float* from, const line_block& b,
+                                                 std::uint32_t* largest) {
   constexpr index ways = 4;
   const index n = b.n;
   signed_lanes most[ways] = {};
@@ -49,10 +48,10 @@ NARROW_KERNEL inline std::size_t survey_block(const float* from, const line_bloc
 }
 
 /// Narrow blocks side by side, by places; false, and nothing is done, if something is not finite.
-inline bool survey_by_place(const float* from, const line_block& block, const block_runs& runs,
+inline bool absmax_by_place(const float* from, const line_block& block, const block_runs& runs,
                             std::uint32_t* largest) {
   const line_block b = block;
-  alignas(vector_bytes) std::int32_t by_place[most_places + code_count];
+  alignas(vector_bytes) std::int32_t by_place[max_places + code_count];
   fill_places(by_place, 0, b.n, 0);
   signed_lanes all = {};
   for (index line = 0; line < b.lines; ++line, from += b.from_stride) {
@@ -75,15 +74,15 @@ inline bool survey_by_place(const float* from, const line_block& block, const bl
   return true;
 }
 
-NARROW_KERNEL inline std::size_t survey_blocks(const float* from, const line_block& b, const block_runs& runs,
-                                               std::uint32_t* largest) {
+NARROW_KERNEL inline std::size_t absmax_of_blocks(const float* from, const line_block& b,
+                                                  const block_runs& runs, std::uint32_t* largest) {
   std::size_t nonfinite = 0;
   for_bands(b, runs, [&](line_block part, index line) {
     const float* const x = from + line * b.from_stride;
-    const bool done = runs.are_narrow() && survey_by_place(x, part, runs, largest);
+    const bool done = runs.are_narrow() && absmax_by_place(x, part, runs, largest);
     for_runs(b.n, runs, [&](index place, index end) {
       part.n = end - place;
-      if (!done) nonfinite += survey_block(x + place, part, largest);
+      if (!done) nonfinite += absmax_of_block(x + place, part, largest);
       ++largest;
     });
   });

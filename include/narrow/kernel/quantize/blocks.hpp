@@ -1,4 +1,5 @@
-// Blocks of elements that share a scale, by lines where there is a kernel for it, or else in plain C++.
+// Matrices in tiles by the kernels of an instruction set where it has them, or else one number at a time. All
+// matrices have lines for columns: kernels want neighbours in a column side by side in memory.
 #pragma once
 
 #include <algorithm>
@@ -6,6 +7,9 @@
 #include <span>
 
 #include "../convert/encode.hpp"
+#include "integers.hpp"
+#include "tiles.hpp"
+#include "wide_elements.hpp"
 
 NARROW_STRICT_BEGIN
 
@@ -15,245 +19,265 @@ using portable::element_order;
 using portable::element_range;
 using portable::scale_kind;
 
-/// The mantissas of fixed-point numbers.
-template <class T, class Mantissa> matrix_view<Mantissa> mantissas_of(const matrix_view<T>& m) {
-  using memory = std::conditional_t<std::is_const_v<Mantissa>, const void*, void*>;
-  return {static_cast<Mantissa*>(static_cast<memory>(m.data)), m.rows, m.cols, m.row_stride, m.col_stride};
+/// Elements as kernels take them: fixed-point numbers are integers, in units of their last bit.
+template <class Element> matrix_view<Element> stored_elements(const matrix_view<Element>& m) { return m; }
+template <class Element>
+requires narrow_fixed<std::remove_const_t<Element>>
+auto stored_elements(const matrix_view<Element>& m) {
+  using bits = typename Element::bits_type;
+  using integer = std::conditional_t<std::is_const_v<Element>, const bits, bits>;
+  using memory = std::conditional_t<std::is_const_v<Element>, const void*, void*>;
+  return matrix_view<integer>{static_cast<integer*>(static_cast<memory>(m.data)), m.rows, m.cols,
+                              m.row_stride, m.col_stride};
+}
+template <class Element> inline constexpr float unit_of_stored = 1;
+template <narrow_fixed Element>
+inline constexpr float unit_of_stored<Element> = detail::power_of_two(-Element::fraction_length);
+
+/// The lines of two matrices of one shape.
+template <class From, class To>
+line_block columns_of(const matrix_view<From>& from, const matrix_view<To>& to) {
+  return {.n = from.rows, .lines = from.cols, .from_stride = from.col_stride, .to_stride = to.col_stride};
 }
 
-/// Lines of x times a factor, one after the other, as use(i, j, values, n) has them from (i, j) down; stops
-/// where it returns false. False, too, if there is no kernel.
-template <class Use> bool for_scaled_lines(matrix_view<const float> x, float factor, const Use& use) {
-  const auto multiply = dispatch::instance().kernels().get<&kernel_table::combine>();
-  if (!multiply) return false;
-  constexpr index longest = 512;
-  float values[longest];
-  for (index j = 0; j < x.cols; ++j)
-    for (index i = 0, n; i < x.rows; i += n) {
-      n = std::min(longest, x.rows - i);
-      const float* from = &x(i, j);
-      if (x.row_stride != 1) {
-        for (index k = 0; k < n; ++k) values[k] = x(i + k, j);
-        from = values;
+// ---- magnitudes
+
+/// Gathers nothing.
+struct no_statistic {
+  static constexpr bool absmax_suffices = true;
+  template <class Magnitude> constexpr void add(Magnitude) {}
+};
+
+/// Statistics that need nothing of floats but the largest finite magnitude, and infinity if there are others.
+template <class Statistic>
+concept absmax_statistic = requires {
+  Statistic::absmax_suffices;
+};
+
+/// The way to a kernel for the largest magnitude pays from so many numbers on.
+inline constexpr index min_absmax = 24;
+
+/// Adds all magnitudes to one statistic; returns how many are not finite.
+template <class T, class Statistic>
+std::size_t add_magnitudes(kernel_set t, const matrix_view<const T>& x, Statistic& statistic) {
+  if constexpr (std::same_as<T, float> && absmax_statistic<Statistic>)
+    if (const auto kernel = t.get<&kernel_table::absmax>();
+        kernel && x.row_stride == 1 && x.rows * x.cols >= min_absmax) {
+      const line_block lines = columns_of(x, x).joined();
+      std::uint32_t largest = 0;
+      const std::size_t nonfinite = kernel(x.data, lines, block_runs::one(lines), &largest);
+      statistic.add(largest);
+      if (nonfinite != 0) statistic.add(detail::binary32::infinity);
+      return nonfinite;
+    }
+  return portable::add_magnitudes(x, statistic);
+}
+
+/// Adds the magnitudes of each tile to its statistic; returns how many are not finite.
+template <class T, class Statistic>
+std::size_t add_magnitudes(kernel_set t, const matrix_view<const T>& x, const tile_map<Statistic>& map) {
+  if (map.has_one(x.rows, x.cols)) return add_magnitudes(t, x, *map.first);
+  std::size_t nonfinite = 0;
+  const auto try_piece = [&](const region& r, const tile_map<Statistic>& of_part) {
+    if constexpr (std::same_as<T, float> && absmax_statistic<Statistic>)
+      if (const auto kernel = t.get<&kernel_table::absmax>(); kernel && x.row_stride == 1) {
+        const auto part = x.block(r);
+        std::uint32_t largest[max_scales];
+        std::fill_n(largest, of_part.tiles_down(r.rows) * of_part.tiles_across(r.cols), 0);
+        // One by one the tiles tell in which of them something is not finite.
+        if (kernel(part.data, columns_of(part, part), of_part.runs(), largest) != 0) return false;
+        of_part.for_each_value(r.rows, r.cols, [&](index k, Statistic& s) { s.add(largest[k]); });
+        return true;
       }
-      multiply(from, {1, n, n, n}, factor, 0, values);
-      if (!use(i, j, values, n)) return false;
+    return false;
+  };
+  map.for_each_piece(x.rows, x.cols, try_piece, [&](const region& r, Statistic& statistic) {
+    nonfinite += add_magnitudes(t, x.block(r), statistic);
+  });
+  return nonfinite;
+}
+
+// ---- encoding and decoding
+
+/// visit(part, runs, scales) for parts of an m x n matrix of at most max_buffered numbers, whose lines meet
+/// the same blocks; stops where it returns false. Lines longer than that are to lie in one block.
+template <class Visit>
+bool for_each_band(index m, index n, const block_runs& runs, const float* scales, const Visit& visit) {
+  const index along = (runs.before + m - 1) / runs.width + 1, most = std::max<index>(max_buffered / m, 1);
+  for (index j = 0, end = runs.height - runs.above; j < n; end += runs.height, scales += along)
+    for (index width; j < std::min(end, n); j += width) {
+      width = std::min({most, end - j, n - j});
+      const block_runs of_band{.width = runs.width, .before = runs.before, .height = width};
+      for (index i = 0, height; i < m; i += height) {
+        height = std::min(max_buffered, m - i);
+        if (!visit(region{i, j, height, width}, of_band, scales)) return false;
+      }
     }
   return true;
 }
 
-/// q = x / scale for a positive power of two, by lines. False if there is no kernel, or something is NaN;
-/// then what q holds means nothing.
-template <narrow_float Element, class Round>
-bool encode_block(matrix_view<const float> x, matrix_view<Element> q, float scale, const Round& round,
-                  element_order order) {
-  if (detail::lies_by_rows(q)) {
-    x = x.transposed();
-    q = q.transposed();
-    order = order.transposed();
-  }
-  if (q.row_stride != 1) return false;
-  return for_scaled_lines(x, 1 / scale, [&](index i, index j, const float* values, index n) {
-    return encode_line<Element, overflow::saturate>(values, &q(i, j), n, round, order(i, j), order.row_step);
-  });
-}
+/// Scales that were read from a map, as many as a kernel takes, in units of `unit`.
+class scale_list {
+ public:
+  template <class Scale>
+  scale_list(const tile_map<const Scale>& map, index m, index n, float unit)
+      : count_(map.for_each_value(
+            m, n, [&](index k, const Scale& s) { values_[k] = static_cast<float>(s) * unit; })) {}
+  std::span<const float> values() const { return {values_, static_cast<std::size_t>(count_)}; }
 
-/// q(i, j) from x(i, j) over a scale that is NaN, and makes NaNs of all values. Its inverse counts as 0:
-/// numbers become zeros, and infinities the largest element.
-template <class T, class Element>
-void quantize_by_nan(const matrix_view<const T>& x, const matrix_view<Element>& q,
-                     const element_range& range) {
-  for (index j = 0; j < q.cols; ++j)
-    for (index i = 0; i < q.rows; ++i) {
-      const auto number = detail::unpack(x(i, j));
-      if constexpr (narrow_float<Element>) {
-        using layout = typename Element::layout;
-        const bool negative = number.of == sign::negative && number.what != detail::kind::nan;
-        q(i, j) = number.what == detail::kind::infinite   ? std::numeric_limits<Element>::max()
-                  : negative && layout::has_negative_zero ? Element::from_bits(layout::sign_mask)
-                                                          : Element();
-      } else {
-        const double value = number.what == detail::kind::infinite ? range.highest : 0;
-        if constexpr (narrow_fixed<Element>)
-          q(i, j) = Element(value);
-        else
-          q(i, j) = static_cast<Element>(value);
-      }
+ private:
+  float values_[max_scales];
+  index count_;
+};
+
+/// How floating-point numbers become Elements: divided by their tile's scale, in units of `unit`, each
+/// rounded once under the index that an order gives it, and held to the range.
+template <class Element, class Round> struct encoder {
+  kernel_set t;
+  scale_kind kind;
+  element_range range;
+  const Round& round;
+  float unit = 1;
+
+  template <class T, class Scale>
+  void encode(const matrix_view<const T>& x, const matrix_view<Element>& q, const tile_map<const Scale>& map,
+              const element_order& order) const {
+    if (map.has_one(q.rows, q.cols)) return encode_tile(x, q, static_cast<float>(*map.first) * unit, order);
+    const auto try_piece = [&](const region& r, const tile_map<const Scale>& of_part) {
+      if constexpr (std::same_as<T, float>)
+        if (x.row_stride == 1 && q.row_stride == 1) {
+          const scale_list scales(of_part, r.rows, r.cols, unit);
+          return encode_by_kernel(x.block(r), q.block(r), scales.values(), of_part.runs(),
+                                  order.at(r.row, r.col));
+        }
+      return false;
+    };
+    map.for_each_piece(q.rows, q.cols, try_piece, [&](const region& r, const Scale& scale) {
+      encode_tile(x.block(r), q.block(r), static_cast<float>(scale) * unit, order.at(r.row, r.col));
+    });
+  }
+
+  template <class T>
+  void encode_tile(const matrix_view<const T>& x, const matrix_view<Element>& q, float scale,
+                   const element_order& order) const {
+    if (!detail::is_positive(scale)) return portable::encode_over_nan(x, q, range);
+    if constexpr (std::same_as<T, float>) {
+      const bool in_lines = x.row_stride == 1 && q.row_stride == 1;
+      if (q.rows * q.cols >= min_encoded &&
+          (in_lines ? encode_by_kernel(x, q, {&scale, 1}, {.width = q.rows, .height = q.cols}, order)
+                    : draws && encode_copies(x, q, scale, order)))
+        return;
+      const double inverse = portable::inverse_of(double{scale});
+      if (kind == scale_kind::real)
+        portable::encode_elements(x, q, portable::real_quotient{inverse}, range, round, order);
+      else
+        portable::encode_elements(x, q, portable::exact_quotient{inverse}, range, round, order);
+    } else {
+      portable::encode_elements(x, q, portable::wide_quotient<T>(scale, kind), range, round, order);
     }
-}
-
-/// q(i, j) from x(i, j) over one positive scale, rounded under the index order(i, j).
-template <class Element, class Round>
-NARROW_KERNEL void quantize_block(matrix_view<const float> x, matrix_view<Element> q, float scale,
-                                  scale_kind kind, const element_range& range, const Round& round,
-                                  const element_order& order) {
-  if constexpr (narrow_fixed<Element>) {
-    constexpr float unit = detail::power_of_two(-Element::fraction_length);
-    quantize_block(x, mantissas_of<Element, typename Element::bits_type>(q), scale * unit, kind,
-                   {range.lowest / unit, range.highest / unit}, round, order);
-  } else {
-    if constexpr (narrow_float<Element>)
-      if (kind == scale_kind::power_of_two && encode_block(x, q, scale, round, order)) return;
-    portable::quantize(x, q, scale, kind, range, round, order);
   }
-}
 
-/// How many numbers are decoded or scaled in between.
-inline constexpr index most_between = 2048;
+ private:
+  static constexpr bool draws = std::same_as<Round, rounding::stochastic>;
 
-/// The scales of the blocks of lines, at most most_scales.
-struct block_scales {
-  static constexpr index most_scales = 256;
-  std::span<const float> values;
-  block_runs runs = {};
+  static constexpr index min_encoded = 5;  // fewer numbers do not repay the call of a kernel
 
-  bool all_positive() const {
-    return std::all_of(values.begin(), values.end(), [](float scale) { return detail::is_positive(scale); });
-  }
-  /// f of each of them, put into `to`.
-  template <class Value, class F>
-  std::span<const Value> mapped(std::array<Value, most_scales>& to, F f) const {
-    std::transform(values.begin(), values.end(), to.begin(), f);
-    return std::span(to).first(values.size());
-  }
-  /// Those of the mantissas of fixed-point elements.
-  template <narrow_fixed Element> block_scales of_mantissas(std::array<float, most_scales>& to) const {
-    constexpr float unit = detail::power_of_two(-Element::fraction_length);
-    return {mapped(to, [](float scale) { return scale * unit; }), runs};
-  }
-  /// visit(j, count, scales) for so many lines of so many places, those that meet the same scales at a time,
-  /// but no more than most_between numbers; stops where that returns false.
-  template <class Visit> bool for_each_band(index places, index lines, const Visit& visit) const {
-    const index most = most_between / places, width = (runs.before + places + runs.width - 1) / runs.width;
-    const float* scales = values.data();
-    for (index j = 0, end = runs.height - runs.above; j < lines; end += runs.height, scales += width)
-      for (index count; j < std::min(end, lines); j += count) {
-        count = std::min({most, end - j, lines - j});
-        if (!visit(j, count, scales)) return false;
+  /// Encodes a tile whose neighbours do not lie side by side by way of lines where they do; policies without
+  /// draws are too cheap to repay that.
+  bool encode_copies(const matrix_view<const float>& x, const matrix_view<Element>& q, float scale,
+                     const element_order& order) const {
+    constexpr index max_line = 512;
+    float floats[max_line];
+    Element elements[max_line];
+    for (index j = 0; j < q.cols; ++j)
+      for (index i = 0; i < q.rows; i += max_line) {
+        const index n = std::min(max_line, q.rows - i);
+        for (index k = 0; k < n; ++k) floats[k] = x(i + k, j);
+        if (!encode_by_kernel({floats, n, 1, 1, n}, {elements, n, 1, 1, n}, {&scale, 1}, {.width = n},
+                              order.at(i, j)))
+          return false;
+        for (index k = 0; k < n; ++k) q(i + k, j) = elements[k];
       }
     return true;
   }
-  /// Those of a band, of so many lines.
-  block_runs along(index lines) const {
-    return {.width = runs.width, .before = runs.before, .height = lines};
+
+  /// False if there is no kernel, a scale is NaN, or elements are floats and a number is; then what q holds
+  /// means nothing.
+  bool encode_by_kernel(const matrix_view<const float>& x, const matrix_view<Element>& q,
+                        std::span<const float> scales, const block_runs& runs,
+                        const element_order& order) const {
+    if (!std::ranges::all_of(scales, [](float s) { return detail::is_positive(s); })) return false;
+    if constexpr (narrow_float<Element>) {
+      const auto scale = t.get<&kernel_table::scale_blocks>();
+      if (!scale || kind != scale_kind::power_of_two) return false;
+      std::array<float, max_scales> inverses;
+      std::ranges::transform(scales, inverses.begin(), [](float s) { return 1 / s; });
+      const auto encode_band = [&](const region& r, const block_runs& of_band, const float* factors) {
+        float values[max_buffered];
+        scale(&x(r.row, r.col), values, {r.rows, r.cols, x.col_stride, r.rows}, of_band, factors);
+        for (index k = 0; k < r.cols; ++k)
+          if (!encode_line<Element, overflow::saturate>(values + k * r.rows, &q(r.row, r.col + k), r.rows,
+                                                        round, order(r.row, r.col + k), order.row_step))
+            return false;
+        return true;
+      };
+      return for_each_band(q.rows, q.cols, runs, inverses.data(), encode_band);
+    } else {
+      const auto kernel = integer_encoder<Element, Round>(t);
+      quantization how{range.lowest, range.highest, kind == scale_kind::real};
+      if (!kernel || !portable::describe(how.draws, round, order, q.rows, q.cols)) return false;
+      line_block lines = columns_of(x, q);
+      std::array<double, max_scales> inverses;
+      std::ranges::transform(scales, inverses.begin(), portable::inverse_of);
+      if (scales.size() > 1) {
+        kernel(x.data, q.data, lines, how, runs, inverses.data());
+      } else {
+        if (!draws || order.col_step == order.row_step * static_cast<std::uint64_t>(q.rows))
+          lines = lines.joined();
+        kernel(x.data, q.data, lines, how, block_runs::one(lines), inverses.data());
+      }
+      return true;
+    }
   }
 };
 
-/// For scales that are positive powers of two. False if there is no kernel, or something is NaN; then what q
-/// holds means nothing.
-template <narrow_float Element, class Round>
-bool encode_blocks(matrix_view<const float> x, matrix_view<Element> q, const block_scales& scales,
-                   const Round& round, const element_order& order) {
-  const auto scale = dispatch::instance().kernels().get<&kernel_table::scale_blocks>();
-  if (!scale || x.rows > most_between || !scales.all_positive()) return false;
-  std::array<float, block_scales::most_scales> inverses;
-  const block_scales by{scales.mapped(inverses, [](float s) { return 1 / s; }), scales.runs};
-  return by.for_each_band(x.rows, x.cols, [&](index j, index lines, const float* factors) {
-    float values[most_between];
-    scale(&x(0, j), values, {x.rows, lines, x.col_stride, x.rows}, by.along(lines), factors);
-    for (index k = 0; k < lines; ++k)
-      if (!encode_line<Element, overflow::saturate>(values + k * x.rows, &q(0, j + k), x.rows, round,
-                                                    order(0, j + k), order.row_step))
-        return false;
-    return true;
-  });
-}
-
-/// q from x over the scales of blocks, if neighbours in a column lie side by side. False if they do not, a
-/// scale is NaN, or there is no kernel; then what q holds means nothing.
-template <class Element, class Round>
-NARROW_KERNEL bool quantize_blocks(matrix_view<const float> x, matrix_view<Element> q,
-                                   const block_scales& scales, scale_kind kind, const element_range& range,
-                                   const Round& round, const element_order& order) {
-  if (x.row_stride != 1 || q.row_stride != 1) return false;
-  if constexpr (narrow_fixed<Element>) {
-    if (!scales.all_positive()) return false;
-    constexpr float unit = detail::power_of_two(-Element::fraction_length);
-    std::array<float, block_scales::most_scales> steps;
-    return quantize_blocks(x, mantissas_of<Element, typename Element::bits_type>(q),
-                           scales.of_mantissas<Element>(steps), kind,
-                           {range.lowest / unit, range.highest / unit}, round, order);
-  } else if constexpr (narrow_float<Element>) {
-    return kind == scale_kind::power_of_two && encode_blocks(x, q, scales, round, order);
-  } else {
-    const auto kernel = portable::quantize_kernel<Element, Round>();
-    quantization how{range.lowest, range.highest, kind == scale_kind::real};
-    if (!kernel || !portable::describe(how.draws, round, order, q.rows, q.cols)) return false;
-    std::array<double, block_scales::most_scales> inverses;
-    scales.mapped(inverses, portable::inverse_of);
-    kernel(x.data, q.data, portable::columns_of(x, q), how, scales.runs, inverses.data());
-    return true;
-  }
-}
-
-/// Raises `largest` of each block to the bits of the largest magnitude, if neighbours in a column lie side by
-/// side. False if they do not, there is no kernel, or something is not finite.
-inline bool survey_blocks(matrix_view<const float> x, const block_runs& runs,
-                          std::span<std::uint32_t> largest) {
-  const auto kernel = dispatch::instance().kernels().get<&kernel_table::survey>();
-  return kernel && x.row_stride == 1 && kernel(x.data, portable::columns_of(x, x), runs, largest.data()) == 0;
-}
-
-/// x(i, j) = q(i, j) scale, rounded to float.
+/// x = q times scales. False if neighbours in a column do not lie side by side, or there is no kernel.
 template <class Element>
-NARROW_KERNEL void dequantize_block(matrix_view<const Element> q, float scale, matrix_view<float> x) {
-  if (detail::lies_by_rows(x)) {
-    x = x.transposed();
-    q = q.transposed();
-  }
-  if constexpr (narrow_fixed<Element>) {
-    constexpr float unit = detail::power_of_two(-Element::fraction_length);
-    dequantize_block(mantissas_of<const Element, const typename Element::bits_type>(q), scale * unit, x);
-  } else {
-    const kernel_set t = dispatch::instance().kernels();
-    if constexpr (narrow_float<Element>) {
-      const auto multiply = t.get<&kernel_table::combine>();
-      if (multiply && x.row_stride == 1) {
-        for (index j = 0; j < x.cols; ++j) {
-          decode(t, q.col(j).data, q.row_stride, &x(0, j), x.rows);
-          multiply(&x(0, j), {1, x.rows, x.rows, x.rows}, scale, 0, &x(0, j));
-        }
-        return;
-      }
-    } else {
-      const auto kernel = portable::quantizers_of<Element, &quantize_kernels<Element>::dequantize>(t);
-      if (kernel && x.row_stride == 1 && q.row_stride == 1) {
-        const line_block lines = portable::columns_of(q, x).joined();
-        return kernel(q.data, x.data, lines, block_runs::one(lines), &scale);
-      }
-    }
-    for (index j = 0; j < x.cols; ++j)
-      for (index i = 0; i < x.rows; ++i)
-        x(i, j) = static_cast<float>(static_cast<double>(static_cast<float>(q(i, j))) * double{scale});
-  }
-}
-
-/// x from q and the scales of blocks, if neighbours in a column lie side by side. False if they do not, or
-/// there is no kernel.
-template <class Element>
-NARROW_KERNEL bool dequantize_blocks(matrix_view<const Element> q, const block_scales& scales,
-                                     matrix_view<float> x) {
+bool decode_by_kernel(kernel_set t, const matrix_view<const Element>& q, std::span<const float> scales,
+                      const block_runs& runs, const matrix_view<float>& x) {
   if (x.row_stride != 1 || q.row_stride != 1) return false;
-  const kernel_set t = dispatch::instance().kernels();
-  if constexpr (narrow_fixed<Element>) {
-    std::array<float, block_scales::most_scales> steps;
-    return dequantize_blocks(mantissas_of<const Element, const typename Element::bits_type>(q),
-                             scales.of_mantissas<Element>(steps), x);
-  } else if constexpr (narrow_float<Element>) {
+  if constexpr (narrow_float<Element>) {
     const auto scale = t.get<&kernel_table::scale_blocks>();
-    if (!scale || x.rows > most_between) return false;
-    return scales.for_each_band(x.rows, x.cols, [&](index j, index lines, const float* factors) {
-      float values[most_between];
-      for (index k = 0; k < lines; ++k) decode(t, &q(0, j + k), 1, values + k * x.rows, x.rows);
-      scale(values, &x(0, j), {x.rows, lines, x.rows, x.col_stride}, scales.along(lines), factors);
+    const auto decode_band = [&](const region& r, const block_runs& of_band, const float* factors) {
+      float values[max_buffered];
+      for (index k = 0; k < r.cols; ++k) decode(t, &q(r.row, r.col + k), 1, values + k * r.rows, r.rows);
+      scale(values, &x(r.row, r.col), {r.rows, r.cols, r.rows, x.col_stride}, of_band, factors);
       return true;
-    });
+    };
+    return scale != nullptr && for_each_band(x.rows, x.cols, runs, scales.data(), decode_band);
   } else {
-    const auto kernel = portable::quantizers_of<Element, &quantize_kernels<Element>::dequantize>(t);
+    const auto kernel = integer_kernel<Element, &quantize_kernels<Element>::dequantize>(t);
     if (!kernel) return false;
-    kernel(q.data, x.data, portable::columns_of(q, x), scales.runs, scales.values.data());
+    const line_block lines = scales.size() > 1 ? columns_of(q, x) : columns_of(q, x).joined();
+    kernel(q.data, x.data, lines, scales.size() > 1 ? runs : block_runs::one(lines), scales.data());
     return true;
   }
+}
+
+/// x = q times its tiles' scales, in units of `unit`.
+template <class Element, class Scale>
+void decode(kernel_set t, const matrix_view<const Element>& q, const tile_map<const Scale>& map, float unit,
+            const matrix_view<float>& x) {
+  const auto try_piece = [&](const region& r, const tile_map<const Scale>& of_part) {
+    const scale_list scales(of_part, r.rows, r.cols, unit);
+    return decode_by_kernel(t, q.block(r), scales.values(), of_part.runs(), x.block(r));
+  };
+  map.for_each_piece(q.rows, q.cols, try_piece, [&](const region& r, const Scale& stored) {
+    const float scale = static_cast<float>(stored) * unit;
+    if (!decode_by_kernel(t, q.block(r), std::span(&scale, 1), {.width = r.rows, .height = r.cols},
+                          x.block(r)))
+      portable::decode_elements(q.block(r), scale, x.block(r));
+  });
 }
 
 }  // namespace narrow::inline NARROW_ABI::kernel

@@ -1,5 +1,4 @@
-// Blocks of floats to integers that share a scale, and back, included once in the namespace of each
-// instruction set, inside its target region, after quantize.inl. No include guard, on purpose.
+// Lines of floats to integers in blocks that share a scale, and back. Part of simd/bodies.inl.
 
 /// Which lanes are exact for all inverses that it has met.
 template <class Single, class Element> struct fitting_lanes {
@@ -56,10 +55,9 @@ inline void for_bands(const line_block& b, const block_runs& runs, const Visit& 
 
 /// Narrow blocks side by side, by places; returns what follows their inverses.
 template <class Wide, class Single, class Element>
-inline const double* quantize_by_place(const float* from, Element* to, const line_block& b,
-                                       const quantization& q, const block_runs& runs,
-                                       const double* inverses) {
-  constexpr index most = most_places + code_count;
+inline const double* encode_by_place(const float* from, Element* to, const line_block& b,
+                                     const quantization& q, const block_runs& runs, const double* inverses) {
+  constexpr index most = max_places + code_count;
   alignas(vector_bytes) float singles[most], scales[most];
   alignas(vector_bytes) double doubles[most];
   fitting_lanes<Single, Element> fitting(q);
@@ -72,14 +70,14 @@ inline const double* quantize_by_place(const float* from, Element* to, const lin
     if (fitting.multiples) fill_places(scales, place, end, static_cast<float>(1 / by));
   });
   fitting.template choose<Wide>(q, own_inverses{doubles, singles}, own_inverses{nullptr, scales},
-                                [&](const auto& lanes) { quantize_with(lanes, from, to, b, q.draws); });
+                                [&](const auto& lanes) { encode_lines(lanes, from, to, b, q.draws); });
   return inverses;
 }
 
 /// Blocks one after the other.
 template <class Wide, class Single, class Element>
-inline void quantize_by_block(const float* from, Element* to, const line_block& b, const quantization& q,
-                              const block_runs& runs, const double* inverses) {
+inline void encode_by_block(const float* from, Element* to, const line_block& b, const quantization& q,
+                            const block_runs& runs, const double* inverses) {
   fitting_lanes<Single, Element> fitting(q);
   const double* next = inverses;
   for_bands(b, runs, [&](const line_block&, index) {
@@ -94,22 +92,22 @@ inline void quantize_by_block(const float* from, Element* to, const line_block& 
         draws.first += static_cast<std::uint32_t>(line) * draws.line_step +
                        static_cast<std::uint32_t>(place) * draws.step;
         lanes.set_inverse(*inverses++);
-        quantize_with(lanes, from + line * b.from_stride + place, to + line * b.to_stride + place, part,
-                      draws);
+        encode_lines(lanes, from + line * b.from_stride + place, to + line * b.to_stride + place, part,
+                     draws);
       });
     });
   });
 }
 
 template <class Wide, class Single, class Element>
-NARROW_KERNEL void quantize_blocks(const float* from, Element* to, const line_block& b,
-                                   const quantization& how, const block_runs& runs, const double* inverses) {
-  if (!runs.are_narrow()) return quantize_by_block<Wide, Single>(from, to, b, how, runs, inverses);
+NARROW_KERNEL void encode_blocks(const float* from, Element* to, const line_block& b, const quantization& how,
+                                 const block_runs& runs, const double* inverses) {
+  if (!runs.are_narrow()) return encode_by_block<Wide, Single>(from, to, b, how, runs, inverses);
   for_bands(b, runs, [&](const line_block& part, index line) {
     quantization q = how;
     q.draws.first += static_cast<std::uint32_t>(line) * how.draws.line_step;
-    inverses = quantize_by_place<Wide, Single>(from + line * b.from_stride, to + line * b.to_stride, part, q,
-                                               runs, inverses);
+    inverses = encode_by_place<Wide, Single>(from + line * b.from_stride, to + line * b.to_stride, part, q,
+                                             runs, inverses);
   });
 }
 
@@ -125,8 +123,7 @@ template <class Element> inline value_lanes values_of(const Element* from) {
 
 /// The floats that scale_at(place) gives, for whole vectors of places.
 template <class Element, class ScaleAt>
-inline void dequantize_with(const ScaleAt& scale_at, const Element* from, float* to,
-                            const line_block& block) {
+inline void decode_lines(const ScaleAt& scale_at, const Element* from, float* to, const line_block& block) {
   const line_block b = block;  // which a store to `to` cannot change
   const auto take = [&](const Element* q, float* x, index place) {
     const value_lanes values = values_of(q) * scale_at(place);
@@ -149,27 +146,27 @@ inline void dequantize_with(const ScaleAt& scale_at, const Element* from, float*
 }
 
 template <class Element>
-NARROW_KERNEL void dequantize_blocks(const Element* from, float* to, const line_block& b,
-                                     const block_runs& runs, const float* scales) {
+NARROW_KERNEL void decode_blocks(const Element* from, float* to, const line_block& b, const block_runs& runs,
+                                 const float* scales) {
   for_bands(b, runs, [&](line_block part, index line) {
     const Element* const q = from + line * b.from_stride;
     float* const x = to + line * b.to_stride;
     if (runs.are_narrow()) {
-      alignas(vector_bytes) float by_place[most_places + code_count];
+      alignas(vector_bytes) float by_place[max_places + code_count];
       for_runs(b.n, runs, [&](index place, index end) { fill_places(by_place, place, end, *scales++); });
-      dequantize_with([&](index place) { return vector_at<value_lanes>(by_place + place); }, q, x, part);
+      decode_lines([&](index place) { return vector_at<value_lanes>(by_place + place); }, q, x, part);
       return;
     }
     for_runs(b.n, runs, [&](index place, index end) {
       part.n = end - place;
       const value_lanes scale = value_lanes{} + *scales++;
-      dequantize_with([scale](index) { return scale; }, q + place, x + place, part);
+      decode_lines([scale](index) { return scale; }, q + place, x + place, part);
     });
   });
 }
 
-template <class Element> constexpr quantize_kernels<Element> quantizers() {
-  return {quantize_blocks<round_nearest, magnitude_nearest, Element>,
-          quantize_blocks<round_toward_zero, magnitude_toward_zero, Element>,
-          quantize_blocks<round_stochastic, magnitude_stochastic, Element>, dequantize_blocks<Element>};
+template <class Element> constexpr quantize_kernels<Element> block_coders() {
+  return {encode_blocks<round_nearest, magnitude_nearest, Element>,
+          encode_blocks<round_toward_zero, magnitude_toward_zero, Element>,
+          encode_blocks<round_stochastic, magnitude_stochastic, Element>, decode_blocks<Element>};
 }

@@ -1,4 +1,5 @@
-// Blocks of floats to elements that share a scale, and back: the loops, in plain C++.
+// Numbers to elements that share a scale, one at a time, in plain C++: what the kernels of every instruction
+// set give, too.
 #pragma once
 
 #include <bit>
@@ -8,7 +9,6 @@
 #include "../../matrix_view.hpp"
 #include "../../runtime/environment.hpp"
 #include "../../simd/dispatch.hpp"
-#include "../../simd/kernel_table.hpp"
 
 NARROW_STRICT_BEGIN
 
@@ -22,75 +22,40 @@ struct element_order {
   constexpr std::uint64_t operator()(index i, index j) const {
     return first + static_cast<std::uint64_t>(i) * row_step + static_cast<std::uint64_t>(j) * col_step;
   }
-  /// Of the part that begins at (i, j).
+  /// The order of the part that begins at (i, j).
   constexpr element_order at(index i, index j) const { return {(*this)(i, j), row_step, col_step}; }
   constexpr element_order transposed() const { return {first, col_step, row_step}; }
 };
 
-/// Gathers nothing.
-struct no_statistic {
-  static constexpr bool largest_suffices = true;
-  template <class Magnitude> constexpr void add(Magnitude) {}
-};
-
-/// The columns of matrices of one shape.
-template <class From, class To>
-line_block columns_of(const matrix_view<From>& from, const matrix_view<To>& to) {
-  return {.n = from.rows, .lines = from.cols, .from_stride = from.col_stride, .to_stride = to.col_stride};
-}
-
-/// What is worth the call of a kernel.
-inline constexpr index fewest_surveyed = 16;
-
-/// Adds the magnitudes of all elements to the statistic; returns how many are not finite.
-template <class T, class Statistic>
-NARROW_KERNEL std::size_t survey(matrix_view<const T> x, Statistic& statistic) {
+/// Adds the magnitudes of all elements to a statistic; returns how many are not finite.
+template <std::floating_point T, class Statistic>
+std::size_t add_magnitudes(const matrix_view<const T>& x, Statistic& statistic) {
   using layout = std::conditional_t<std::same_as<T, float>, detail::binary32, detail::binary64>;
-  if (detail::lies_by_rows(x)) x = x.transposed();
-  Statistic local = statistic;
+  Statistic local = statistic;  // in registers
   std::size_t nonfinite = 0;
-  if constexpr (std::same_as<T, float> && requires { Statistic::largest_suffices; })
-    if (const auto kernel = dispatch::instance().kernels().get<&kernel_table::survey>();
-        kernel && x.row_stride == 1 && x.rows * x.cols >= fewest_surveyed) {
-      const line_block lines = columns_of(x, x).joined();
-      std::uint32_t largest = 0;
-      nonfinite = kernel(x.data, lines, block_runs::one(lines), &largest);
-      statistic.add(largest);
-      if (nonfinite != 0) statistic.add(layout::infinity);
-      return nonfinite;
-    }
-  for (index j = 0; j < x.cols; ++j) {
+  const auto add_column = [&](const T* from, index stride) {
     std::uint32_t count = 0;
-    const auto line = [&](index stride) {
-      const T* from = x.col(j).data;
-      for (index i = 0; i < x.rows; ++i) {
+    for (index i = 0; i < x.rows; ++i) {
+      if constexpr (std::same_as<T, long double>) {
+        auto number = detail::unpack(from[i * stride]);
+        number.of = sign::positive;
+        count += number.what == detail::kind::infinite || number.what == detail::kind::nan ? 1 : 0;
+        if constexpr (requires { local.add(number); })
+          local.add(number);
+        else
+          local.add(detail::pack_code<layout>(number, rounding::to_odd{}, overflow::ieee{}));
+      } else {
         const auto magnitude =
             std::bit_cast<typename layout::bits_type>(from[i * stride]) & layout::magnitude_mask;
         count += magnitude >= layout::infinity ? 1 : 0;
         local.add(magnitude);
       }
-    };
-    x.row_stride == 1 ? line(1) : line(x.row_stride);
-    nonfinite += count;
-  }
-  statistic = local;
-  return nonfinite;
-}
-
-template <class Statistic>
-NARROW_KERNEL std::size_t survey(matrix_view<const long double> x, Statistic& statistic) {
-  using layout = detail::binary64;
-  std::size_t nonfinite = 0;
-  for (index j = 0; j < x.cols; ++j)
-    for (index i = 0; i < x.rows; ++i) {
-      auto number = detail::unpack(x(i, j));
-      number.of = sign::positive;
-      nonfinite += number.what == detail::kind::infinite || number.what == detail::kind::nan ? 1 : 0;
-      if constexpr (requires { statistic.add(number); })
-        statistic.add(number);
-      else
-        statistic.add(detail::pack_code<layout>(number, rounding::to_odd{}, overflow::ieee{}));
     }
+    nonfinite += count;
+  };
+  for (index j = 0; j < x.cols; ++j)
+    x.row_stride == 1 ? add_column(x.col(j).data, 1) : add_column(x.col(j).data, x.row_stride);
+  statistic = local;
   return nonfinite;
 }
 
@@ -108,15 +73,15 @@ template <std::floating_point T> double number_or_zero(T x) {
   return nan ? T{0} : x;
 }
 
-/// By a power of two: exact.
+/// Divides by a power of two, exactly.
 struct exact_quotient {
   double inverse;
   template <class T> double operator()(T x) const { return number_or_zero(x) * inverse; }
 };
 
-/// By any float, for quotients of up to 2^17: to the nearest multiple of 2^-30. A quotient of two floats is
-/// half an integer, or further than 2^-27 from it; so integers and ties are met, and nothing else is. Near 0,
-/// where that is not so, it is left alone.
+/// Divides by any float, to the nearest multiple of 2^-30, where quotients are up to 2^17. A quotient of two
+/// floats is half an integer, or further than 2^-27 from it; so integers and ties are met, and nothing else
+/// is. Near 0, where that is not so, it is left alone.
 struct real_quotient {
   double inverse;
   double operator()(float x) const {
@@ -167,25 +132,20 @@ Element to_element(double quotient, const element_range& range, const Round& rou
   return narrow_cast<Element>(range.clamp(quotient), round, overflow::saturate{});
 }
 
-/// How the elements of one line are rounded: most policies treat all of them alike.
+/// How the elements of one line are rounded: number i under the index first + i step, if the policy asks.
 template <class Round> struct line_rounding {
-  const Round& round;
-  line_rounding(const Round& policy, std::uint64_t, std::uint64_t, index) : round(policy) {}
-  bool describe(element_draws&) const { return true; }
-  template <class Element> Element element(double quotient, const element_range& range, index) const {
-    return to_element<Element>(quotient, range, round);
-  }
-};
-template <class Round>
-requires requires(const Round& round) { round.at(0); }
-struct line_rounding<Round> {
   const Round& round;
   std::uint64_t first, step;
   line_rounding(const Round& policy, std::uint64_t first_index, std::uint64_t index_step, index)
       : round(policy), first(first_index), step(index_step) {}
-  bool describe(element_draws&) const { return false; }
+
+  /// Tells a kernel the draws; false if no kernel knows the policy.
+  bool describe(element_draws&) const {
+    return !requires { round.at(first); };
+  }
   template <class Element> Element element(double quotient, const element_range& range, index i) const {
-    return to_element<Element>(quotient, range, round.at(first + static_cast<std::uint64_t>(i) * step));
+    return to_element<Element>(quotient, range,
+                               at_element(round, first + static_cast<std::uint64_t>(i) * step));
   }
 };
 
@@ -205,7 +165,7 @@ template <> struct line_rounding<rounding::stochastic> {
         key(policy.seed(), first),
         one_key((first >> 32) == ((first + static_cast<std::uint64_t>(n) * step) >> 32)) {}
 
-  /// For a kernel; false if the line has more than one key.
+  /// Tells a kernel the draws; false if the line has more than one key.
   bool describe(element_draws& draws) const {
     draws = {key, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(step)};
     return one_key;
@@ -237,69 +197,11 @@ bool describe(element_draws& draws, const Round& round, const element_order& ord
   return true;
 }
 
-/// A member of the quantize_kernels of Elements.
-template <std::signed_integral Element, auto Member> auto quantizers_of(kernel_set t) {
-  if constexpr (sizeof(Element) == 1)
-    return t.get<&kernel_table::quantize_int8, Member>();
-  else if constexpr (sizeof(Element) == 2)
-    return t.get<&kernel_table::quantize_int16, Member>();
-  else
-    return t.get<&kernel_table::quantize_int32, Member>();
-}
-
-/// That of the instruction set in use for Elements rounded by Round; null if there is none.
-template <class Element, class Round> auto quantize_kernel() {
-  using kernels = quantize_kernels<Element>;
-  if constexpr (std::signed_integral<Element> && sizeof(Element) <= sizeof(std::int32_t)) {
-    const kernel_set t = dispatch::instance().kernels();
-    if constexpr (std::same_as<Round, rounding::nearest_even>)
-      return quantizers_of<Element, &kernels::nearest_even>(t);
-    if constexpr (std::same_as<Round, rounding::toward_zero>)
-      return quantizers_of<Element, &kernels::toward_zero>(t);
-    if constexpr (std::same_as<Round, rounding::stochastic>)
-      return quantizers_of<Element, &kernels::stochastic>(t);
-  }
-  return typename kernels::kernel{};
-}
-
-/// The same as `quantize` by a kernel; false if there is none for it.
-template <class Element, class Round>
-bool quantize_lines(matrix_view<const float> x, matrix_view<Element> q, double inverse, scale_kind kind,
-                    const element_range& range, const Round& round, const element_order& order) {
-  const auto kernel = quantize_kernel<Element, Round>();
-  constexpr bool draws = std::same_as<Round, rounding::stochastic>;
-  if (!kernel || (q.row_stride != 1 && !draws)) return false;  // cheap policies do not repay two copies
-  constexpr index few = 4;                                     // nor do they repay the call
-  if (q.rows * q.cols <= few) return false;
-  quantization how{range.lowest, range.highest, kind == scale_kind::real};
-  if (!describe(how.draws, round, order, q.rows, q.cols)) return false;
-  if (x.row_stride == 1 && q.row_stride == 1) {
-    const bool joins = !draws || order.col_step == order.row_step * static_cast<std::uint64_t>(q.rows);
-    const line_block lines = joins ? columns_of(x, q).joined() : columns_of(x, q);
-    kernel(x.data, q.data, lines, how, block_runs::one(lines), &inverse);
-    return true;
-  }
-  // By way of lines without gaps.
-  constexpr index longest = 512;
-  float floats[longest];
-  Element elements[longest];
-  for (index j = 0; j < q.cols; ++j)
-    for (index i = 0; i < q.rows; i += longest) {
-      const index count = std::min(longest, q.rows - i);
-      for (index k = 0; k < count; ++k) floats[k] = x(i + k, j);
-      quantization part = how;
-      part.draws.first += static_cast<std::uint32_t>(order(i, j) - order(0, 0));
-      const line_block line{.n = count};
-      kernel(floats, elements, line, part, block_runs::one(line), &inverse);
-      for (index k = 0; k < count; ++k) q(i + k, j) = elements[k];
-    }
-  return true;
-}
-
-/// The same for any policy, type of number and layout, one number at a time.
+/// q(i, j) from quotient(x(i, j)), rounded under the index order(i, j): any policy, type of number and
+/// layout.
 template <class T, class Element, class Quotient, class Round>
-void quantize_elements(const matrix_view<const T>& x, const matrix_view<Element>& q, const Quotient& quotient,
-                       const element_range& range, const Round& round, const element_order& order) {
+void encode_elements(const matrix_view<const T>& x, const matrix_view<Element>& q, const Quotient& quotient,
+                     const element_range& range, const Round& round, const element_order& order) {
   const bool contiguous = x.row_stride == 1 && q.row_stride == 1;
   for (index j = 0; j < q.cols; ++j) {
     const line_rounding<Round> line(round, order(0, j), order.row_step, q.rows);
@@ -317,22 +219,33 @@ void quantize_elements(const matrix_view<const T>& x, const matrix_view<Element>
   }
 }
 
-/// q(i, j) from x(i, j) over one scale, rounded under the index order(i, j). Scales of doubles are powers of
-/// two.
-template <class T, class Element, class Round>
-NARROW_KERNEL void quantize(matrix_view<const T> x, matrix_view<Element> q, double scale, scale_kind kind,
-                            const element_range& range, const Round& round, element_order order) {
-  if (detail::lies_by_rows(q)) {
-    x = x.transposed();
-    q = q.transposed();
-    order = order.transposed();
-  }
-  const double inverse = inverse_of(scale);
-  if constexpr (std::same_as<T, float>) {
-    if (quantize_lines(x, q, inverse, kind, range, round, order)) return;
-    if (kind == scale_kind::real) return quantize_elements(x, q, real_quotient{inverse}, range, round, order);
-  }
-  quantize_elements(x, q, exact_quotient{inverse}, range, round, order);
+/// q(i, j) from x(i, j) over a scale that is NaN, and makes NaNs of all values. Its inverse counts as 0:
+/// numbers become zeros, and infinities the largest element.
+template <class T, class Element>
+void encode_over_nan(const matrix_view<const T>& x, const matrix_view<Element>& q,
+                     const element_range& range) {
+  for (index j = 0; j < q.cols; ++j)
+    for (index i = 0; i < q.rows; ++i) {
+      const auto number = detail::unpack(x(i, j));
+      const bool infinite = number.what == detail::kind::infinite;
+      if constexpr (narrow_float<Element>) {
+        using layout = typename Element::layout;
+        const bool negative = number.of == sign::negative && number.what != detail::kind::nan;
+        q(i, j) = infinite                                ? std::numeric_limits<Element>::max()
+                  : negative && layout::has_negative_zero ? Element::from_bits(layout::sign_mask)
+                                                          : Element();
+      } else {
+        q(i, j) = static_cast<Element>(infinite ? range.highest : 0);
+      }
+    }
+}
+
+/// x(i, j) = q(i, j) scale, rounded to float.
+template <class Element>
+void decode_elements(const matrix_view<const Element>& q, float scale, const matrix_view<float>& x) {
+  for (index j = 0; j < x.cols; ++j)
+    for (index i = 0; i < x.rows; ++i)
+      x(i, j) = static_cast<float>(static_cast<double>(static_cast<float>(q(i, j))) * double{scale});
 }
 
 }  // namespace narrow::inline NARROW_ABI::kernel::portable

@@ -1,6 +1,5 @@
-// Lines of floats to integers, included once in the namespace of each instruction set, inside its target
-// region, after codes.inl. The same results as kernel::portable, in float lanes where they tell. No include
-// guard, on purpose.
+// Vectors of floats to integers: the same results as kernel::portable, in float lanes where they tell. Part
+// of simd/bodies.inl.
 
 inline constexpr int quantize_lanes = vector_bytes / 8;
 using double_lanes [[gnu::vector_size(vector_bytes)]] = double;
@@ -72,7 +71,7 @@ struct one_inverse {
   double_lanes doubles(index) const { return double_lanes{} + value; }
   value_lanes floats(index) const { return value_lanes{} + single; }
 };
-/// Those of the scales of each place in a line; as floats, where they are needed.
+/// The inverses of the scales that the places of a line have; `singles` only where they are needed.
 struct own_inverses {
   const double* values;
   const float* singles;
@@ -80,10 +79,10 @@ struct own_inverses {
   value_lanes floats(index place) const { return vector_at<value_lanes>(singles + place); }
 };
 
-/// In double lanes, any inverse and range.
+/// Quantises a vector of double lanes, for any inverse and range.
 template <class Round, class Element>
-inline void quantize_some(const float* from, Element* to, const quantization& q, double_lanes inverse,
-                          word_lanes at) {
+inline void round_in_doubles(const float* from, Element* to, const quantization& q, double_lanes inverse,
+                             word_lanes at) {
   float_lanes x;
   std::memcpy(&x, from, sizeof x);
   x = number_or_zero<int_lanes>(x);
@@ -109,7 +108,7 @@ template <class Round, class Inverse> struct in_double_lanes {
 
   void set_inverse(double by) { inverse = Inverse{by}; }
   template <class Element> void operator()(const float* from, Element* to, index place, indices at) const {
-    quantize_some<Round>(from, to, q, inverse.doubles(place), at);
+    round_in_doubles<Round>(from, to, q, inverse.doubles(place), at);
   }
 };
 
@@ -229,8 +228,8 @@ template <class Inverse> struct to_nearest_multiple {
     near += wrong & (rest >> 31 | 1);
     store_lower<sizeof(Element)>(to, near);
   }
-  /// The same for numbers nearer than half a scale to a multiple; raises `most` to 0 or more if one is not,
-  /// or is NaN.
+  /// Quantises numbers that are nearer than half a scale to a multiple; raises `most` to 0 or more if one is
+  /// not, or is NaN.
   template <class Element> void quick(const float* from, Element* to, index place, signed_lanes& most) const {
     const value_lanes end = scale.floats(place) * highest;
     const auto [near, rest, beyond] = of(larger_or_nan(-end, vector_at<value_lanes>(from)), place);
@@ -290,8 +289,8 @@ template <class Inverse> struct nearly_stochastic {
       static_assert(half == quantize_lanes);
       word_lanes halves[2];
       std::memcpy(halves, &at, sizeof at);
-      quantize_some<round_stochastic>(from, to, q, inverse.doubles(place), halves[0]);
-      quantize_some<round_stochastic>(from + half, to + half, q, inverse.doubles(place + half), halves[1]);
+      round_in_doubles<round_stochastic>(from, to, q, inverse.doubles(place), halves[0]);
+      round_in_doubles<round_stochastic>(from + half, to + half, q, inverse.doubles(place + half), halves[1]);
       return;
     }
     const signed_lanes kept = whole - lanes_as<signed_lanes>(sum < upper);
@@ -301,8 +300,8 @@ template <class Inverse> struct nearly_stochastic {
 
 /// Lines, each number by the inverse that `lanes` have for its place.
 template <class Lanes, class Element>
-NARROW_KERNEL void quantize_with(const Lanes& of_places, const float* from, Element* to,
-                                 const line_block& block, const element_draws& draws) {
+NARROW_KERNEL void encode_lines(const Lanes& of_places, const float* from, Element* to,
+                                const line_block& block, const element_draws& draws) {
   constexpr index count = Lanes::count, ways = 4;
   const Lanes lanes = of_places;  // which a store to `to` cannot change
   const line_block b = block;

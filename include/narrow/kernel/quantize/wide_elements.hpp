@@ -1,12 +1,12 @@
-// Blocks of numbers with more bits than float to elements that share a scale: exact quotients, each rounded
-// once. In integers but for what is exact.
+// Numbers with more bits than float to elements that share a scale, one at a time: exact quotients, each
+// rounded once, computed in integers but for what is exact.
 #pragma once
 
-#include "blocks.hpp"
+#include "elements.hpp"
 
 NARROW_STRICT_BEGIN
 
-namespace narrow::inline NARROW_ABI::kernel {
+namespace narrow::inline NARROW_ABI::kernel::portable {
 
 // The quotient of a number and a scale as a double that every policy rounds to an element, of at most 16 bits
 // and a fraction of 32 that a draw is compared with, as it rounds the quotient itself. Beyond float's range
@@ -19,7 +19,7 @@ template <> class wide_quotient<double> {
 
  public:
   wide_quotient(float scale, scale_kind kind)
-      : inverse_(portable::inverse_of(scale)),
+      : inverse_(inverse_of(scale)),
         tiny_(std::bit_cast<std::uint64_t>(double{scale} * 0x1p-200)),
         divides_(kind == scale_kind::real) {
     const std::uint64_t bits = std::bit_cast<std::uint64_t>(double{scale});
@@ -89,30 +89,12 @@ template <> class wide_quotient<long double> {
   detail::unpacked<detail::uint128> scale_;
 };
 
-/// q(i, j) from x(i, j) over one positive scale, rounded under the index order(i, j).
-template <std::floating_point T, class Element, class Round>
-NARROW_KERNEL void quantize_wide_block(matrix_view<const T> x, matrix_view<Element> q, float scale,
-                                       scale_kind kind, const element_range& range, const Round& round,
-                                       element_order order) {
-  if constexpr (narrow_fixed<Element>) {
-    constexpr float unit = detail::power_of_two(-Element::fraction_length);
-    quantize_wide_block(x, mantissas_of<Element, typename Element::bits_type>(q), scale * unit, kind,
-                        {range.lowest / unit, range.highest / unit}, round, order);
-  } else {
-    if (detail::lies_by_rows(q)) {
-      x = x.transposed();
-      q = q.transposed();
-      order = order.transposed();
-    }
-    portable::quantize_elements(x, q, wide_quotient<T>(scale, kind), range, round, order);
-  }
-}
-
-/// q(i, j) from x(i, j) in steps of 2^-fraction_length: of numbers whose quotients are no doubles.
+/// q(i, j) from x(i, j) in steps of 2^-fraction_length, for integers of any width: a quotient of such numbers
+/// may be no double that rounds alike.
 template <class Element, class Round>
-NARROW_KERNEL void quantize_wide_fixed(matrix_view<const long double> x, matrix_view<Element> q,
-                                       int fraction_length, const element_range& range, const Round& round,
-                                       const element_order& order) {
+void encode_in_steps(const matrix_view<const long double>& x, const matrix_view<Element>& q,
+                     int fraction_length, const element_range& range, const Round& round,
+                     const element_order& order) {
   for (index j = 0; j < q.cols; ++j)
     for (index i = 0; i < q.rows; ++i) {
       const auto number = detail::unpack(x(i, j));
@@ -130,6 +112,6 @@ NARROW_KERNEL void quantize_wide_fixed(matrix_view<const long double> x, matrix_
     }
 }
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::inline NARROW_ABI::kernel::portable
 
 NARROW_STRICT_END

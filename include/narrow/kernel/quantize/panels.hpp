@@ -1,0 +1,150 @@
+// Large matrices in shares for threads, and numbers that lie otherwise than their elements in panels.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+
+#include "../../runtime/thread_pool.hpp"
+#include "blocks.hpp"
+
+NARROW_STRICT_BEGIN
+
+namespace narrow::inline NARROW_ABI::kernel {
+
+/// Matrices of fewer numbers are not shared: a thread takes 2^20 multiplications, or eighths as many numbers.
+inline constexpr index min_shared = (index{1} << 20) / 8;
+
+/// visit(part, panel) for an m x n matrix in panels that the first-level cache holds, whose columns follow
+/// one another and which fill(part, panel) has filled. Out of line, as it needs a large frame.
+template <class T, class Fill, class Visit>
+[[gnu::noinline]] void for_each_filled_panel(index m, index n, const Fill& fill, const Visit& visit) {
+  // Long enough for lines in memory, and not too thin for tiles that lie across them.
+  constexpr index elements = 4096, max_line = 128;
+  T buffer[elements];
+  const index length = std::clamp<index>(m, 1, max_line);
+  for_each_part(m, n, length, elements / length, 0, 0, [&](const region& r) {
+    const matrix_view<T> panel{buffer, r.rows, r.cols, 1, r.rows};
+    fill(r, panel);
+    visit(r, matrix_view<const T>(panel));
+  });
+}
+
+/// use(part, panel) for all of x, lines along its columns, by all threads: panels in place, or copied where
+/// neighbours in a column do not lie side by side.
+template <class T, class Use> void in_panels(const matrix_view<const T>& x, const Use& use) {
+  const auto use_share = [&](index first, index count) {
+    const region share{0, first, x.rows, count};
+    if (x.row_stride == 1 || x.rows == 1) return use(share, x.block(share));
+    for_each_filled_panel<T>(
+        x.rows, count,
+        [&](const region& r, const matrix_view<T>& to) { copy(x.block(r.moved(0, first)), to); },
+        [&](const region& r, const matrix_view<const T>& panel) { use(r.moved(0, first), panel); });
+  };
+  if (x.rows * x.cols < min_shared)
+    use_share(0, x.cols);
+  else
+    in_shares(x.cols, 1, x.rows, use_share);
+}
+
+/// Adds the magnitudes of each tile to its statistic, by all threads; returns how many are not finite. x may
+/// lie in memory in any way.
+template <class T, class Statistic>
+std::size_t gather_in_shares(kernel_set t, const matrix_view<const T>& x, const tile_map<Statistic>& map) {
+  if (x.rows == 0 || x.cols == 0) return 0;
+  if (detail::lies_by_rows(x)) return gather_in_shares(t, x.transposed(), map.transposed());
+  const bool one = map.has_one(x.rows, x.cols), begins_with_tile = map.above == 0 && map.left == 0;
+  const bool by_kernel =
+      std::same_as<T, float> && absmax_statistic<Statistic> && t.get<&kernel_table::absmax>() != nullptr;
+  if (x.rows * x.cols < min_shared || (one && !absmax_statistic<Statistic>)) return add_magnitudes(t, x, map);
+  std::atomic<std::size_t> nonfinite = 0;
+  const auto add_share = [&](const region& share) {
+    const auto part = x.block(share);
+    const auto of_part = map.at(share.row, share.col);
+    // Without a kernel tiles are gathered one by one, which is to run along memory.
+    if (by_kernel || map.rows >= map.cols)
+      nonfinite += add_magnitudes(t, part, of_part);
+    else
+      for_each_filled_panel<T>(
+          part.cols, part.rows,
+          [&](const region& r, const matrix_view<T>& to) { copy(part.transposed().block(r), to); },
+          [&](const region& r, const matrix_view<const T>& panel) {
+            nonfinite += add_magnitudes(t, panel, of_part.transposed().at(r.row, r.col));
+          });
+  };
+  if (!one && !begins_with_tile) {
+    add_share({0, 0, x.rows, x.cols});
+  } else if (!one && map.cols < x.cols) {
+    in_shares(x.cols, map.cols, x.rows, [&](index first, index count) {
+      add_share({0, first, x.rows, count});
+    });
+  } else if (!one) {
+    in_shares(x.rows, map.rows, x.cols, [&](index first, index count) {
+      add_share({first, 0, count, x.cols});
+    });
+  } else if constexpr (absmax_statistic<Statistic>) {
+    std::mutex merging;
+    in_shares(x.cols, 1, x.rows, [&](index first, index count) {
+      Statistic found;
+      nonfinite += add_magnitudes(t, x.block(0, first, x.rows, count), found);
+      if constexpr (requires { found.bits; }) {
+        const std::lock_guard lock(merging);
+        map.first->add(found.bits);
+      }
+    });
+  }
+  return nonfinite;
+}
+
+template <class T, class Element, class Scale, class Round>
+void encode_in_shares(const encoder<Element, Round>& by, const matrix_view<const T>& x,
+                      const matrix_view<Element>& q, const tile_map<const Scale>& map,
+                      const element_order& order) {
+  if (q.rows == 0 || q.cols == 0) return;
+  if (detail::lies_by_rows(q))
+    return encode_in_shares(by, x.transposed(), q.transposed(), map.transposed(), order.transposed());
+  if (q.row_stride != 1 || (x.row_stride == 1 && q.rows * q.cols < min_shared))
+    return by.encode(x, q, map, order);
+  in_panels(x, [&](const region& r, const matrix_view<const T>& panel) {
+    by.encode(panel, q.block(r), map.at(r.row, r.col), order.at(r.row, r.col));
+  });
+}
+
+/// q(i, j) from x(i, j) in steps of 2^-fraction_length; returns how many are not finite.
+template <class T, class Element, class Round>
+std::size_t encode_in_steps(kernel_set t, const matrix_view<const T>& x, const matrix_view<Element>& q,
+                            int fraction_length, const element_range& range, const Round& round,
+                            const element_order& order) {
+  if (detail::lies_by_rows(q))
+    return encode_in_steps(t, x.transposed(), q.transposed(), fraction_length, range, round,
+                           order.transposed());
+  std::atomic<std::size_t> nonfinite = 0;
+  in_panels(x, [&](const region& r, const matrix_view<const T>& panel) {
+    const auto part = q.block(r);
+    const auto of_part = order.at(r.row, r.col);
+    no_statistic none;
+    nonfinite += add_magnitudes(t, panel, none);
+    if constexpr (std::same_as<T, float>)
+      encoder<Element, Round>{t, scale_kind::power_of_two, range, round}.encode_tile(
+          panel, part, detail::power_of_two(-fraction_length), of_part);
+    else if constexpr (std::same_as<T, double>)
+      portable::encode_elements(panel, part, portable::exact_quotient{std::ldexp(1.0, fraction_length)},
+                                range, round, of_part);
+    else
+      portable::encode_in_steps(panel, part, fraction_length, range, round, of_part);
+  });
+  return nonfinite;
+}
+
+template <class Element, class Scale>
+void decode_lines(kernel_set t, const matrix_view<const Element>& q, const tile_map<const Scale>& map,
+                  float unit, const matrix_view<float>& x) {
+  if (q.rows == 0 || q.cols == 0) return;
+  if (detail::lies_by_rows(q))
+    decode(t, q.transposed(), map.transposed(), unit, x.transposed());
+  else
+    decode(t, q, map, unit, x);
+}
+
+}  // namespace narrow::inline NARROW_ABI::kernel
+
+NARROW_STRICT_END
