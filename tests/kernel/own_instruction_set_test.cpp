@@ -9,8 +9,8 @@
 #include <narrow/narrow.hpp>
 #include <narrow/simd/instruction_sets.hpp>
 
-#include "../every_isa.hpp"
 #include "catch.hpp"
+#include "every_isa.hpp"
 #include "plain_vectors.hpp"
 
 #if !defined(NARROW_COMPILED_KERNELS)
