@@ -24,6 +24,7 @@
 #include "report/report.hpp"
 #include "tensor/parallel.hpp"
 #include "trainer_fixtures.hpp"
+#include "training/train_network.hpp"
 
 using namespace narrow_train;
 
