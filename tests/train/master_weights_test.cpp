@@ -143,7 +143,7 @@ TEST_CASE("a format that rounds stochastically by itself draws from the thread's
   CHECK(same_codes(first.weights(), master_weights<random_half>(initial).weights()));
 }
 
-TEST_CASE("no weights") {
+TEST_CASE("master weights of nothing") {
   master_weights<fp16> none, empty(std::vector<float>{}), matrix(Eigen::MatrixXf(0, 3));
   none.round();
   matrix.round(stochastic{1});
