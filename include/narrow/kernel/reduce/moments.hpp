@@ -15,7 +15,7 @@ namespace narrow::inline NARROW_ABI::kernel {
 namespace portable {
 
 /// f(number, place, part) for all places of all lines.
-template <class F> void for_each_place(const float* from, const line_block& lines, F f) {
+template <class F> void for_each_place(const float* from, const strided_lines& lines, F f) {
   for (index l = 0; l < lines.lines; ++l)
     for (index k = 0; k < lines.n; ++k) f(from[l * lines.from_stride + k], k, l % moment_parts);
 }
@@ -23,7 +23,7 @@ template <class F> void for_each_place(const float* from, const line_block& line
 inline std::int32_t magnitude_of(float x) { return std::bit_cast<std::int32_t>(x) & 0x7fff'ffff; }
 inline constexpr std::int32_t least_nonfinite = 0x7f80'0000;
 
-NARROW_KERNEL inline void add_moments(const float* from, const line_block& lines, const moment_sums& m) {
+NARROW_KERNEL inline void add_moments(const float* from, const strided_lines& lines, const moment_sums& m) {
   for_each_place(from, lines, [&](float x, index place, index part) {
     const std::int32_t magnitude = magnitude_of(x);
     const bool finite = magnitude < least_nonfinite;
@@ -35,7 +35,7 @@ NARROW_KERNEL inline void add_moments(const float* from, const line_block& lines
   });
 }
 
-NARROW_KERNEL inline void count_tails(const float* from, const line_block& lines, const tail_counts& m) {
+NARROW_KERNEL inline void count_tails(const float* from, const strided_lines& lines, const tail_counts& m) {
   for_each_place(from, lines, [&](float x, index place, index) {
     const std::int32_t magnitude = magnitude_of(x);
     const bool finite = magnitude < least_nonfinite;
@@ -63,13 +63,13 @@ NARROW_KERNEL inline void add_quotients(const float* from, double divisor, doubl
 }  // namespace portable
 
 /// Adds lines of which n is a multiple of moment_places to the sums.
-inline void add_moments(const float* from, const line_block& lines, const moment_sums& sums) {
+inline void add_moments(const float* from, const strided_lines& lines, const moment_sums& sums) {
   const auto kernel = dispatch::instance().kernels().get<&kernel_table::add_moments>();
   (kernel ? kernel : portable::add_moments)(from, lines, sums);
 }
 
 /// The same to the counts.
-inline void count_tails(const float* from, const line_block& lines, const tail_counts& counts) {
+inline void count_tails(const float* from, const strided_lines& lines, const tail_counts& counts) {
   const auto kernel = dispatch::instance().kernels().get<&kernel_table::count_tails>();
   (kernel ? kernel : portable::count_tails)(from, lines, counts);
 }

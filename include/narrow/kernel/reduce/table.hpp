@@ -40,8 +40,8 @@ struct reduce_table {
   std::int64_t (*sum_int32)(const void* a, index n) = nullptr;
 
   // Lines of which n is a multiple of moment_places are added to what is there.
-  void (*add_moments)(const float* from, const line_block&, const moment_sums&) = nullptr;
-  void (*count_tails)(const float* from, const line_block&, const tail_counts&) = nullptr;
+  void (*add_moments)(const float* from, const strided_lines&, const moment_sums&) = nullptr;
+  void (*count_tails)(const float* from, const strided_lines&, const tail_counts&) = nullptr;
 
   // n a multiple of square_sums.
   /// Adds the squares of `from`.
