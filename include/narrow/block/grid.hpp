@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <concepts>
-#include "../matrix_view.hpp"
 
+#include "../matrix_view.hpp"
 
 namespace narrow::inline NARROW_ABI {
 

@@ -30,12 +30,12 @@ template <class A> auto sum(matrix_view<A> a) {
 }
 
 /// Adds lines of which n is a multiple of moment_places to the sums.
-inline void add_moments(const float* from, const line_block& lines, const moment_sums& sums) {
+inline void add_moments(const float* from, const strided_lines& lines, const moment_sums& sums) {
   enter([&](kernel_set t) { add_moments(t, from, lines, sums); });
 }
 
 /// Adds to the counts what such lines have.
-inline void count_tails(const float* from, const line_block& lines, const tail_counts& counts) {
+inline void count_tails(const float* from, const strided_lines& lines, const tail_counts& counts) {
   enter([&](kernel_set t) { count_tails(t, from, lines, counts); });
 }
 

@@ -22,13 +22,13 @@ inline constexpr std::int32_t nonfinite_bits = detail::binary32::infinity;
 inline constexpr index near_bytes = 16384;
 
 /// Lines of numbers that follow one another, and so many elements from one line to the next.
-struct line_block {
+struct strided_lines {
   index n = 0, lines = 1;
   index from_stride = 0, to_stride = 0;
 
   /// As one line where nothing lies between them.
-  constexpr line_block joined() const {
-    return from_stride == n && to_stride == n ? line_block{.n = n * lines} : *this;
+  constexpr strided_lines joined() const {
+    return from_stride == n && to_stride == n ? strided_lines{.n = n * lines} : *this;
   }
 };
 

@@ -38,7 +38,7 @@ class row_moments {
         means_(pivots_.size()),
         deviations_(pivots_.size()) {
     choose_pivots(m);
-    for_each_piece(m, [&](const float* from, const kernel::line_block& lines, std::ptrdiff_t place) {
+    for_each_piece(m, [&](const float* from, const kernel::strided_lines& lines, std::ptrdiff_t place) {
       kernel::add_moments(from, lines,
                           {.places = std::ssize(pivots_),
                            .pivots = pivots_.data() + place,
@@ -74,7 +74,7 @@ class row_moments {
       bits[place] = std::bit_cast<std::int32_t>(limits[owner(place)]);
     }
     std::vector<std::int64_t> far(pivots_.size()), beyond(pivots_.size());
-    for_each_piece(m, [&](const float* from, const kernel::line_block& lines, std::ptrdiff_t place) {
+    for_each_piece(m, [&](const float* from, const kernel::strided_lines& lines, std::ptrdiff_t place) {
       kernel::count_tails(from, lines,
                           {.pivots = pivots_.data() + place,
                            .means = means.data() + place,

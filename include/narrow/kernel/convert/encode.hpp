@@ -52,7 +52,7 @@ bool encode_fixed([[maybe_unused]] kernel_set t, const float* from, T* to, index
     if (const auto kernel = integer_encoder<element, Round>(dispatch::instance().kernels())) {
       constexpr double end = std::uint64_t{1} << (T::word_length - 1);
       constexpr double inverse = std::uint64_t{1} << T::fraction_length;
-      const line_block line{.n = n};
+      const strided_lines line{.n = n};
       kernel(from, static_cast<element*>(static_cast<void*>(to)), line,
              {.lowest = -end, .highest = end - 1, .draws = draws}, block_runs::one(line), &inverse);
       return true;

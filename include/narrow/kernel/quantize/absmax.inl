@@ -1,7 +1,7 @@
 // The largest magnitudes of lines of floats. Part of simd/bodies.inl.
 
 /// One block.
-NARROW_KERNEL inline std::size_t absmax_of_block(const float* from, const line_block& b,
+NARROW_KERNEL inline std::size_t absmax_of_block(const float* from, const strided_lines& b,
                                                  std::uint32_t* largest) {
   constexpr index ways = 4;
   const index n = b.n;
@@ -48,9 +48,9 @@ NARROW_KERNEL inline std::size_t absmax_of_block(const float* from, const line_b
 }
 
 /// Narrow blocks side by side, by places; false, and nothing is done, if something is not finite.
-inline bool absmax_by_place(const float* from, const line_block& block, const block_runs& runs,
+inline bool absmax_by_place(const float* from, const strided_lines& block, const block_runs& runs,
                             std::uint32_t* largest) {
-  const line_block b = block;
+  const strided_lines b = block;
   alignas(vector_bytes) std::int32_t by_place[max_places + code_count];
   fill_places(by_place, 0, b.n, 0);
   signed_lanes all = {};
@@ -74,10 +74,10 @@ inline bool absmax_by_place(const float* from, const line_block& block, const bl
   return true;
 }
 
-NARROW_KERNEL inline std::size_t absmax_of_blocks(const float* from, const line_block& b,
+NARROW_KERNEL inline std::size_t absmax_of_blocks(const float* from, const strided_lines& b,
                                                   const block_runs& runs, std::uint32_t* largest) {
   std::size_t nonfinite = 0;
-  for_bands(b, runs, [&](line_block part, index line) {
+  for_bands(b, runs, [&](strided_lines part, index line) {
     const float* const x = from + line * b.from_stride;
     const bool done = runs.are_narrow() && absmax_by_place(x, part, runs, largest);
     for_runs(b.n, runs, [&](index place, index end) {

@@ -36,7 +36,7 @@ inline constexpr float unit_of_stored<Element> = detail::power_of_two(-Element::
 
 /// The lines of two matrices of one shape.
 template <class From, class To>
-line_block columns_of(const matrix_view<From>& from, const matrix_view<To>& to) {
+strided_lines columns_of(const matrix_view<From>& from, const matrix_view<To>& to) {
   return {.n = from.rows, .lines = from.cols, .from_stride = from.col_stride, .to_stride = to.col_stride};
 }
 
@@ -63,7 +63,7 @@ std::size_t add_magnitudes(kernel_set t, const matrix_view<const T>& x, Statisti
   if constexpr (std::same_as<T, float> && absmax_statistic<Statistic>)
     if (const auto kernel = t.get<&kernel_table::absmax>();
         kernel && x.row_stride == 1 && x.rows * x.cols >= min_absmax) {
-      const line_block lines = columns_of(x, x).joined();
+      const strided_lines lines = columns_of(x, x).joined();
       std::uint32_t largest = 0;
       const std::size_t nonfinite = kernel(x.data, lines, block_runs::one(lines), &largest);
       statistic.add(largest);
@@ -226,7 +226,7 @@ template <class Element, class Round> struct encoder {
       const auto kernel = integer_encoder<Element, Round>(t);
       quantization how{range.lowest, range.highest, kind == scale_kind::real};
       if (!kernel || !portable::describe(how.draws, round, order, q.rows, q.cols)) return false;
-      line_block lines = columns_of(x, q);
+      strided_lines lines = columns_of(x, q);
       std::array<double, max_scales> inverses;
       std::ranges::transform(scales, inverses.begin(), portable::inverse_of);
       if (scales.size() > 1) {
@@ -258,7 +258,7 @@ bool decode_by_kernel(kernel_set t, const matrix_view<const Element>& q, std::sp
   } else {
     const auto kernel = integer_kernel<Element, &quantize_kernels<Element>::dequantize>(t);
     if (!kernel) return false;
-    const line_block lines = scales.size() > 1 ? columns_of(q, x) : columns_of(q, x).joined();
+    const strided_lines lines = scales.size() > 1 ? columns_of(q, x) : columns_of(q, x).joined();
     kernel(q.data, x.data, lines, scales.size() > 1 ? runs : block_runs::one(lines), scales.data());
     return true;
   }

@@ -45,8 +45,8 @@ template <class Visit> inline void for_runs(index n, const block_runs& runs, con
 }
 /// visit(part, line) for the parts of a block of lines that meet the same blocks.
 template <class Visit>
-inline void for_bands(const line_block& b, const block_runs& runs, const Visit& visit) {
-  line_block part = b;
+inline void for_bands(const strided_lines& b, const block_runs& runs, const Visit& visit) {
+  strided_lines part = b;
   for (index line = 0, end = runs.height - runs.above; line < b.lines; line = end, end += runs.height) {
     part.lines = (end < b.lines ? end : b.lines) - line;
     visit(part, line);
@@ -55,7 +55,7 @@ inline void for_bands(const line_block& b, const block_runs& runs, const Visit& 
 
 /// Narrow blocks side by side, by places; returns what follows their inverses.
 template <class Wide, class Single, class Element>
-inline const double* encode_by_place(const float* from, Element* to, const line_block& b,
+inline const double* encode_by_place(const float* from, Element* to, const strided_lines& b,
                                      const quantization& q, const block_runs& runs, const double* inverses) {
   constexpr index most = max_places + code_count;
   alignas(vector_bytes) float singles[most], scales[most];
@@ -76,16 +76,16 @@ inline const double* encode_by_place(const float* from, Element* to, const line_
 
 /// Blocks one after the other.
 template <class Wide, class Single, class Element>
-inline void encode_by_block(const float* from, Element* to, const line_block& b, const quantization& q,
+inline void encode_by_block(const float* from, Element* to, const strided_lines& b, const quantization& q,
                             const block_runs& runs, const double* inverses) {
   fitting_lanes<Single, Element> fitting(q);
   const double* next = inverses;
-  for_bands(b, runs, [&](const line_block&, index) {
+  for_bands(b, runs, [&](const strided_lines&, index) {
     for_runs(b.n, runs, [&](index, index) { fitting.meet(*next++); });
   });
   const one_inverse none{1};
   fitting.template choose<Wide>(q, none, none, [&](auto lanes) {
-    for_bands(b, runs, [&](line_block part, index line) {
+    for_bands(b, runs, [&](strided_lines part, index line) {
       for_runs(b.n, runs, [&](index place, index end) {
         part.n = end - place;
         element_draws draws = q.draws;
@@ -100,10 +100,10 @@ inline void encode_by_block(const float* from, Element* to, const line_block& b,
 }
 
 template <class Wide, class Single, class Element>
-NARROW_KERNEL void encode_blocks(const float* from, Element* to, const line_block& b, const quantization& how,
-                                 const block_runs& runs, const double* inverses) {
+NARROW_KERNEL void encode_blocks(const float* from, Element* to, const strided_lines& b,
+                                 const quantization& how, const block_runs& runs, const double* inverses) {
   if (!runs.are_narrow()) return encode_by_block<Wide, Single>(from, to, b, how, runs, inverses);
-  for_bands(b, runs, [&](const line_block& part, index line) {
+  for_bands(b, runs, [&](const strided_lines& part, index line) {
     quantization q = how;
     q.draws.first += static_cast<std::uint32_t>(line) * how.draws.line_step;
     inverses = encode_by_place<Wide, Single>(from + line * b.from_stride, to + line * b.to_stride, part, q,
@@ -123,8 +123,9 @@ template <class Element> inline value_lanes values_of(const Element* from) {
 
 /// The floats that scale_at(place) gives, for whole vectors of places.
 template <class Element, class ScaleAt>
-inline void decode_lines(const ScaleAt& scale_at, const Element* from, float* to, const line_block& block) {
-  const line_block b = block;  // which a store to `to` cannot change
+inline void decode_lines(const ScaleAt& scale_at, const Element* from, float* to,
+                         const strided_lines& block) {
+  const strided_lines b = block;  // which a store to `to` cannot change
   const auto take = [&](const Element* q, float* x, index place) {
     const value_lanes values = values_of(q) * scale_at(place);
     std::memcpy(x, &values, sizeof values);
@@ -146,9 +147,9 @@ inline void decode_lines(const ScaleAt& scale_at, const Element* from, float* to
 }
 
 template <class Element>
-NARROW_KERNEL void decode_blocks(const Element* from, float* to, const line_block& b, const block_runs& runs,
-                                 const float* scales) {
-  for_bands(b, runs, [&](line_block part, index line) {
+NARROW_KERNEL void decode_blocks(const Element* from, float* to, const strided_lines& b,
+                                 const block_runs& runs, const float* scales) {
+  for_bands(b, runs, [&](strided_lines part, index line) {
     const Element* const q = from + line * b.from_stride;
     float* const x = to + line * b.to_stride;
     if (runs.are_narrow()) {

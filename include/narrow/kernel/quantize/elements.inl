@@ -301,10 +301,10 @@ template <class Inverse> struct nearly_stochastic {
 /// Lines, each number by the inverse that `lanes` have for its place.
 template <class Lanes, class Element>
 NARROW_KERNEL void encode_lines(const Lanes& of_places, const float* from, Element* to,
-                                const line_block& block, const element_draws& draws) {
+                                const strided_lines& block, const element_draws& draws) {
   constexpr index count = Lanes::count, ways = 4;
   const Lanes lanes = of_places;  // which a store to `to` cannot change
-  const line_block b = block;
+  const strided_lines b = block;
   const index n = b.n;
   const std::uint32_t next = draws.step, line_step = draws.line_step,
                       step = static_cast<std::uint32_t>(count) * next;

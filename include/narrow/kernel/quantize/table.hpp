@@ -17,7 +17,7 @@ struct block_runs {
   /// Whether a scale for each place of the lines, which then have at most max_places, is better than a block
   /// at a time.
   constexpr bool are_narrow() const { return width < 16 || (2 * width <= max_places && height >= 4); }
-  static constexpr block_runs one(const line_block& b) { return {.width = b.n, .height = b.lines}; }
+  static constexpr block_runs one(const strided_lines& b) { return {.width = b.n, .height = b.lines}; }
 };
 /// How floats become integers: x * inverse, to the nearest multiple of 2^-30 if `snaps`, held to the range,
 /// rounded.
@@ -29,13 +29,13 @@ struct quantization {
 
 /// to = float(from) * scale, rounded.
 template <class Element>
-using scaling_of_blocks = void(const Element* from, float* to, const line_block&, const block_runs&,
+using scaling_of_blocks = void(const Element* from, float* to, const strided_lines&, const block_runs&,
                                const float* scales);
 
 /// Floats to integers under each policy that has a kernel, and back. Made from references: an instruction set
 /// offers all of them or none.
 template <class Element> struct quantize_kernels {
-  using encoding_of_blocks = void(const float* from, Element* to, const line_block&, const quantization&,
+  using encoding_of_blocks = void(const float* from, Element* to, const strided_lines&, const quantization&,
                                   const block_runs&, const double* inverses);
 
   constexpr quantize_kernels() = default;
@@ -55,7 +55,7 @@ struct quantize_table {
   scaling_of_blocks<float>* scale_blocks = nullptr;
   /// Raises `largest` of each block to the bits of the largest finite magnitude; returns how many numbers are
   /// not finite.
-  std::size_t (*absmax)(const float* from, const line_block&, const block_runs&,
+  std::size_t (*absmax)(const float* from, const strided_lines&, const block_runs&,
                         std::uint32_t* largest) = nullptr;
 };
 

@@ -15,7 +15,7 @@ namespace narrow::inline NARROW_ABI::kernel {
 namespace portable {
 
 /// f(number, place, part) for all places of all lines.
-template <class F> void for_each_place(const float* from, const line_block& lines, F f) {
+template <class F> void for_each_place(const float* from, const strided_lines& lines, F f) {
   for (index l = 0; l < lines.lines; ++l)
     for (index k = 0; k < lines.n; ++k) f(from[l * lines.from_stride + k], k, l % moment_parts);
 }
@@ -24,7 +24,7 @@ inline std::int32_t magnitude_of(float x) {
   return static_cast<std::int32_t>(std::bit_cast<std::uint32_t>(x) & magnitude_mask);
 }
 
-inline void add_moments(const float* from, const line_block& lines, const moment_sums& m) {
+inline void add_moments(const float* from, const strided_lines& lines, const moment_sums& m) {
   for_each_place(from, lines, [&](float x, index place, index part) {
     const std::int32_t magnitude = magnitude_of(x);
     const bool finite = magnitude < nonfinite_bits;
@@ -36,7 +36,7 @@ inline void add_moments(const float* from, const line_block& lines, const moment
   });
 }
 
-inline void count_tails(const float* from, const line_block& lines, const tail_counts& m) {
+inline void count_tails(const float* from, const strided_lines& lines, const tail_counts& m) {
   for_each_place(from, lines, [&](float x, index place, index) {
     const std::int32_t magnitude = magnitude_of(x);
     const bool finite = magnitude < nonfinite_bits;
@@ -62,12 +62,12 @@ inline void add_quotients(const float* from, double divisor, double* to, index n
 
 }  // namespace portable
 
-inline void add_moments(kernel_set t, const float* from, const line_block& lines, const moment_sums& sums) {
+inline void add_moments(kernel_set t, const float* from, const strided_lines& lines, const moment_sums& sums) {
   const auto kernel = t.get<&kernel_table::add_moments>();
   (kernel ? kernel : portable::add_moments)(from, lines, sums);
 }
 
-inline void count_tails(kernel_set t, const float* from, const line_block& lines, const tail_counts& counts) {
+inline void count_tails(kernel_set t, const float* from, const strided_lines& lines, const tail_counts& counts) {
   const auto kernel = t.get<&kernel_table::count_tails>();
   (kernel ? kernel : portable::count_tails)(from, lines, counts);
 }

@@ -82,9 +82,9 @@ struct tails_at {
 
 /// Adds lines to what the memory has, some that fit into the first cache at a time.
 template <class State>
-NARROW_KERNEL void add_places(const float* from, const line_block& lines,
+NARROW_KERNEL void add_places(const float* from, const strided_lines& lines,
                               const typename State::memory& memory) {
-  const line_block b = lines;
+  const strided_lines b = lines;
   const typename State::memory m = memory;
   constexpr index some = 64;
   static_assert(some % moment_parts == 0);

@@ -57,8 +57,8 @@ struct reduce_table {
   integer_sum_kernels sum_integers = {};
 
   // Lines of which n is a multiple of moment_places are added to what is there.
-  void (*add_moments)(const float* from, const line_block&, const moment_sums&) = nullptr;
-  void (*count_tails)(const float* from, const line_block&, const tail_counts&) = nullptr;
+  void (*add_moments)(const float* from, const strided_lines&, const moment_sums&) = nullptr;
+  void (*count_tails)(const float* from, const strided_lines&, const tail_counts&) = nullptr;
 
   /// Adds the squares of `from`, n a multiple of square_sums.
   void (*add_squares)(const float* from, index n, double* sums) = nullptr;
