@@ -32,7 +32,7 @@ template <class T> NARROW_KERNEL bool unscale(const T* from, float* to, std::siz
   const float_environment guard;
   constexpr std::size_t block = 1024;  // all passes over it find it in the nearest cache
   const auto inverse = static_cast<float>(1.0 / double{scale});
-  const auto multiply = kernel::dispatch::instance().kernels().get<&kernel::kernel_table::combine>();
+  const auto multiply = kernel::dispatch::instance().kernels().get<&kernel::kernel_table::axpby>();
   std::atomic<bool> finite = true;
   kernel::in_shares(static_cast<std::ptrdiff_t>(n), block, 1, [&](std::ptrdiff_t first, std::ptrdiff_t all) {
     for (const std::ptrdiff_t end = first + all; first < end; first += block) {

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "../../simd/dispatch.hpp"
-#include "../product/packing.hpp"
+#include "decode.hpp"
 #include "../quantize/elements.hpp"
 
 NARROW_STRICT_BEGIN
@@ -127,7 +127,7 @@ template <std::floating_point T> void copy(matrix_view<const T> from, matrix_vie
       from = from.transposed();
       to = to.transposed();
     }
-    const auto turn = dispatch::instance().kernels().get<&kernel_table::pack4>();
+    const auto turn = dispatch::instance().kernels().get<&kernel_table::packing, &packing_kernels::bytes4>();
     if (turn && from.col_stride == 1 && to.row_stride == 1) {
       constexpr index side = 64, size = sizeof(T);
       word words[side * side];

@@ -36,9 +36,9 @@ NARROW_KERNEL void add_integers(const double* sums, int shift, std::int64_t* tot
   }
 }
 
-template <class Op, int Rows, int Vectors> constexpr wide_kernels wide_products() {
-  return {panels<Op, Rows, Vectors>(),
-          panels<Op, 1, 16 / Op::lanes>(),
+template <class Op, int Rows, int Vectors> constexpr wide_kernels wide_products(const char* instruction) {
+  return {panels<Op, Rows, Vectors>(instruction),
+          panels<Op, 1, 16 / Op::lanes>(instruction),
           widen<whole_number>,
           widen<high_digit>,
           widen<low_digit>,

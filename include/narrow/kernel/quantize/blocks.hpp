@@ -24,7 +24,7 @@ template <class T, class Mantissa> matrix_view<Mantissa> mantissas_of(const matr
 /// Lines of x times a factor, one after the other, as use(i, j, values, n) has them from (i, j) down; stops
 /// where it returns false. False, too, if there is no kernel.
 template <class Use> bool for_scaled_lines(matrix_view<const float> x, float factor, const Use& use) {
-  const auto multiply = dispatch::instance().kernels().get<&kernel_table::combine>();
+  const auto multiply = dispatch::instance().kernels().get<&kernel_table::axpby>();
   if (!multiply) return false;
   constexpr index longest = 512;
   float values[longest];
@@ -207,7 +207,7 @@ NARROW_KERNEL void dequantize_block(matrix_view<const Element> q, float scale, m
   } else {
     const kernel_set t = dispatch::instance().kernels();
     if constexpr (narrow_float<Element>) {
-      const auto multiply = t.get<&kernel_table::combine>();
+      const auto multiply = t.get<&kernel_table::axpby>();
       if (multiply && x.row_stride == 1) {
         for (index j = 0; j < x.cols; ++j) {
           decode(t, q.col(j).data, q.row_stride, &x(0, j), x.rows);

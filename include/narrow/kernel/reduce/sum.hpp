@@ -13,7 +13,7 @@ using summed_element =
     std::conditional_t<narrow_fixed<T>,
                        std::conditional_t<sizeof(T) == 1, std::int8_t,
                                           std::conditional_t<sizeof(T) == 2, std::int16_t, std::int32_t>>,
-                       std::conditional_t<narrowest<T>() == content::bf16, std::uint16_t, float>>;
+                       std::conditional_t<narrowest<T>() == packed_type::bf16, std::uint16_t, float>>;
 
 /// The kernel for lines of summed_element<T>.
 template <class T> auto sum_kernel(kernel_set t) {
@@ -22,13 +22,13 @@ template <class T> auto sum_kernel(kernel_set t) {
            : sizeof(T) == 2       ? &kernel_table::sum_int16
                                   : &kernel_table::sum_int32 > ();
   else
-    return t.get < narrowest<T>() == content::bf16 ? &kernel_table::sum_bf16 : &kernel_table::sum_fp32 > ();
+    return t.get < narrowest<T>() == packed_type::bf16 ? &kernel_table::sum_bf16 : &kernel_table::sum_fp32 > ();
 }
 
 /// sum over i of a[i stride], float or the exact sum of mantissas; as many terms in a piece for every stride,
 /// so that it is the same.
 template <class T> auto sum_of_line(const T* a, index stride, index n) {
-  if constexpr (!narrow_fixed<T> && narrowest<T>() != content::bf16 && narrowest<T>() != content::fp32) {
+  if constexpr (!narrow_fixed<T> && narrowest<T>() != packed_type::bf16 && narrowest<T>() != packed_type::fp32) {
     return portable::sum(a, stride, n);
   } else {
     using result = decltype(portable::sum(a, stride, n));
@@ -37,8 +37,8 @@ template <class T> auto sum_of_line(const T* a, index stride, index n) {
     if (!kernel) return portable::sum(a, stride, n);
     line_piece<summed_element<T>, T> piece;
     result total = 0;
-    for (index i = 0; i < n; i += piece.longest) {
-      const index count = std::min(piece.longest, n - i);
+    for (index i = 0; i < n; i += piece.max_length) {
+      const index count = std::min(piece.max_length, n - i);
       if constexpr (coded_as_fp16<T>)
         if (stride == 1) {
           total += t.get<&kernel_table::sum_fp16>()(a + i, count);
