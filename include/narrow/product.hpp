@@ -38,8 +38,8 @@ template <class T> std::string element_name() {
 template <class A, class B>
 std::string explained(extents of_a, extents of_b, const kernel::product_plan& plan) {
   return element_name<std::remove_const_t<A>>() + " (" + of_a.text() + ") times " +
-         element_name<std::remove_const_t<B>>() + " (" + of_b.text() + "): " + std::string(isa_name()) + ", " +
-         kernel::describe(plan, of_a.cols);
+         element_name<std::remove_const_t<B>>() + " (" + of_b.text() + "): " + std::string(isa_name()) +
+         ", " + kernel::describe(plan, of_a.cols);
 }
 
 }  // namespace detail
@@ -103,7 +103,7 @@ void gemm(matrix_view<A> a, matrix_view<B> b, matrix_view<C> c, double alpha = 1
 }
 
 /// How `gemm` computes A B, in words: "fp16 (64 x 64) times fp16 (64 x 64): avx512, panels of fp32 by FMA in
-/// tiles of 14 x 32, depth 64 at once, 1 thread".
+/// tiles of 8 x 32, depth 64 at once, 1 thread".
 ///
 /// Shapes    a: (m, k), b: (k, n); no element is read. The result is taken to be row-major: for one whose
 ///           columns lie along memory ask for B^T A^T.

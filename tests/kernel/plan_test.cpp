@@ -1,9 +1,9 @@
-// The plan of a product: what is chosen for formats, shapes, strides, magnitudes and instruction sets, without
-// a product being computed; and the README's table of products, which is made from plans.
+// The plan of a product: what is chosen for formats, shapes, strides, magnitudes and instruction sets,
+// without a product being computed; and the README's table of products, which is made from plans.
 #include <filesystem>
 #include <fstream>
-#include <optional>
 #include <iterator>
+#include <optional>
 
 #include <narrow/narrow.hpp>
 
@@ -13,9 +13,10 @@ using namespace narrow;
 using kernel::algorithm;
 using kernel::packed_type;
 using kernel::product_plan;
-using place = std::ptrdiff_t;
 
 namespace {
+
+using place = std::ptrdiff_t;
 
 /// The instruction set of this name, whether this processor has it or not; null if it was not compiled.
 std::optional<kernel::kernel_set> kernels_of(std::string_view name) {
@@ -44,12 +45,15 @@ product_plan plan(kernel::kernel_set t, place m, place n, place k,
 TEST_CASE("without kernels every product is in plain C++", "[plan]") {
   const auto t = *kernels_of("portable");
   for (const auto& p : {plan<fp16>(t, 64, 64, 64), plan<bf16>(t, 1, 64, 64), plan<float, fp16>(t, 64, 1, 64),
-                        plan<fixed<8, 4>>(t, 1, 1, 64), plan<fixed<32, 8>>(t, 64, 64, 64)}) {
+                        plan<fixed<8, 4>>(t, 64, 64, 64), plan<fixed<32, 8>>(t, 64, 64, 64)}) {
     REQUIRE(p.how == algorithm::portable);
     REQUIRE(p.packed == packed_type::none);
     REQUIRE_FALSE(p.transposed);
     REQUIRE(p.threads() == 1);
   }
+  // Inner products have an order of additions of their own.
+  REQUIRE(plan<fp16>(t, 1, 1, 64).how == algorithm::dot);
+  REQUIRE(plan<fp16>(t, 1, 1, 64).packed == packed_type::none);
 }
 
 TEST_CASE("shapes and strides choose the algorithm", "[plan]") {
@@ -61,8 +65,9 @@ TEST_CASE("shapes and strides choose the algorithm", "[plan]") {
     using accumulation = detail::accumulation_traits<fp16, fp16>;
     REQUIRE(plan<fp16>(t, 1, 1, 64).how == algorithm::dot);
     REQUIRE(plan<fp16>(t, 64, 1, 64).how == algorithm::gemv_rows);
-    REQUIRE(kernel::plan_product<accumulation>(t, by_columns<fp16>(64, 64), by_columns<fp16>(64, 1), {}).how ==
-            algorithm::gemv_columns);
+    REQUIRE(
+        kernel::plan_product<accumulation>(t, by_columns<fp16>(64, 64), by_columns<fp16>(64, 1), {}).how ==
+        algorithm::gemv_columns);
     const auto lying = plan<fp16>(t, 1, 64, 64);  // the matrix is B, and its transpose lies by columns
     REQUIRE(lying.how == algorithm::gemv_columns);
     REQUIRE(lying.transposed);
@@ -85,16 +90,14 @@ TEST_CASE("formats and instruction sets choose the packed type", "[plan]") {
   };
   constexpr auto fp32 = packed_type::fp32, two = packed_type::two_bf16, half = packed_type::bf16,
                  word = packed_type::int16, byte = packed_type::int8;
-  for (const auto& e : {expected{"avx2", fp32, fp32, fp32, word, word},
-                        expected{"avx_vnni", fp32, fp32, fp32, byte, word},
-                        expected{"avx512", fp32, fp32, fp32, word, word},
-                        expected{"avx512_vnni", fp32, fp32, fp32, byte, word},
-                        expected{"avx512_bf16", fp32, half, half, byte, word},
-                        expected{"amx", two, half, half, byte, word},
-                        expected{"neon", fp32, fp32, fp32, word, word},
-                        expected{"neon_dot", fp32, fp32, fp32, byte, word},
-                        expected{"neon_bf16", fp32, half, half, byte, word},
-                        expected{"neon_i8mm", fp32, half, half, byte, word}}) {
+  for (const auto& e :
+       {expected{"avx2", fp32, fp32, fp32, word, word}, expected{"avx_vnni", fp32, fp32, fp32, byte, word},
+        expected{"avx512", fp32, fp32, fp32, word, word},
+        expected{"avx512_vnni", fp32, fp32, fp32, byte, word},
+        expected{"avx512_bf16", fp32, half, half, byte, word}, expected{"amx", two, half, half, byte, word},
+        expected{"neon", fp32, fp32, fp32, word, word}, expected{"neon_dot", fp32, fp32, fp32, byte, word},
+        expected{"neon_bf16", fp32, half, half, byte, word},
+        expected{"neon_i8mm", fp32, half, half, byte, word}}) {
     const auto set = kernels_of(e.isa);
     if (!set) continue;
     CAPTURE(e.isa);
@@ -200,7 +203,8 @@ TEST_CASE("a plan in words", "[plan]") {
           "subnormal");
   REQUIRE(kernel::describe(plan<fp16>(*t, 70, 64, 48), 48) ==
           "panels of fp32 by FMA in tiles of 14 x 32, depth 48 at once, 1 thread");
-  REQUIRE(kernel::describe(plan<fp16>(*t, 64, 1, 48), 48) == "gemv by rows of fp32, depth 48 at once, 1 thread");
+  REQUIRE(kernel::describe(plan<fp16>(*t, 64, 1, 48), 48) ==
+          "gemv by rows of fp32, depth 48 at once, 1 thread");
   REQUIRE(kernel::describe(plan<std::int32_t>(*t, 1, 128, 48), 48) ==
           "panels of fp64 by FMA in tiles of 1 x 16, A in 2 limbs, sums of 128 bits, depth 48 at once, 1 "
           "thread");

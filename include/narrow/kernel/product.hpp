@@ -41,8 +41,7 @@ template <class A, class B> product_plan plan_of(matrix_view<A> a, matrix_view<B
 }
 
 /// sum over i of a[i stride_a] b[i stride_b], in the accumulator of the pair of types.
-template <class A, class B>
-auto dot(const A* a, index stride_a, const B* b, index stride_b, index n) {
+template <class A, class B> auto dot(const A* a, index stride_a, const B* b, index stride_b, index n) {
   using accumulation = detail::accumulation_traits<A, B>;
   return enter([&](kernel_set t) {
     const product_plan plan = plan_dot<accumulation, A, B>(t, largest_elements<A, B>());
@@ -64,8 +63,8 @@ template <class A, class B> auto dot(matrix_view<A> a, matrix_view<B> b) {
 template <class A, class B, class Store>
 void integer_product(matrix_view<const A> a, matrix_view<const B> b, magnitudes largest, const Store& store) {
   enter([&](kernel_set t) {
-    products<detail::element_accumulation<A, B>>(
-        t, a, b, largest, [&](index i, index j, auto sums) { store(t, i, j, sums); });
+    products<detail::element_accumulation<A, B>>(t, a, b, largest,
+                                                 [&](index i, index j, auto sums) { store(t, i, j, sums); });
   });
 }
 

@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "../../simd/dispatch.hpp"
-#include "decode.hpp"
 #include "../quantize/elements.hpp"
+#include "decode.hpp"
 
 NARROW_STRICT_BEGIN
 

@@ -9,7 +9,8 @@ NARROW_STRICT_BEGIN
 namespace narrow::inline NARROW_ABI::kernel {
 
 template <class A, class B>
-using accumulation_of_blocks = detail::element_accumulation<typename A::element_type, typename B::element_type>;
+using accumulation_of_blocks =
+    detail::element_accumulation<typename A::element_type, typename B::element_type>;
 
 /// Over how many terms from `first` on no element of A or B changes its scale.
 template <class A, class B> index constant_depth(const A& a, const B& b, index first) {
@@ -32,12 +33,12 @@ product_plan plan_scaled_pieces(kernel_set t, const A& a, const B& b,
   if (length == depth) return {};
   for (index first = length; first < depth; first += length)
     if (constant_depth(a, b, first) != std::min(length, depth - first)) return {};
-  return plan_as<best_type<typename accumulation_of_blocks<A, B>::sum, element, other>()>(
-      max_type, [&]<packed_type P>(product_plan& plan) {
-        if (fallback_codes<P, element>().count != 0 || fallback_codes<P, other>().count != 0)
-          plan.fallback = wider_type(P);
-        return plan_scaled_panels<P>(t, {a.rows(), b.cols(), 1, 1, depth}, {a.largest, b.largest}, length, plan);
-      });
+  return plan_as<best_type<typename accumulation_of_blocks<A, B>::sum, element,
+                           other>()>(max_type, [&]<packed_type P>(product_plan& plan) {
+    if (fallback_codes<P, element>().count != 0 || fallback_codes<P, other>().count != 0)
+      plan.fallback = wider_type(P);
+    return plan_scaled_panels<P>(t, {a.rows(), b.cols(), 1, 1, depth}, {a.largest, b.largest}, length, plan);
+  });
 }
 
 /// How A B is computed, or its first piece where pieces are multiplied one by one.
@@ -72,7 +73,8 @@ bool try_scaled_pieces(kernel_set t, const A& a, const B& b, const Store& store)
       best_type<typename accumulation::sum, typename A::element_type, typename B::element_type>();
   product_plan plan = plan_scaled_pieces(t, a, b);
   if (plan.how != algorithm::scaled_panels) return false;
-  if (needs_fallback<best>(t, plan, a.elements, b.elements)) plan = plan_scaled_pieces(t, a, b, plan.fallback);
+  if (needs_fallback<best>(t, plan, a.elements, b.elements))
+    plan = plan_scaled_pieces(t, a, b, plan.fallback);
   if (plan.how != algorithm::scaled_panels) return false;
   const index depth = a.cols(), length = plan.depth_block, count = (depth + length - 1) / length;
   std::vector<float> row_scales, col_scales;  // of one piece after the other
@@ -117,7 +119,8 @@ void multiply_pieces(kernel_set t, const A& a, const B& b, const epilogue<C, Rou
       constexpr index max_values = max_panel_rows * max_panel_cols;
       float values[max_values];
       // As many rows, or columns of one, as there is room for.
-      const index height = std::max<index>(max_values / sums.cols, 1), width = std::min(sums.cols, max_values);
+      const index height = std::max<index>(max_values / sums.cols, 1),
+                  width = std::min(sums.cols, max_values);
       for (index k = 0; k < sums.rows; k += height)
         for (index l = 0; l < sums.cols; l += width) {
           const auto some = sums.block(k, l, std::min(height, sums.rows - k), std::min(width, sums.cols - l));
@@ -132,8 +135,8 @@ void multiply_pieces(kernel_set t, const A& a, const B& b, const epilogue<C, Rou
         }
     };
     const bool are_values = row_scales.all_one() && col_scales.all_one();
-    products<accumulation>(t, a.elements.block(0, first, rows, length), b.elements.block(first, 0, length, cols),
-                           {a.largest, b.largest}, scale_and_store,
+    products<accumulation>(t, a.elements.block(0, first, rows, length),
+                           b.elements.block(first, 0, length, cols), {a.largest, b.largest}, scale_and_store,
                            are_values ? direct : matrix_view<float>{});
   }
   if (!is_one) store(0, 0, sums_so_far);

@@ -90,8 +90,9 @@ class line_scales {
 template <class Accumulation, class Sum>
 void scale_tile(kernel_set t, matrix_view<const Sum> sums, const line_scales& rows, index i0,
                 const line_scales& cols, index j0, float* values, index values_stride) {
-  constexpr bool has_kernel = (std::same_as<Sum, float> && std::same_as<typename Accumulation::result, float>) ||
-                              (std::same_as<Sum, std::int32_t> && std::integral<typename Accumulation::result>);
+  constexpr bool has_kernel =
+      (std::same_as<Sum, float> && std::same_as<typename Accumulation::result, float>) ||
+      (std::same_as<Sum, std::int32_t> && std::integral<typename Accumulation::result>);
   if constexpr (has_kernel)
     if (const auto& kernels = tile_scaling<Sum>(t);
         kernels && sums.col_stride == 1 && rows.all_normal_with(cols))

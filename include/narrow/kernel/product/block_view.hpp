@@ -1,4 +1,5 @@
-// Matrices whose elements share scales in blocks, and what sums of products of their elements are added up in.
+// Matrices whose elements share scales in blocks, and what sums of products of their elements are added up
+// in.
 #pragma once
 
 #include <algorithm>

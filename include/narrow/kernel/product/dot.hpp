@@ -63,9 +63,8 @@ Sum dot_of_pieces(kernel_set t, const Kernel& kernel, const A* a, index stride_a
 template <packed_type P, class Sum, class A, class B>
 bool run_dot(kernel_set t, const product_plan& plan, const A* a, index stride_a, const B* b, index stride_b,
              index n, Sum& result) {
-  using element =
-      std::conditional_t<P == packed_type::fp32 && coded_as_fp16<A> && coded_as_fp16<B>, fp16_code,
-                         element_of<P>>;
+  using element = std::conditional_t<P == packed_type::fp32 && coded_as_fp16<A> && coded_as_fp16<B>,
+                                     fp16_code, element_of<P>>;
   const auto& kernels = dot_kernels<P, A, B>(t);
   const auto add = [&](const auto& kernel) {
     result = dot_of_pieces<element, Sum>(t, kernel, a, stride_a, b, stride_b, n);

@@ -15,8 +15,8 @@ namespace narrow::inline NARROW_ABI::kernel {
 
 using portable::element_order;
 
-/// c = alpha sums + beta c, each coefficient rounded once under its index in `order`; c is not read where beta
-/// is 0.
+/// c = alpha sums + beta c, each coefficient rounded once under its index in `order`; c is not read where
+/// beta is 0.
 template <class C, class Round> struct epilogue {
   matrix_view<C> c;
   double alpha, beta;
@@ -42,7 +42,8 @@ epilogue(matrix_view<C>, double, double, const Round&, element_order) -> epilogu
 
 /// c = alpha sums + beta c for a format whose codes have kernels.
 template <class C>
-void axpby_and_encode(kernel_set t, matrix_view<const float> sums, float alpha, float beta, matrix_view<C> c) {
+void axpby_and_encode(kernel_set t, matrix_view<const float> sums, float alpha, float beta,
+                      matrix_view<C> c) {
   constexpr index max_values = 512;
   float values[max_values];
   const index width = std::min(c.cols, max_values), height = max_values / width;
@@ -125,8 +126,7 @@ bool round_sums(kernel_set t, matrix_view<const Sum> sums, matrix_view<Element> 
       return false;
     } else {
       const auto kernel = rounding_kernel<Sum, Element, draws>(t);
-      if (!kernel || excess > 0 ||
-          !portable::describe(how.draws, round, order.transposed(), c.cols, c.rows))
+      if (!kernel || excess > 0 || !portable::describe(how.draws, round, order.transposed(), c.cols, c.rows))
         return false;
       kernel(sums.data, {sums.rows, sums.cols, sums.row_stride, c.row_stride}, how, c.data);
       return true;
@@ -153,7 +153,8 @@ void scale_sums(kernel_set t, matrix_view<const Sum> sums, float unit, matrix_vi
       for (index i = 0; i < sums.rows; i += max_rows)
         for (index j = 0; j < sums.cols; j += max_cols) {
           const index m = std::min(max_rows, sums.rows - i), n = std::min(max_cols, sums.cols - j);
-          kernels.set(&sums(i, j), {m, n, sums.row_stride, c.row_stride}, units.data(), ones.data(), &c(i, j));
+          kernels.set(&sums(i, j), {m, n, sums.row_stride, c.row_stride}, units.data(), ones.data(),
+                      &c(i, j));
         }
       return;
     }
@@ -168,8 +169,8 @@ void scale_sums(kernel_set t, matrix_view<const Sum> sums, float unit, matrix_vi
     }
 }
 
-/// The epilogue by the kernels for tiles. False if they have none for it; then c may be half written, but only
-/// where beta is 0.
+/// The epilogue by the kernels for tiles. False if they have none for it; then c may be half written, but
+/// only where beta is 0.
 template <class Accumulation, class Sum, class C, class Round>
 bool try_epilogue(kernel_set t, matrix_view<const Sum> sums, const epilogue<C, Round>& e) {
   constexpr bool nearest = std::same_as<Round, rounding::nearest_even>;
@@ -205,7 +206,8 @@ bool try_epilogue(kernel_set t, matrix_view<const Sum> sums, const epilogue<C, R
 template <class Accumulation, class Sum, class C, class Round>
 void apply_epilogue(kernel_set t, matrix_view<const Sum> sums, const epilogue<C, Round>& e) {
   if (e.c.rows == 0 || e.c.cols == 0) return;
-  if (sums.cols == 1 && sums.rows > 1) return apply_epilogue<Accumulation>(t, sums.transposed(), e.transposed());
+  if (sums.cols == 1 && sums.rows > 1)
+    return apply_epilogue<Accumulation>(t, sums.transposed(), e.transposed());
   if (try_epilogue<Accumulation>(t, sums, e)) return;
   for (index i = 0; i < e.c.rows; ++i)
     for (index j = 0; j < e.c.cols; ++j)

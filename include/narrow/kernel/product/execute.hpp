@@ -30,11 +30,13 @@ void execute_gemv(kernel_set t, const product_plan& plan, matrix_view<const A> a
     });
   };
   if (plan.transposed)
-    multiply(b.transposed(), a.data, a.col_stride,
-             [&](index i, index n, const auto* sums) { store(0, i, matrix_view{sums, 1, n, n, 1}); });
+    multiply(b.transposed(), a.data, a.col_stride, [&](index i, index n, const auto* sums) {
+      store(0, i, matrix_view{sums, 1, n, n, 1});
+    });
   else
-    multiply(a, b.data, b.row_stride,
-             [&](index i, index n, const auto* sums) { store(i, 0, matrix_view{sums, n, 1, 1, 1}); });
+    multiply(a, b.data, b.row_stride, [&](index i, index n, const auto* sums) {
+      store(i, 0, matrix_view{sums, n, 1, 1, 1});
+    });
 }
 
 /// The sums of A B, handed to store(i, j, sums), a matrix_view, in tiles; but those that are floats perhaps
@@ -45,7 +47,8 @@ void execute(kernel_set t, const product_plan& plan, matrix_view<const A> a, mat
   using sum = typename Accumulation::sum;
   switch (plan.how) {
     case algorithm::dot: {
-      const sum total = dot_of_lines<Accumulation>(t, plan, a.data, a.col_stride, b.data, b.row_stride, a.cols);
+      const sum total =
+          dot_of_lines<Accumulation>(t, plan, a.data, a.col_stride, b.data, b.row_stride, a.cols);
       return store(0, 0, matrix_view{&total, 1, 1, 1, 1});
     }
     case algorithm::gemv_rows:

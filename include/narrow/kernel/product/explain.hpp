@@ -23,6 +23,7 @@ constexpr std::string_view name_of(algorithm how) {
 [[gnu::cold]] inline std::string describe_kernel(const product_plan& plan) {
   std::string text(name_of(plan.how));
   if (plan.how == algorithm::portable) return text;
+  if (plan.how == algorithm::dot && plan.packed == packed_type::none) return text + " in plain C++";
   text += " of " + std::string(plan.how == algorithm::wide_panels ? "fp64" : name_of(plan.packed));
   if (plan.kernel != nullptr)
     text += std::string(" by ") + plan.instruction + " in tiles of " +

@@ -74,7 +74,8 @@ template <packed_type P, class A, class X> class gemv {
   gemv(kernel_set t, const product_plan& plan, matrix_view<const A> a, const X* x, index x_stride)
       : t_(t), plan_(plan), a_(a), x_(x), x_stride_(x_stride) {}
 
-  /// Where columns, or a few elements of them at a time, lie along memory. Hands store(i, count, sums) the sums.
+  /// Where columns, or a few elements of them at a time, lie along memory. Hands store(i, count, sums) the
+  /// sums.
   template <class Store> void by_columns(const Store& store) {
     constexpr index max_rows = 4096, max_copied_rows = 1024, max_copied = 8, max_x = 1024, padding = 64;
     const bool in_place = traits::in_place && a_.row_stride == 1;

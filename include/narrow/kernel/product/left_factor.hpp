@@ -10,7 +10,8 @@ NARROW_STRICT_BEGIN
 namespace narrow::inline NARROW_ABI::kernel {
 
 /// The rows of a left factor for the inner loop, as many as it takes at a time: in place where they lie so
-/// that it can read them there, and close enough for the first-level cache, or else packed in `packs` k-packs.
+/// that it can read them there, and close enough for the first-level cache, or else packed in `packs`
+/// k-packs.
 template <packed_type P> class left_factor {
   using element = element_of<P>;
   using lane = lane_of<P>;
@@ -37,8 +38,9 @@ template <packed_type P> class left_factor {
   /// that it ends with the matrix.
   part operator[](index i) const {
     const index first = packed_ ? i : std::min(i, total_ - kernel_.rows);
-    return {{data_ + first * step_of_rows_, row_step_, pack_step_, packed_ ? kernel_.rows * step_of_rows_ : 0},
-            i - first};
+    return {
+        {data_ + first * step_of_rows_, row_step_, pack_step_, packed_ ? kernel_.rows * step_of_rows_ : 0},
+        i - first};
   }
 
  private:

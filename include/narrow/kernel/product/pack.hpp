@@ -1,15 +1,56 @@
-// Matrices as panels of words, in the order in which kernels read them.
+// Matrices as panels of words, in the order in which kernels read them, and whether they can be packed.
 #pragma once
 
 #include <cstring>
 
+#include "../../matrix_view.hpp"
 #include "../../runtime/scratch.hpp"
 #include "../convert/decode.hpp"
-#include "needs_fallback.hpp"
+#include "packed_type.hpp"
 
 NARROW_STRICT_BEGIN
 
 namespace narrow::inline NARROW_ABI::kernel {
+
+/// Whether all elements of a matrix lie side by side.
+template <class T> constexpr bool is_dense(const matrix_view<T>& m) {
+  return (m.row_stride == 1 && m.col_stride == m.rows) || (m.col_stride == 1 && m.row_stride == m.cols);
+}
+
+/// The codes of such numbers: as bf16 subnormals, which multipliers take for zeros; as two bf16 what is not
+/// finite.
+template <packed_type P, class T> constexpr code_range fallback_codes() {
+  if constexpr (P == packed_type::bf16 && coded_as_bf16<T>) {
+    return {T::layout::magnitude_mask, 1, T::layout::min_normal - 1};
+  } else if constexpr (P == packed_type::two_bf16) {
+    constexpr auto finite = T::layout::max_finite, mask = T::layout::magnitude_mask;
+    return {mask, finite + 1, mask - finite};
+  } else {
+    return {};
+  }
+}
+
+/// Whether one of the n numbers from[i * stride] cannot be multiplied as P.
+template <packed_type P, class T> bool needs_fallback(kernel_set t, const T* from, index stride, index n) {
+  static constexpr code_range codes = fallback_codes<P, T>();
+  if (const auto kernel = t.get<&kernel_table::has_code16>(); kernel && stride == 1)
+    return kernel(from, n, codes);
+  bool any = false;
+  for (index i = 0; i < n; ++i)
+    any |= static_cast<std::uint16_t>((from[i * stride].bits() & codes.mask) - codes.first) < codes.count;
+  return any;
+}
+template <packed_type P, class T> bool needs_fallback(kernel_set t, matrix_view<const T> m) {
+  if constexpr (fallback_codes<P, T>().count == 0) {
+    return false;
+  } else {
+    if (is_dense(m)) return needs_fallback<P>(t, m.data, 1, m.rows * m.cols);
+    if (detail::lies_by_rows(m)) m = m.transposed();
+    for (index j = 0; j < m.cols; ++j)
+      if (needs_fallback<P>(t, m.col(j).data, m.row_stride, m.rows)) return true;
+    return false;
+  }
+}
 
 template <class T> const unsigned char* bytes_of(const T* data) {
   return reinterpret_cast<const unsigned char*>(data);
@@ -42,10 +83,9 @@ void pack_at(kernel_set t, matrix_view<const T> m, index width, index panel_word
   constexpr index size = sizeof(element);
   if constexpr (is_element<P, T>) {
     using kernels = packing_kernels;
-    const auto pack = t.get < &kernel_table::packing,
-               size == 1   ? &kernels::bytes1
-               : size == 2 ? &kernels::bytes2
-                           : &kernels::bytes4 > ();
+    const auto pack = t.get < &kernel_table::packing, size == 1   ? &kernels::bytes1
+                                                      : size == 2 ? &kernels::bytes2
+                                                                  : &kernels::bytes4 > ();
     const index words = packs_in<P>(m.cols) * width;
     for (index first = 0; first < m.rows; first += width, to += panel_words) {
       pack({bytes_of(m.row(first).data), m.row_stride * size, m.col_stride * size,
@@ -83,7 +123,7 @@ void pack(kernel_set t, matrix_view<const T> m, index width, index packs, index 
   pack_at<P>(t, m, width, words * panel_words, which, to);
   for (index first = 0; first < m.rows; first += width, to += words * panel_words) {
     std::fill(to + own * width, to + panel_words, word{0});
-    if constexpr (right_words<P> > 1)
+    if constexpr (right_words < P >> 1)
       if (words > 1)
         t.get<&kernel_table::two_bf16, &two_bf16_kernels::exchange_halves>()(to, to + panel_words,
                                                                              panel_words);
@@ -92,7 +132,8 @@ void pack(kernel_set t, matrix_view<const T> m, index width, index packs, index 
 
 /// A matrix of lines x depth with the words of each line side by side, and as many k-packs from one line to
 /// the next.
-template <packed_type P, class T> void pack_rows(kernel_set t, matrix_view<const T> m, index packs, word* to) {
+template <packed_type P, class T>
+void pack_rows(kernel_set t, matrix_view<const T> m, index packs, word* to) {
   using element = element_of<P>;
   const index own = packs_in<P>(m.cols);
   if (m.col_stride == 1) {

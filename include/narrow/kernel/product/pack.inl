@@ -10,7 +10,7 @@ inline bytes16 load16(const unsigned char* from) {
   std::memcpy(&x, from, sizeof x);
   return x;
 }
-// Of the first halves of x and y, and of the second ones, one element of each in turn.
+// The elements of the first halves of x and y, and of the second ones, one of each in turn.
 inline halves8 zip_low(bytes16 x, bytes16 y) {
   return std::bit_cast<halves8>(
       __builtin_shufflevector(x, y, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23));

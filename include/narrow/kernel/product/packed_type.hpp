@@ -21,33 +21,27 @@ constexpr packed_type wider_type(packed_type p) {
   return p == packed_type::int8 ? packed_type::int16 : packed_type::none;
 }
 
-/// The elements in a word, the lane that sums are added in, and the kernels: `panels`, and `large_k` where
-/// sums are long enough for them.
+/// The elements in a word, the lane that sums are added in, and where the kernels are: `panels`, and
+/// `large_k` for sums that are long enough for them.
+template <class Element, class Lane, auto Panels, auto LargeK> struct packed_as {
+  using element = Element;
+  using lane = Lane;
+  static constexpr auto panels = Panels;
+  static constexpr auto large_k = LargeK;
+};
 template <packed_type> struct packed_traits;
-template <> struct packed_traits<packed_type::fp32> {
-  using element = float;
-  using lane = float;
-  static constexpr auto panels = &kernel_table::fp32;
-};
-template <> struct packed_traits<packed_type::two_bf16> {
-  using element = word;
-  using lane = float;
-};
-template <> struct packed_traits<packed_type::bf16> {
-  using element = std::uint16_t;
-  using lane = float;
-  static constexpr auto panels = &kernel_table::bf16, large_k = &kernel_table::large_k_bf16;
-};
-template <> struct packed_traits<packed_type::int16> {
-  using element = std::int16_t;
-  using lane = std::int32_t;
-  static constexpr auto panels = &kernel_table::int16, large_k = &kernel_table::large_k_int16;
-};
-template <> struct packed_traits<packed_type::int8> {
-  using element = std::int8_t;
-  using lane = std::int32_t;
-  static constexpr auto panels = &kernel_table::int8, large_k = &kernel_table::large_k_int8;
-};
+template <>
+struct packed_traits<packed_type::fp32> : packed_as<float, float, &kernel_table::fp32, nullptr> {};
+template <> struct packed_traits<packed_type::two_bf16> : packed_as<word, float, nullptr, nullptr> {};
+template <>
+struct packed_traits<packed_type::bf16>
+    : packed_as<std::uint16_t, float, &kernel_table::bf16, &kernel_table::large_k_bf16> {};
+template <>
+struct packed_traits<packed_type::int16>
+    : packed_as<std::int16_t, std::int32_t, &kernel_table::int16, &kernel_table::large_k_int16> {};
+template <>
+struct packed_traits<packed_type::int8>
+    : packed_as<std::int8_t, std::int32_t, &kernel_table::int8, &kernel_table::large_k_int8> {};
 template <packed_type P> using element_of = typename packed_traits<P>::element;
 template <packed_type P> using lane_of = typename packed_traits<P>::lane;
 
@@ -64,9 +58,7 @@ template <packed_type P> inline constexpr index right_words = P == packed_type::
 /// The narrowest packed type that holds every T.
 template <class T> constexpr packed_type narrowest() {
   if constexpr (narrow_fixed<T> || std::signed_integral<T>)
-    return sizeof(T) == 1   ? packed_type::int8
-           : sizeof(T) == 2 ? packed_type::int16
-                            : packed_type::none;
+    return sizeof(T) == 1 ? packed_type::int8 : sizeof(T) == 2 ? packed_type::int16 : packed_type::none;
   else if constexpr (coded_as_bf16<T> || (narrow_float<T> && sizeof(T) == 1))
     return packed_type::bf16;
   else
@@ -108,10 +100,10 @@ template <packed_type First, class Use> bool with_packed_type(const Use& use) {
 
 /// Whether an element of T is in memory what the multiplier takes.
 template <packed_type P, class T>
-inline constexpr bool is_element =
-    sizeof(T) == sizeof(element_of<P>) &&
-    (std::same_as<T, element_of<P>> || (narrow_fixed<T> && P != packed_type::fp32) ||
-     (coded_as_bf16<T> && P == packed_type::bf16));
+inline constexpr bool is_element = sizeof(T) == sizeof(element_of<P>) &&
+                                   (std::same_as<T, element_of<P>> ||
+                                    (narrow_fixed<T> && P != packed_type::fp32) ||
+                                    (coded_as_bf16<T> && P == packed_type::bf16));
 
 }  // namespace narrow::inline NARROW_ABI::kernel
 

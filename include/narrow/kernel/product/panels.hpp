@@ -116,8 +116,8 @@ inline left_panel from_pack(left_panel panel, index first) {
   return panel;
 }
 
-/// What the sums of the first k-packs of a panel begin with, so that what one of the factors has too much goes
-/// away again; zeros, which are there, where it has nothing.
+/// What the sums of the first k-packs of a panel begin with, so that what one of the factors has too much
+/// goes away again; zeros, which are there, where it has nothing.
 template <class Lane>
 void set_start(const panel_kernel<Lane>& kernel, const left_panel& panel, index packs, Lane* start) {
   if constexpr (std::integral<Lane>) {
@@ -204,8 +204,13 @@ template <packed_type P, class Store> class scaled_pieces {
  public:
   scaled_pieces(kernel_set t, const product_plan& plan, const piece_scales& rows, const piece_scales& cols,
                 const Store& store)
-      : t_(t), kernel_(plan.panels<lane>()), packs_(packs_for<P>(kernel_, plan.work.depth)),
-        piece_packs_(plan.depth_block / k_pack<P>), rows_(rows), cols_(cols), store_(store),
+      : t_(t),
+        kernel_(plan.panels<lane>()),
+        packs_(packs_for<P>(kernel_, plan.work.depth)),
+        piece_packs_(plan.depth_block / k_pack<P>),
+        rows_(rows),
+        cols_(cols),
+        store_(store),
         starts_(static_cast<std::size_t>((packs_ + piece_packs_ - 1) / piece_packs_ * max_panel_rows)) {}
 
   void rows(const left_panel& panel) {
@@ -258,9 +263,8 @@ void run_panels(kernel_set t, const product_plan& plan, matrix_view<const A> a, 
 
 /// What `scaled_pieces` says, by all threads.
 template <packed_type P, class A, class B, class Store>
-void run_scaled_panels(kernel_set t, const product_plan& plan, matrix_view<const A> a,
-                       matrix_view<const B> b, const piece_scales& rows, const piece_scales& cols,
-                       const Store& store) {
+void run_scaled_panels(kernel_set t, const product_plan& plan, matrix_view<const A> a, matrix_view<const B> b,
+                       const piece_scales& rows, const piece_scales& cols, const Store& store) {
   in_parts(plan.work, [&](index i, index j, index height, index width) {
     const auto store_part = [&](index row, index col, auto values) { store(i + row, j + col, values); };
     for_tiles<P>(t, plan, a.block(i, 0, height, a.cols), b.block(0, j, b.rows, width),

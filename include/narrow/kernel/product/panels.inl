@@ -3,7 +3,7 @@
 // multiplies the word or double a with every one of b and adds to acc; `row_sums<Rows>`, if it takes b for
 // 128 more than it is. No include guard, on purpose.
 
-/// Of panels as wide as `Width` vectors the first ones.
+/// Multiplies with the first `Vectors` vectors of panels of columns that are `Width` vectors wide.
 template <class Op, int Rows, int Width, int Vectors>
 NARROW_KERNEL void multiply_panels(const left_panel& a, const factor_of_lane<typename Op::lane>* b,
                                    index packs, const typename Op::lane* start, typename Op::lane* tile,

@@ -37,8 +37,8 @@ struct product_plan {
   bool transposed = false;                   // B^T A^T is computed; what follows is of that product
   bool wide_sums = false;                    // the kernel adds in 64 bits, or in 128 those of wide_panels
   int a_limbs = 1, b_limbs = 1;              // parts of each integer, which are multiplied one by one
-  index depth_block = 0;                     // terms of a sum after which its lane is emptied, if there are more
-  const void* kernel = nullptr;              // of panels
+  index depth_block = 0;         // terms of a sum after which its lane is emptied, if there are more
+  const void* kernel = nullptr;  // of panels
   const char* instruction = "";
   work_shape work = {};  // which says how threads share the result, in whole tiles
 
@@ -187,8 +187,8 @@ template <packed_type P, class A> struct gemv_traits {
   static constexpr bool integers = std::integral<lane_of<P>>;
   static constexpr bool fits_bf16 = !integers && narrowest<A>() == packed_type::bf16;
   /// An element of a decoded matrix, and of the vector.
-  using decoded = std::conditional_t<integers || fits_bf16,
-                                     element_of<fits_bf16 ? packed_type::bf16 : P>, float>;
+  using decoded =
+      std::conditional_t<integers || fits_bf16, element_of<fits_bf16 ? packed_type::bf16 : P>, float>;
   using factor = std::conditional_t<integers, decoded, float>;
   /// Whether the kernels take elements as they are in the matrix.
   static constexpr bool in_place = integers ? sizeof(A) == sizeof(decoded)
@@ -298,17 +298,17 @@ template <packed_type First, class Try> product_plan plan_as(packed_type max_typ
   return result;
 }
 
+/// An inner product, which has its own order of additions in plain C++, too.
 template <class Accumulation, class A, class B>
 product_plan plan_dot(kernel_set t, magnitudes largest, packed_type max_type = packed_type::int8) {
-  return plan_as<best_type<typename Accumulation::sum, A, B>()>(
-      max_type, [&]<packed_type P>(product_plan& plan) {
-        if (!dot_kernels<P, A, B>(t)) return false;
-        plan.how = algorithm::dot;
-        if (P == packed_type::int16 && largest.a * largest.b > int16_dot_kernels::max_narrow) plan.b_limbs = 2;
-        if (P == packed_type::bf16 && (coded_as_bf16<A> || coded_as_bf16<B>))
-          plan.fallback = packed_type::fp32;
-        return true;
-      });
+  constexpr packed_type best = best_type<typename Accumulation::sum, A, B>();
+  product_plan result = plan_as<best>(max_type, [&]<packed_type P>(product_plan& plan) {
+    if (P == packed_type::int16 && largest.a * largest.b > int16_dot_kernels::max_narrow) plan.b_limbs = 2;
+    if (P == packed_type::bf16 && (coded_as_bf16<A> || coded_as_bf16<B>)) plan.fallback = wider_type(P);
+    return static_cast<bool>(dot_kernels<P, A, B>(t));
+  });
+  result.how = algorithm::dot;
+  return result;
 }
 
 /// How A B is computed, of which the elements are not read. Where the factors turn out to have numbers that
@@ -325,9 +325,8 @@ product_plan plan_product(kernel_set t, const matrix_view<const A>& a, const mat
   if (a.rows == 1 || b.cols == 1) {
     const auto matrix_times_vector = [&]<class M, class X>(const matrix_view<const M>& m, const X*,
                                                            magnitudes of) {
-      return plan_as<best_type<sum, M, X>()>(max_type, [&]<packed_type P>(product_plan& next) {
-        return plan_gemv<P>(t, m, of, next);
-      });
+      return plan_as<best_type<sum, M, X>()>(
+          max_type, [&]<packed_type P>(product_plan& next) { return plan_gemv<P>(t, m, of, next); });
     };
     if (b.cols == 1) {
       plan = matrix_times_vector(a, b.data, largest);

@@ -19,12 +19,12 @@ NARROW_STRICT_BEGIN
 
 namespace narrow::inline NARROW_ABI::kernel::portable {
 
-/// alpha sum + beta c, where `zero` is the sign of an exact zero sum. It is exact as long as alpha times the sum fits 126 bits, which leaves room for the addition: always for alpha =
-/// +-2^n. For other factors all but the sum's first 73 bits may be rounded to odd.
-inline detail::unpacked<detail::uint128> exact_axpby(detail::unpacked<detail::uint128> sum,
-                                                           double alpha, double beta,
-                                                           const detail::unpacked<detail::uint128>& c,
-                                                           sign zero) {
+/// alpha sum + beta c, where `zero` is the sign of an exact zero sum. It is exact as long as alpha times the
+/// sum fits 126 bits, which leaves room for the addition: always for alpha = +-2^n. For other factors all but
+/// the sum's first 73 bits may be rounded to odd.
+inline detail::unpacked<detail::uint128> exact_axpby(detail::unpacked<detail::uint128> sum, double alpha,
+                                                     double beta, const detail::unpacked<detail::uint128>& c,
+                                                     sign zero) {
   using word = detail::uint128;
   using detail::widened;
   if (alpha != 1) {
@@ -49,7 +49,7 @@ inline detail::unpacked<detail::uint128> exact_axpby(detail::unpacked<detail::ui
 /// c = alpha sum + beta c for an exact sum, rounded once to the type of c; c is not read where beta is 0.
 template <class C, class Round>
 void store_exact_axpby(const detail::unpacked<detail::uint128>& sum, double alpha, double beta, C& c,
-                  const Round& round) {
+                       const Round& round) {
   using detail::unpack;
   detail::unpacked<detail::uint128> old;
   if (beta != 0) old = detail::widened<detail::uint128>(unpack(c));
@@ -60,8 +60,8 @@ void store_exact_axpby(const detail::unpacked<detail::uint128>& sum, double alph
     c = detail::nearest<C>(value);
 }
 
-/// c = alpha sum + beta c for any sum of products; a floating-point one is added up in its own type, or C's if
-/// that is wider.
+/// c = alpha sum + beta c for any sum of products; a floating-point one is added up in its own type, or C's
+/// if that is wider.
 template <class Accumulation, class C, class Round>
 void store_axpby(const typename Accumulation::sum& sum, double alpha, double beta, C& c, const Round& round) {
   if constexpr (std::floating_point<typename Accumulation::sum>) {
@@ -168,7 +168,7 @@ template <class Sum, class Lane, class Term> Sum lanewise_sum(index n, index saf
 
 /// sum over i of a[i stride_a] b[i stride_b].
 template <class Accumulation, class A, class B>
-NARROW_KERNEL typename Accumulation::sum dot(const A* a, index stride_a, const B* b, index stride_b, index n) {
+typename Accumulation::sum dot(const A* a, index stride_a, const B* b, index stride_b, index n) {
   using lane = typename Accumulation::lane;
   return lanewise_sum<typename Accumulation::sum, lane>(n, Accumulation::safe_terms, [=](index i) {
     return detail::uncontracted(

@@ -42,8 +42,8 @@ template <class Lane> struct panel_kernel {
   /// What a thread does before the first of its products and after the last one.
   void (*begin)() = nullptr, (*end)() = nullptr;
 
-  /// A kernel that takes int16 in two bytes has these, which change a row of a, and a panel of b, such that of
-  /// every `multiple` packs the words of upper bytes come first, then those of lower ones.
+  /// A kernel that takes int16 in two bytes has these, which change a row of a, and a panel of b, such that
+  /// of every `multiple` packs the words of upper bytes come first, then those of lower ones.
   void (*split_row)(word* row, index packs) = nullptr;
   void (*split_panel)(word* panel, index packs) = nullptr;
   /// Sums of products of any int16 in 64 bits, of at most `max_wide_packs` packs.
@@ -57,8 +57,8 @@ template <class Lane> struct panel_kernel {
 
   constexpr explicit operator bool() const { return all != nullptr; }
   constexpr bool takes_bytes() const { return split_row != nullptr; }
-  /// The kernel for a left factor of n rows: the lower one where it computes less that is no row. It reads the
-  /// panels of b more often, which is dear where they do not stay in the first-level cache.
+  /// The kernel for a left factor of n rows: the lower one where it computes less that is no row. It reads
+  /// the panels of b more often, which is dear where they do not stay in the first-level cache.
   const panel_kernel& for_rows(index n, index packs) const {
     if (lower == nullptr) return *this;
     const auto computed = [n](const panel_kernel& k) { return (n + k.rows - 1) / k.rows * k.rows; };
@@ -183,7 +183,7 @@ template <class Sum> struct rounding_kernels {
 /// Products of integers of more than 16 bits, in lanes of double, which hold sums to 2^53 exactly.
 struct wide_kernels {
   panel_kernel<double> panels, line;  // the latter of one row
-  /// Integers as doubles: x, or one of the digits of x = 2^16 high + low, which are from -2^15 to 2^15. n is
+  /// Integers as doubles: x, or one of the limbs of x = 2^16 high + low, which are from -2^15 to 2^15. n is
   /// a multiple of 16.
   using widening = void (*)(const word* x, double* to, index n);
   widening whole = nullptr, high = nullptr, low = nullptr;
@@ -246,7 +246,7 @@ struct product_table {
 
   // Sums of a[i] b[i] over lines.
   float (*dot_fp32)(const void* a, const void* b, index n) = nullptr;
-  float (*dot_fp16)(const void* a, const void* b, index n) = nullptr;         // as dot_fp32 of decoded numbers
+  float (*dot_fp16)(const void* a, const void* b, index n) = nullptr;  // as dot_fp32 of decoded numbers
   std::int64_t (*dot_int8)(const void* a, const void* b, index n) = nullptr;  // n to 2^18
   bf16_dot_kernels dot_bf16 = {};
   int16_dot_kernels dot_int16 = {};

@@ -74,10 +74,10 @@ template <class Sum> class wide_product {
 
   /// The sums of A B, b by columns, handed to store(i, j, sums) in tiles.
   template <class Store> void run(const integer_lines& a, const integer_lines& b, const Store& store) const {
-    constexpr index max_depth = 1024,   // of a piece, in doubles
-        max_a = index{1} << 20,         // doubles
-        max_b = index{1} << 16,         // doubles, which the second-level cache holds
-        side = 256,                     // of a block of sums that several pieces of the depth are added to
+    constexpr index max_depth = 1024,  // of a piece, in doubles
+        max_a = index{1} << 20,        // doubles
+        max_b = index{1} << 16,        // doubles, which the second-level cache holds
+        side = 256,                    // of a block of sums that several pieces of the depth are added to
         padding = 16;
     const auto fitting = [&](index n, index size, index total) {
       return std::clamp(n / size * size, size, round_up(total, size));
@@ -119,7 +119,8 @@ template <class Sum> class wide_product {
   }
 
  private:
-  /// A piece of the depth of panels of both factors, and the steps to the upper limbs of the one that has them.
+  /// A piece of the depth of panels of both factors, and the steps to the upper limbs of the one that has
+  /// them.
   struct panels {
     const double *a, *b;
     index a_limb_step, b_limb_step;

@@ -22,13 +22,15 @@ template <class T> auto sum_kernel(kernel_set t) {
            : sizeof(T) == 2       ? &kernel_table::sum_int16
                                   : &kernel_table::sum_int32 > ();
   else
-    return t.get < narrowest<T>() == packed_type::bf16 ? &kernel_table::sum_bf16 : &kernel_table::sum_fp32 > ();
+    return t.get < narrowest<T>() == packed_type::bf16 ? &kernel_table::sum_bf16
+                                                       : &kernel_table::sum_fp32 > ();
 }
 
 /// sum over i of a[i stride], float or the exact sum of mantissas; as many terms in a piece for every stride,
 /// so that it is the same.
 template <class T> auto sum_of_line(const T* a, index stride, index n) {
-  if constexpr (!narrow_fixed<T> && narrowest<T>() != packed_type::bf16 && narrowest<T>() != packed_type::fp32) {
+  if constexpr (!narrow_fixed<T> && narrowest<T>() != packed_type::bf16 &&
+                narrowest<T>() != packed_type::fp32) {
     return portable::sum(a, stride, n);
   } else {
     using result = decltype(portable::sum(a, stride, n));

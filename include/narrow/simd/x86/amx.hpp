@@ -144,8 +144,7 @@ template <bool Half> struct tile_of_int16 {
   /// join(high, mixed, low, to) for each vector of sums of products of upper bytes, of upper and lower ones,
   /// and of lower ones.
   template <class Lane, class Join>
-  static void multiply(const left_panel& a, const word* b, index packs, Lane* tile, index stride,
-                       Join join) {
+  static void multiply(const left_panel& a, const word* b, index packs, Lane* tile, index stride, Join join) {
     alignas(64) std::int32_t high[size], mixed[size], low[size];
     sum<bytes::high_high>(a, b, packs, high);
     sum<bytes::high_low, bytes::low_high>(a, b, packs, mixed);
