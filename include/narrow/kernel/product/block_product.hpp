@@ -23,22 +23,26 @@ template <class A, class B> bool has_scale_of_each_term(const A& a, const B& b) 
 }
 
 /// How A B is computed where scales change along the summed dimension, but not with every term: in scaled
-/// pieces, if they have one length and there is a kernel.
+/// pieces of `length` terms, if that is the length of all of them and there is a kernel.
 template <class A, class B>
-product_plan plan_scaled_pieces(kernel_set t, const A& a, const B& b,
+product_plan plan_scaled_pieces(kernel_set t, const A& a, const B& b, index length,
                                 packed_type max_type = packed_type::int8) {
   using element = typename A::element_type;
   using other = typename B::element_type;
-  const index depth = a.cols(), length = depth == 0 ? 0 : constant_depth(a, b, 0);
-  if (length == depth) return {};
+  using sum = typename accumulation_of_blocks<A, B>::sum;
+  const index depth = a.cols();
+  product_plan plan;
   for (index first = length; first < depth; first += length)
-    if (constant_depth(a, b, first) != std::min(length, depth - first)) return {};
-  return plan_as<best_type<typename accumulation_of_blocks<A, B>::sum, element,
-                           other>()>(max_type, [&]<packed_type P>(product_plan& plan) {
-    if (fallback_codes<P, element>().count != 0 || fallback_codes<P, other>().count != 0)
-      plan.fallback = wider_type(P);
-    return plan_scaled_panels<P>(t, {a.rows(), b.cols(), 1, 1, depth}, {a.largest, b.largest}, length, plan);
+    if (constant_depth(a, b, first) != std::min(length, depth - first)) return plan;
+  plan_as<best_type<sum, element, other>()>(max_type, plan, [&]<packed_type P>() {
+    const work_shape w{a.rows(), b.cols(), 1, 1, depth};
+    if (!plan_scaled_panels<P>(t, w, {a.largest, b.largest}, length, plan)) return false;
+    plan.fallback = fallback_codes<P, element>().count != 0 || fallback_codes<P, other>().count != 0
+                        ? wider_type(P)
+                        : packed_type::none;
+    return true;
   });
+  return plan;
 }
 
 /// How A B is computed, or its first piece where pieces are multiplied one by one.
@@ -47,9 +51,10 @@ template <class A, class B> product_plan plan_blocks(kernel_set t, const A& a, c
     return plan_product<detail::accumulation_traits<float, float>>(
         t, matrix_view<const float>{nullptr, a.rows(), a.cols(), a.cols(), 1},
         matrix_view<const float>{nullptr, b.rows(), b.cols(), b.cols(), 1}, {});
-  const product_plan plan = plan_scaled_pieces(t, a, b);
-  if (plan.how == algorithm::scaled_panels || a.cols() == 0) return plan;
-  const index length = constant_depth(a, b, 0);
+  const index depth = a.cols(), length = depth == 0 ? 0 : constant_depth(a, b, 0);
+  if (length < depth)
+    if (const product_plan plan = plan_scaled_pieces(t, a, b, length); plan.how == algorithm::scaled_panels)
+      return plan;
   return plan_product<accumulation_of_blocks<A, B>>(t, a.elements.block(0, 0, a.rows(), length),
                                                     b.elements.block(0, 0, length, b.cols()),
                                                     {a.largest, b.largest});
@@ -67,16 +72,16 @@ template <class Accumulation> constexpr float unit_of_sums() {
 /// handed to store(i, j, values). False, and nothing was stored, if there is no plan for it, or a product of
 /// scales is no normal float.
 template <class A, class B, class Store>
-bool try_scaled_pieces(kernel_set t, const A& a, const B& b, const Store& store) {
+bool try_scaled_pieces(kernel_set t, const A& a, const B& b, index length, const Store& store) {
   using accumulation = accumulation_of_blocks<A, B>;
   constexpr packed_type best =
       best_type<typename accumulation::sum, typename A::element_type, typename B::element_type>();
-  product_plan plan = plan_scaled_pieces(t, a, b);
+  product_plan plan = plan_scaled_pieces(t, a, b, length);
   if (plan.how != algorithm::scaled_panels) return false;
   if (needs_fallback<best>(t, plan, a.elements, b.elements))
-    plan = plan_scaled_pieces(t, a, b, plan.fallback);
+    plan = plan_scaled_pieces(t, a, b, length, plan.fallback);
   if (plan.how != algorithm::scaled_panels) return false;
-  const index depth = a.cols(), length = plan.depth_block, count = (depth + length - 1) / length;
+  const index depth = a.cols(), count = (depth + length - 1) / length;
   std::vector<float> row_scales, col_scales;  // of one piece after the other
   row_scales.reserve(static_cast<std::size_t>(a.rows() * count));
   col_scales.reserve(static_cast<std::size_t>(b.cols() * count));
@@ -97,19 +102,20 @@ bool try_scaled_pieces(kernel_set t, const A& a, const B& b, const Store& store)
 }
 
 /// Products of pieces of the depth within which no scale changes, each exact sum scaled, and the scaled sums
-/// added in float; handed to store(i, j, values).
+/// added in float; handed to store(i, j, values). The first piece has `first_length` terms.
 template <class A, class B, class C, class Round, class Store>
-void multiply_pieces(kernel_set t, const A& a, const B& b, const epilogue<C, Round>& e, const Store& store) {
+void multiply_pieces(kernel_set t, const A& a, const B& b, index first_length, const epilogue<C, Round>& e,
+                     const Store& store) {
   using accumulation = accumulation_of_blocks<A, B>;
   const index rows = a.rows(), cols = b.cols(), depth = a.cols();
-  const bool is_one = depth > 0 && constant_depth(a, b, 0) == depth;
+  const bool is_one = depth > 0 && first_length == depth;
   std::vector<float> total;  // of the pieces so far, if there is more than one
   if (!is_one) total.assign(static_cast<std::size_t>(rows * cols), 0.0f);
   const matrix_view<float> sums_so_far{total.data(), rows, cols, cols, 1},
       direct = is_one ? e.direct() : matrix_view<float>{};
   line_scales row_scales(rows), col_scales(cols);
   for (index first = 0, length; first < depth; first += length) {
-    length = constant_depth(a, b, first);
+    length = first == 0 ? first_length : constant_depth(a, b, first);
     row_scales.read(a, first);
     col_scales.read(b.transposed(), first);
     const auto scale_and_store = [&](index i, index j, auto sums) {
@@ -157,7 +163,9 @@ void multiply_blocks(kernel_set t, const A& a, const B& b, const epilogue<C, Rou
   const auto store = [&](index i, index j, matrix_view<const float> values) {
     apply_epilogue<detail::float_sum>(t, values, e.block(i, j, values.rows, values.cols));
   };
-  if (!try_scaled_pieces(t, a, b, store)) multiply_pieces(t, a, b, e, store);
+  const index depth = a.cols(), length = depth == 0 ? 0 : constant_depth(a, b, 0);
+  if (length == depth || !try_scaled_pieces(t, a, b, length, store))
+    multiply_pieces(t, a, b, length, e, store);
 }
 
 }  // namespace narrow::inline NARROW_ABI::kernel

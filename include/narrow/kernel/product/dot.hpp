@@ -98,8 +98,11 @@ typename Accumulation::sum dot_of_lines(kernel_set t, const product_plan& plan, 
     });
   };
   if (run(plan)) return result;
-  if (plan.fallback != packed_type::none && run(plan_dot<Accumulation, A, B>(t, {}, plan.fallback)))
-    return result;
+  if (plan.fallback != packed_type::none) {
+    product_plan next;
+    plan_dot<Accumulation, A, B>(t, {}, plan.fallback, next);
+    if (run(next)) return result;
+  }
   return portable::dot<Accumulation>(a, stride_a, b, stride_b, n);
 }
 
@@ -111,7 +114,8 @@ auto dot_of_matrices(kernel_set t, matrix_view<const A> a, matrix_view<const B> 
     a = a.transposed();
     b = b.transposed();
   }
-  const product_plan plan = plan_dot<accumulation, A, B>(t, largest_elements<A, B>());
+  product_plan plan;
+  plan_dot<accumulation, A, B>(t, largest_elements<A, B>(), packed_type::int8, plan);
   typename accumulation::sum total = 0;
   for (index j = 0; j < a.cols; ++j)
     total +=

@@ -243,8 +243,8 @@ inline constexpr bool are_wide =
 /// limbs, or a if that is a vector: twice the work.
 template <class A, class B>
 bool plan_wide(kernel_set t, work_shape w, magnitudes largest, product_plan& plan) {
-  plan.transposed = w.cols == 1;  // the matrix is the right factor: it is packed to be read once
-  if (plan.transposed) {
+  const bool transposed = w.cols == 1;  // the matrix is the right factor: it is packed to be read once
+  if (transposed) {
     if (sizeof(A) != sizeof(B)) return false;  // plain lanes hold more of such products
     w = {w.cols, w.rows, 1, 1, w.depth};
     largest = {largest.b, largest.a};
@@ -253,20 +253,22 @@ bool plan_wide(kernel_set t, work_shape w, magnitudes largest, product_plan& pla
   const auto safe = [&](std::int64_t a, std::int64_t b) {
     return exact / std::max<std::int64_t>(a, 1) / std::max<std::int64_t>(b, 1);
   };
-  plan.depth_block = safe(largest.a, largest.b);
-  if (plan.depth_block < min_terms) {
-    (w.rows == 1 ? plan.a_limbs : plan.b_limbs) = 2;
-    plan.depth_block = w.rows == 1 ? safe(max_wide_limb, largest.b) : safe(largest.a, max_wide_limb);
-  }
+  const bool whole = safe(largest.a, largest.b) >= min_terms;
   const wide_kernels& kernels = t.get<&kernel_table::wide>();
   constexpr index min_products = 1024, min_sums = 48;  // of small results most of a tile would be for nothing
   if (!kernels || !t.get<&kernel_table::packing>() || w.depth == 0 ||
-      w.rows * w.cols < min_sums * plan.a_limbs * plan.b_limbs || w.rows * w.cols < min_products / w.depth)
+      w.rows * w.cols < min_sums * (whole ? 1 : 2) || w.rows * w.cols < min_products / w.depth)
     return false;
   constexpr std::int64_t room = std::numeric_limits<std::int64_t>::max();
   plan.wide_sums = std::max<std::int64_t>(largest.a * largest.b, 1) > room / w.depth;
+  plan.transposed = transposed;
   plan.how = algorithm::wide_panels;
   plan.set_panels(w.rows == 1 ? kernels.line : kernels.panels, w.rows, w.cols, w.depth);
+  if (!whole) {
+    (w.rows == 1 ? plan.a_limbs : plan.b_limbs) = 2;
+    (w.rows == 1 ? largest.a : largest.b) = max_wide_limb;
+  }
+  plan.depth_block = safe(largest.a, largest.b);
   return true;
 }
 
@@ -284,31 +286,28 @@ template <packed_type P, class A, class B> const auto& dot_kernels(kernel_set t)
     return t.get<&kernel_table::dot_fp32>();
 }
 
-/// The plan that try_type.operator()<P>(plan) makes for the first packed type for which it returns true, of
-/// First and the wider ones, but for those narrower than `max_type`; else that of plain C++.
-template <packed_type First, class Try> product_plan plan_as(packed_type max_type, const Try& try_type) {
-  product_plan result;
-  with_packed_type<First>([&]<packed_type P>() {
-    product_plan plan;
-    if (P > max_type || !try_type.template operator()<P>(plan)) return false;
+/// Plans for the first packed type P for which try_type.operator()<P>() makes the plan and returns true, of
+/// First and the wider ones, but for those narrower than `max_type`. False if there is none. The plan is made
+/// in its place: a copy of what was just written takes longer than to make it.
+template <packed_type First, class Try>
+bool plan_as(packed_type max_type, product_plan& plan, const Try& try_type) {
+  return with_packed_type<First>([&]<packed_type P>() {
+    if (P > max_type || !try_type.template operator()<P>()) return false;
     plan.packed = P;
-    result = plan;
     return true;
   });
-  return result;
 }
 
 /// An inner product, which has its own order of additions in plain C++, too.
 template <class Accumulation, class A, class B>
-product_plan plan_dot(kernel_set t, magnitudes largest, packed_type max_type = packed_type::int8) {
-  constexpr packed_type best = best_type<typename Accumulation::sum, A, B>();
-  product_plan result = plan_as<best>(max_type, [&]<packed_type P>(product_plan& plan) {
+void plan_dot(kernel_set t, magnitudes largest, packed_type max_type, product_plan& plan) {
+  plan.how = algorithm::dot;
+  plan_as<best_type<typename Accumulation::sum, A, B>()>(max_type, plan, [&]<packed_type P>() {
+    if (!dot_kernels<P, A, B>(t)) return false;
     if (P == packed_type::int16 && largest.a * largest.b > int16_dot_kernels::max_narrow) plan.b_limbs = 2;
     if (P == packed_type::bf16 && (coded_as_bf16<A> || coded_as_bf16<B>)) plan.fallback = wider_type(P);
-    return static_cast<bool>(dot_kernels<P, A, B>(t));
+    return true;
   });
-  result.how = algorithm::dot;
-  return result;
 }
 
 /// How A B is computed, of which the elements are not read. Where the factors turn out to have numbers that
@@ -317,33 +316,33 @@ template <class Accumulation, class A, class B>
 product_plan plan_product(kernel_set t, const matrix_view<const A>& a, const matrix_view<const B>& b,
                           magnitudes largest, packed_type max_type = packed_type::int8) {
   using sum = typename Accumulation::sum;
-  const work_shape w{a.rows, b.cols, 1, 1, a.cols};
   constexpr index min_products = std::floating_point<sum> ? 512 : 200;
+  const work_shape w{a.rows, b.cols, 1, 1, a.cols};
   product_plan plan;
-  if (a.rows == 1 && b.cols == 1) return plan_dot<Accumulation, A, B>(t, largest, max_type);
+  bool made = false;
+  if (a.rows == 1 && b.cols == 1) {
+    plan_dot<Accumulation, A, B>(t, largest, max_type, plan);
+    return plan;
+  }
   if (a.cols == 0) return plan;
-  if (a.rows == 1 || b.cols == 1) {
-    const auto matrix_times_vector = [&]<class M, class X>(const matrix_view<const M>& m, const X*,
-                                                           magnitudes of) {
-      return plan_as<best_type<sum, M, X>()>(
-          max_type, [&]<packed_type P>(product_plan& next) { return plan_gemv<P>(t, m, of, next); });
-    };
-    if (b.cols == 1) {
-      plan = matrix_times_vector(a, b.data, largest);
-    } else {
-      plan = matrix_times_vector(b.transposed(), a.data, {largest.b, largest.a});
-      plan.transposed = plan.how != algorithm::portable;
-    }
+  if (b.cols == 1) {
+    made = plan_as<best_type<sum, A, B>()>(
+        max_type, plan, [&]<packed_type P>() { return plan_gemv<P>(t, a, largest, plan); });
+  } else if (a.rows == 1) {
+    made = plan_as<best_type<sum, B, A>()>(max_type, plan, [&]<packed_type P>() {
+      return plan_gemv<P>(t, b.transposed(), {largest.b, largest.a}, plan);
+    });
+    plan.transposed = made;
   } else if (a.rows * b.cols >= min_products / a.cols) {
-    constexpr bool flushes = coded_as_bf16<A> || coded_as_bf16<B>;
-    plan = plan_as<best_panel_type<sum, A, B>()>(max_type, [&]<packed_type P>(product_plan& next) {
-      if (P == packed_type::two_bf16 || (P == packed_type::bf16 && flushes)) next.fallback = wider_type(P);
-      return plan_panels<P>(t, w, largest, next);
+    made = plan_as<best_panel_type<sum, A, B>()>(max_type, plan, [&]<packed_type P>() {
+      if (!plan_panels<P>(t, w, largest, plan)) return false;
+      if (P == packed_type::two_bf16 || (P == packed_type::bf16 && (coded_as_bf16<A> || coded_as_bf16<B>)))
+        plan.fallback = wider_type(P);
+      return true;
     });
   }
   if constexpr (are_wide<Accumulation, A, B>)
-    if (product_plan wide; plan.how == algorithm::portable && plan_wide<A, B>(t, w, largest, wide))
-      return wide;
+    if (!made) plan_wide<A, B>(t, w, largest, plan);
   return plan;
 }
 
