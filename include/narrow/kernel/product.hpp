@@ -44,7 +44,7 @@ template <class A, class B> product_plan plan_of(matrix_view<A> a, matrix_view<B
 template <class A, class B> auto dot(const A* a, index stride_a, const B* b, index stride_b, index n) {
   using accumulation = detail::accumulation_traits<A, B>;
   return enter([&](kernel_set t) {
-    product_plan plan;
+    packing_plan plan;
     plan_dot<accumulation, A, B>(t, largest_elements<A, B>(), packed_type::int8, plan);
     return typename accumulation::result(dot_of_lines<accumulation>(t, plan, a, stride_a, b, stride_b, n));
   });

@@ -154,12 +154,12 @@ void multiply_pieces(kernel_set t, const A& a, const B& b, index first_length, c
 /// dequantised matrices are multiplied in float.
 template <class A, class B, class C, class Round>
 void multiply_blocks(kernel_set t, const A& a, const B& b, const epilogue<C, Round>& e) {
-  if (e.lies_down()) return multiply_blocks(t, b.transposed(), a.transposed(), e.transposed());
   if (has_scale_of_each_term(a, b)) {
     const std::vector<float> left = dequantized(a), right = dequantized(b);
     return multiply(t, matrix_view<const float>{left.data(), a.rows(), a.cols(), a.cols(), 1},
                     matrix_view<const float>{right.data(), b.rows(), b.cols(), b.cols(), 1}, e);
   }
+  if (e.lies_down()) return multiply_blocks(t, b.transposed(), a.transposed(), e.transposed());
   const auto store = [&](index i, index j, matrix_view<const float> values) {
     apply_epilogue<detail::float_sum>(t, values, e.block(i, j, values.rows, values.cols));
   };

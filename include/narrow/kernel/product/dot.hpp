@@ -61,7 +61,7 @@ Sum dot_of_pieces(kernel_set t, const Kernel& kernel, const A* a, index stride_a
 /// sum over i of a[i stride_a] b[i stride_b] by the kernels for P. False if numbers took part that these take
 /// for others.
 template <packed_type P, class Sum, class A, class B>
-bool run_dot(kernel_set t, const product_plan& plan, const A* a, index stride_a, const B* b, index stride_b,
+bool run_dot(kernel_set t, const packing_plan& plan, const A* a, index stride_a, const B* b, index stride_b,
              index n, Sum& result) {
   using element = std::conditional_t<P == packed_type::fp32 && coded_as_fp16<A> && coded_as_fp16<B>,
                                      fp16_code, element_of<P>>;
@@ -88,18 +88,18 @@ bool run_dot(kernel_set t, const product_plan& plan, const A* a, index stride_a,
 
 /// sum over i of a[i stride_a] b[i stride_b], as the plan says, or as the one for its fallback does.
 template <class Accumulation, class A, class B>
-typename Accumulation::sum dot_of_lines(kernel_set t, const product_plan& plan, const A* a, index stride_a,
+typename Accumulation::sum dot_of_lines(kernel_set t, const packing_plan& plan, const A* a, index stride_a,
                                         const B* b, index stride_b, index n) {
   using sum = typename Accumulation::sum;
   sum result = 0;
-  const auto run = [&](const product_plan& p) {
+  const auto run = [&](const packing_plan& p) {
     return with_packed_type<best_type<sum, A, B>()>([&]<packed_type P>() {
       return p.packed == P && run_dot<P>(t, p, a, stride_a, b, stride_b, n, result);
     });
   };
   if (run(plan)) return result;
   if (plan.fallback != packed_type::none) {
-    product_plan next;
+    packing_plan next;
     plan_dot<Accumulation, A, B>(t, {}, plan.fallback, next);
     if (run(next)) return result;
   }
@@ -114,7 +114,7 @@ auto dot_of_matrices(kernel_set t, matrix_view<const A> a, matrix_view<const B> 
     a = a.transposed();
     b = b.transposed();
   }
-  product_plan plan;
+  packing_plan plan;
   plan_dot<accumulation, A, B>(t, largest_elements<A, B>(), packed_type::int8, plan);
   typename accumulation::sum total = 0;
   for (index j = 0; j < a.cols; ++j)

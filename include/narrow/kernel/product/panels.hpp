@@ -66,8 +66,7 @@ void for_tiles(kernel_set t, const product_plan& plan, matrix_view<const A> a, m
                Visitor&& visit) {
   const auto& kernel = plan.panels<lane_of<P>>();
   const thread_section section(kernel);
-  const index rows = kernel.rows, cols = kernel.cols, packs = packs_for<P>(kernel, a.cols),
-              depth_of_b = packs * right_words<P>,
+  const index rows = kernel.rows, cols = kernel.cols, packs = plan.packs, depth_of_b = packs * right_words<P>,
               max_width = max_panel_rows * max_panel_cols / (rows * cols) * cols;
   const auto fitting = [&](index words, index lines, index size, index total) {
     const index all = round_up(total, size), line = depth_of_b * lines;
@@ -182,7 +181,7 @@ template <packed_type P, class Store> class whole_sums {
   kernel_set t_;
   const product_plan& plan_;
   const panel_kernel<lane>& kernel_ = plan_.panels<lane>();
-  index packs_ = packs_for<P>(kernel_, plan_.work.depth), safe_packs_ = plan_.depth_block / k_pack<P>;
+  index packs_ = plan_.packs, safe_packs_ = plan_.depth_block / k_pack<P>;
   matrix_view<float> direct_;
   const Store& store_;
   bool at_once_ = plan_.b_limbs == 1 && safe_packs_ == packs_ && !plan_.wide_sums;
@@ -206,7 +205,7 @@ template <packed_type P, class Store> class scaled_pieces {
                 const Store& store)
       : t_(t),
         kernel_(plan.panels<lane>()),
-        packs_(packs_for<P>(kernel_, plan.work.depth)),
+        packs_(plan.packs),
         piece_packs_(plan.depth_block / k_pack<P>),
         rows_(rows),
         cols_(cols),

@@ -30,14 +30,19 @@ enum class algorithm {
   wide_panels     // panels of integers of more than 16 bits, in lanes of double
 };
 
-struct product_plan {
-  algorithm how = algorithm::portable;
-  packed_type packed = packed_type::none;    // what both factors are multiplied as
+/// What the elements of both factors are multiplied as.
+struct packing_plan {
+  packed_type packed = packed_type::none;
   packed_type fallback = packed_type::none;  // what instead where a number is found that `packed` has not
-  bool transposed = false;                   // B^T A^T is computed; what follows is of that product
-  bool wide_sums = false;                    // the kernel adds in 64 bits, or in 128 those of wide_panels
   int a_limbs = 1, b_limbs = 1;              // parts of each integer, which are multiplied one by one
+};
+
+struct product_plan : packing_plan {
+  algorithm how = algorithm::portable;
+  bool transposed = false;       // B^T A^T is computed; the other members are of that product
+  bool wide_sums = false;        // the kernel adds in 64 bits, or in 128 those of wide_panels
   index depth_block = 0;         // terms of a sum after which its lane is emptied, if there are more
+  index packs = 0;               // k-packs of the depth, as the kernel of panels takes them
   const void* kernel = nullptr;  // of panels
   const char* instruction = "";
   work_shape work = {};  // which says how threads share the result, in whole tiles
@@ -150,6 +155,7 @@ bool plan_panels(kernel_set t, const work_shape& w, magnitudes largest, product_
   plan.b_limbs = lanes.b_limbs;
   plan.wide_sums = lanes.wide_sums;
   plan.depth_block = lanes.safe_packs * k_pack<P>;
+  plan.packs = packs;
   plan.set_panels(kernel, w.rows, w.cols, w.depth);
   plan.instruction = best.instruction;
   return true;
@@ -178,6 +184,7 @@ bool plan_scaled_panels(kernel_set t, const work_shape& w, magnitudes largest, i
   if (lanes.b_limbs > 1 || lanes.safe_packs < packs) return false;
   plan.how = algorithm::scaled_panels;
   plan.depth_block = length;
+  plan.packs = packs_for<P>(kernel, w.depth);
   plan.set_panels(kernel, w.rows, w.cols, w.depth);
   return true;
 }
@@ -290,7 +297,7 @@ template <packed_type P, class A, class B> const auto& dot_kernels(kernel_set t)
 /// First and the wider ones, but for those narrower than `max_type`. False if there is none. The plan is made
 /// in its place: a copy of what was just written takes longer than to make it.
 template <packed_type First, class Try>
-bool plan_as(packed_type max_type, product_plan& plan, const Try& try_type) {
+bool plan_as(packed_type max_type, packing_plan& plan, const Try& try_type) {
   return with_packed_type<First>([&]<packed_type P>() {
     if (P > max_type || !try_type.template operator()<P>()) return false;
     plan.packed = P;
@@ -300,8 +307,7 @@ bool plan_as(packed_type max_type, product_plan& plan, const Try& try_type) {
 
 /// An inner product, which has its own order of additions in plain C++, too.
 template <class Accumulation, class A, class B>
-void plan_dot(kernel_set t, magnitudes largest, packed_type max_type, product_plan& plan) {
-  plan.how = algorithm::dot;
+void plan_dot(kernel_set t, magnitudes largest, packed_type max_type, packing_plan& plan) {
   plan_as<best_type<typename Accumulation::sum, A, B>()>(max_type, plan, [&]<packed_type P>() {
     if (!dot_kernels<P, A, B>(t)) return false;
     if (P == packed_type::int16 && largest.a * largest.b > int16_dot_kernels::max_narrow) plan.b_limbs = 2;
@@ -321,6 +327,7 @@ product_plan plan_product(kernel_set t, const matrix_view<const A>& a, const mat
   product_plan plan;
   bool made = false;
   if (a.rows == 1 && b.cols == 1) {
+    plan.how = algorithm::dot;
     plan_dot<Accumulation, A, B>(t, largest, max_type, plan);
     return plan;
   }
