@@ -14,7 +14,7 @@ using accumulation_of_blocks =
 
 /// Over how many terms from `first` on no element of A or B changes its scale.
 template <class A, class B> index constant_depth(const A& a, const B& b, index first) {
-  return std::min(a.constant_cols(first), b.transposed().constant_cols(first));
+  return std::min(a.constant_cols(first), b.constant_rows(first));
 }
 
 /// Whether scales change with every term.

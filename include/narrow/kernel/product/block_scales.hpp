@@ -63,7 +63,7 @@ class line_scales {
   template <class E, class S> void read(const block_view<E, S>& m, index j, float unit = 1) {
     are_positive_ = true;
     for (index i = 0, n; i < m.rows(); i += n) {
-      n = std::min(m.rows() - i, m.tile_rows - (m.first_row + i) % m.tile_rows);
+      n = m.constant_rows(i);
       const float scale = static_cast<float>(m.scale(i, j)) * unit;
       std::fill_n(scales_.data() + i, n, scale);
       smallest_ = i > 0 && smallest_ <= scale ? smallest_ : scale;

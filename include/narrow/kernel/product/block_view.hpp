@@ -41,9 +41,12 @@ template <class Element, class Scale> struct block_view {
             largest};
   }
 
-  /// Columns from j on over which no element changes its scale.
+  /// Columns from j on, and rows from i on, over which no element changes its scale.
   constexpr std::ptrdiff_t constant_cols(std::ptrdiff_t j) const {
     return std::min(cols() - j, tile_cols - (first_col + j) % tile_cols);
+  }
+  constexpr std::ptrdiff_t constant_rows(std::ptrdiff_t i) const {
+    return std::min(rows() - i, tile_rows - (first_row + i) % tile_rows);
   }
 };
 
