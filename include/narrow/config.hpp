@@ -1,4 +1,16 @@
-// Every test of the compiler or the platform, and every macro of the library.
+// What depends on the compiler, and the list of macros.
+//
+// These are defined after an inclusion; all others that a header defines it undefines.
+//
+//   version.hpp              NARROW_VERSION_MAJOR NARROW_VERSION_MINOR NARROW_VERSION_PATCH
+//   config.hpp               NARROW_ABI NARROW_JOINED NARROW_JOINED_ NARROW_ADDRESS_SANITIZER
+//   runtime/environment.hpp  NARROW_STRICT_BEGIN NARROW_STRICT_END NARROW_QUIETLY NARROW_KERNEL
+//                            NARROW_COMPARES_NANS
+//   simd/region.hpp          NARROW_TARGET_BEGIN NARROW_TARGET_END NARROW_FEATURES NARROW_PRAGMA
+//                            NARROW_TEXT_PRAGMA NARROW_UNROLL NARROW_VECTOR_OPERAND
+//   simd/kernel_table.hpp    NARROW_OFFER
+//
+// A program may define NARROW_COMPILED_KERNELS, see compiled_kernels.hpp.
 #pragma once
 
 #if __cplusplus < 202002L
@@ -51,6 +63,6 @@ using int_at_least =
 }  // namespace narrow::inline NARROW_ABI::detail
 
 namespace narrow::inline NARROW_ABI::kernel {
-/// Of elements, rows and columns, and the differences between them.
+/// A number of elements, rows or columns, or a difference of two.
 using index = std::ptrdiff_t;
 }  // namespace narrow::inline NARROW_ABI::kernel

@@ -16,13 +16,13 @@ namespace narrow::inline NARROW_ABI {
 /// 1024, std::logic_error if a part of `parallel_for` calls it, std::system_error if there are no more
 /// threads to be had, and then it is 1. Cost: starts n - 1 threads, which sleep between products.
 inline void set_num_threads(int n) {
-  constexpr int most = 1024;
+  constexpr int max_threads = 1024;
   if (kernel::part_of_loop::is_running())
     detail::fail<std::logic_error>("narrow::set_num_threads: n = " + std::to_string(n) +
                                    " must not be set by a part of narrow::parallel_for");
-  if (n < 1 || n > most)
+  if (n < 1 || n > max_threads)
     detail::fail<std::invalid_argument>("narrow::set_num_threads: n = " + std::to_string(n) +
-                                        " must be from 1 to " + std::to_string(most));
+                                        " must be from 1 to " + std::to_string(max_threads));
   kernel::thread_pool::resize(n);
 }
 inline int num_threads() { return kernel::thread_pool::instance().size(); }

@@ -153,7 +153,7 @@ TEST_CASE("shares are all lines, each once, in multiples, one for each thread wh
         for (const place elements : {0, 1, 131072}) {
           std::vector<std::atomic<int>> seen(static_cast<std::size_t>(lines));
           std::atomic<int> shares = 0, uneven = 0;
-          kernel::in_shares(lines, together, elements, [&](place first, place count) {
+          kernel::parallel_for_lines(lines, together, elements, [&](place first, place count) {
             ++shares;
             uneven += first % together != 0 || (count % together != 0 && first + count != lines) ? 1 : 0;
             for (place i = first; i < first + count; ++i) ++seen[static_cast<std::size_t>(i)];

@@ -6,6 +6,7 @@
 
 #include "../errors.hpp"
 #include "../format/limits.hpp"
+#include "../kernel/convert.hpp"
 #include "../kernel/product.hpp"
 #include "../kernel/quantize.hpp"
 #include "../kernel/reduce.hpp"

@@ -7,6 +7,8 @@
 
 NARROW_STRICT_BEGIN
 
+NARROW_STRICT_BEGIN
+
 namespace narrow::inline NARROW_ABI::kernel {
 
 /// The row-major indices of a matrix.

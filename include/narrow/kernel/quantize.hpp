@@ -4,6 +4,8 @@
 #include "quantize/blocks.hpp"
 #include "quantize/wide_elements.hpp"
 
+NARROW_STRICT_BEGIN
+
 namespace narrow::inline NARROW_ABI::kernel {
 
 /// Adds the magnitudes of all elements of x to the statistic; returns how many are not finite.
@@ -67,3 +69,5 @@ bool try_dequantize_blocks(matrix_view<const Element> q, const block_scales& sca
 }
 
 }  // namespace narrow::inline NARROW_ABI::kernel
+
+NARROW_STRICT_END

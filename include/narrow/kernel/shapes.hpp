@@ -4,12 +4,18 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../round/layout.hpp"
 #include "../round/random.hpp"
 
 namespace narrow::inline NARROW_ABI::kernel {
 
 /// Four bytes: one float, two bf16 or int16, four int8; neighbours along the summed dimension of a product.
 using word = std::uint32_t;
+
+/// A float's magnitude in its bits, and the least one, infinity's, that is no finite number's: a NaN's are
+/// greater.
+inline constexpr std::uint32_t magnitude_mask = detail::binary32::magnitude_mask;
+inline constexpr std::int32_t nonfinite_bits = detail::binary32::infinity;
 
 /// Half of a first-level cache.
 inline constexpr index near_bytes = 16384;

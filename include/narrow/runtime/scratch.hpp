@@ -21,7 +21,7 @@ inline constexpr std::align_val_t cache_line{64};
 /// which may take as long as a product.
 class memory_of_thread {
  public:
-  static constexpr std::size_t most_kept = std::size_t{1} << 23;
+  static constexpr std::size_t max_kept_bytes = std::size_t{1} << 23;
 
   /// At least so many bytes.
   static memory_block take(std::size_t bytes) {
@@ -38,7 +38,7 @@ class memory_of_thread {
       memory_block& least = *std::ranges::min_element(own->kept_, {}, &memory_block::bytes);
       std::size_t all = m.bytes - least.bytes;
       for (const memory_block& other : own->kept_) all += other.bytes;
-      if (m.bytes > least.bytes && all <= most_kept) std::swap(least, m);
+      if (m.bytes > least.bytes && all <= max_kept_bytes) std::swap(least, m);
     }
     ::operator delete(m.data, cache_line);
   }

@@ -242,8 +242,8 @@ class partition {
   index tiles_down_, tiles_across_, down_ = 1, across_ = 1;
 };
 
-/// use(i, j, height, width) for the parts of a result, by all threads.
-template <class Use> void in_parts(const work_shape& w, const Use& use) {
+/// use(i, j, height, width) for parts of a result in whole tiles, on all threads.
+template <class Use> void parallel_for_tiles(const work_shape& w, const Use& use) {
   const partition parts(w);
   if (parts.count() == 1) return use(0, 0, w.rows, w.cols);
   thread_pool::instance().run(parts.count(), [&](index k) {
@@ -252,12 +252,18 @@ template <class Use> void in_parts(const work_shape& w, const Use& use) {
   });
 }
 
-/// use(first, count) for parts of `lines` lines of so many elements, by all threads. But for the last one
-/// they are multiples of `together` lines.
-template <class Use> void in_shares(index lines, index together, index elements, const Use& use) {
+/// use(first, count) for parts of `lines` lines of so many elements, on all threads. The parts, but for the
+/// last one, are multiples of `together` lines.
+template <class Use> void parallel_for_lines(index lines, index together, index elements, const Use& use) {
   constexpr index cost = 8;  // of an element, in multiplications
-  in_parts({lines, 1, together, 1, cost * std::max<index>(elements, 1)},
-           [&](index first, index, index count, index) { use(first, count); });
+  parallel_for_tiles({lines, 1, together, 1, cost * std::max<index>(elements, 1)},
+                     [&](index first, index, index count, index) { use(first, count); });
+}
+
+// Temporary: the former names.
+template <class Use> void in_parts(const work_shape& w, const Use& use) { parallel_for_tiles(w, use); }
+template <class Use> void in_shares(index lines, index together, index elements, const Use& use) {
+  parallel_for_lines(lines, together, elements, use);
 }
 
 }  // namespace narrow::inline NARROW_ABI::kernel

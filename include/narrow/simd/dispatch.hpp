@@ -56,15 +56,18 @@ template <auto Member, auto... Path> const kernel_type<Member, Path...>& kernel_
 
 #endif
 
-/// The kernels of an instruction set.
+/// The kernels of the instruction set in use, handed out by `enter` alone: who has them computes in its
+/// environment.
 class kernel_set {
  public:
-  constexpr explicit kernel_set(std::size_t i) : at_(i) {}
-
   /// For example get<&kernel_table::fp32>(); null if there is none.
   template <auto... Path> const kernel_type<Path...>& get() const { return kernel_at<Path...>(at_); }
 
  private:
+  explicit kernel_set(std::size_t i) : at_(i) {}
+  friend class dispatch;  // temporary
+  template <class Use> friend decltype(auto) enter(const Use& use);
+
   std::size_t at_;
 };
 
@@ -81,7 +84,8 @@ class dispatch {
   }
 
   std::size_t chosen() const { return chosen_.load(std::memory_order_relaxed); }
-  kernel_set kernels() const { return kernel_set(chosen()); }
+  /// Temporary, until all rooms take their kernels from `enter`.
+  static kernel_set kernels() { return kernel_set(instance().chosen()); }
   static std::string_view name_of(std::size_t i) { return instruction_set_at(i).name; }
   /// Whether this processor has it.
   bool supports(std::size_t i) const { return supported_[i]; }
@@ -117,13 +121,16 @@ class dispatch {
   std::atomic<std::size_t> chosen_ = 0;
 };
 
+NARROW_STRICT_BEGIN
+
 /// use(kernels) with those of the instruction set in use, while this thread rounds to nearest, keeps
 /// subnormals and traps nothing; then the caller's control register is back. Not inlined, so that what `use`
-/// computes keeps to the floating point of the region that it is written in. Nothing else hands out kernels:
-/// what runs one has come this way.
+/// computes keeps to the floating point of the region that it is written in.
 template <class Use> NARROW_KERNEL decltype(auto) enter(const Use& use) {
   const detail::float_environment environment;
-  return use(dispatch::instance().kernels());
+  return use(kernel_set(dispatch::instance().chosen()));
 }
+
+NARROW_STRICT_END
 
 }  // namespace narrow::inline NARROW_ABI::kernel

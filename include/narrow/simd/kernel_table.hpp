@@ -40,9 +40,22 @@ struct every_kernel {
 struct no_kernels {
   template <class Table> static constexpr void offer(Table&) {}
 };
-/// In such a function: the kernel `name` is what follows.
-#define NARROW_OFFER(name, ...)                             \
-  if constexpr (Table::template wants<&kernel_table::name>) \
-  table.template at<&kernel_table::name>() = __VA_ARGS__
+/// Whether a kernel, or a group of kernels, is there.
+template <class Kernel> constexpr bool is_there(const Kernel& kernel) {
+  if constexpr (requires { static_cast<bool>(kernel); })
+    return static_cast<bool>(kernel);
+  else
+    return true;  // a group, each of whose members may be null
+}
+
+/// In such a function: what `name` is, a kernel or a group of kernels. Those that need each other are a group
+/// whose constructor takes all of them, so that none is offered alone.
+#define NARROW_OFFER(name, ...)                                                                              \
+  if constexpr (Table::template wants<&kernel_table::name>) {                                                \
+    constexpr std::remove_cvref_t<decltype(table.template at<&kernel_table::name>())> offered = __VA_ARGS__; \
+    static_assert(is_there(offered), "narrow: an instruction set offers a null as kernel_table::" #name);    \
+    table.template at<&kernel_table::name>() = offered;                                                      \
+  }                                                                                                          \
+  static_assert(true)
 
 }  // namespace narrow::inline NARROW_ABI::kernel

@@ -1,5 +1,23 @@
-// Vectors of any width, included once in the namespace of each instruction set, inside its target region. No
-// include guard, on purpose.
+// Vectors of an instruction set by content and width, and functions on them; included once in its namespace,
+// inside its target region, after its struct `instructions` (see lanes.hpp). No include guard, on purpose.
+
+static_assert(check_instructions<instructions>());
+
+inline constexpr int vector_bytes = sizeof(instructions::integers);
+inline constexpr int lanes32 = vector_bytes / 4, lanes64 = vector_bytes / 8;  // of a whole vector
+
+using float_vector [[gnu::vector_size(vector_bytes)]] = float;
+using double_vector [[gnu::vector_size(vector_bytes)]] = double;
+using int8_vector [[gnu::vector_size(vector_bytes)]] = std::int8_t;
+using int16_vector [[gnu::vector_size(vector_bytes)]] = std::int16_t;
+using uint16_vector [[gnu::vector_size(vector_bytes)]] = std::uint16_t;
+using int32_vector [[gnu::vector_size(vector_bytes)]] = std::int32_t;
+using uint32_vector [[gnu::vector_size(vector_bytes)]] = std::uint32_t;
+using int64_vector [[gnu::vector_size(vector_bytes)]] = std::int64_t;
+// As many lanes as a whole vector of numbers of 64 bits has.
+using half_float_vector [[gnu::vector_size(vector_bytes / 2)]] = float;
+using half_int32_vector [[gnu::vector_size(vector_bytes / 2)]] = std::int32_t;
+using half_uint32_vector [[gnu::vector_size(vector_bytes / 2)]] = std::uint32_t;
 
 template <class To, class From> inline To lanes_as(const From& x) {
   static_assert(sizeof(To) == sizeof(From));
@@ -14,19 +32,20 @@ template <class Vector, class Number> inline Vector vector_at(const Number* from
   return x;
 }
 
-/// Floats as doubles, integers in twice as many bits.
-template <class Wide, class Lanes> inline Wide wider(const Lanes& x) {
-  return __builtin_convertvector(x, Wide);
+template <class Lanes> inline bool any_of(const Lanes& x) {
+  return instructions::any_of(reinterpret_cast<instructions::integers>(x));
 }
-
-/// Of numbers.
-template <class Lanes> inline Lanes smaller(Lanes a, Lanes b) { return a < b ? a : b; }
-template <class Lanes> inline Lanes larger(Lanes a, Lanes b) { return a > b ? a : b; }
-
-/// A product that is not to be fused with the addition that follows, whatever the flags.
-template <class Lanes> inline Lanes apart(Lanes product) {
-  asm("" : NARROW_VECTOR_OPERAND(product));
-  return product;
+template <int Size, class Lanes> inline void store_lower(void* to, const Lanes& x) {
+  instructions::store_lower<Size>(to, reinterpret_cast<instructions::integers>(x));
+}
+template <int Size> inline instructions::integers load_lower(const void* from) {
+  return instructions::load_lower<Size>(from);
+}
+template <class Vector> inline void read_part(Vector& to, const void* from, index bytes) {
+  instructions::read_part(to, from, bytes);
+}
+template <class Vector> inline void write_part(void* to, const Vector& from, index bytes) {
+  instructions::write_part(to, from, bytes);
 }
 
 /// The first n lanes; zeros in the others.
@@ -42,3 +61,40 @@ template <class Vector> inline void write(void* to, const Vector& x, index n) {
   else
     write_part(to, x, n * index{sizeof x[0]});
 }
+
+/// Floats as doubles, integers in twice as many bits.
+template <class Wide, class Lanes> inline Wide wider(const Lanes& x) {
+  return __builtin_convertvector(x, Wide);
+}
+
+// The smaller and the larger number in each lane. Where one of them is NaN either may be the result.
+template <class Lanes> inline Lanes smaller(Lanes a, Lanes b) { return a < b ? a : b; }
+template <class Lanes> inline Lanes larger(Lanes a, Lanes b) { return a > b ? a : b; }
+
+/// A product that is not to be fused with the addition that follows, whatever the flags.
+template <class Lanes> inline Lanes uncontracted(Lanes product) {
+  asm("" : NARROW_VECTOR_OPERAND(product));
+  return product;
+}
+
+template <class Elements, bool Upper, int... I>
+inline Elements interleaved(Elements a, Elements b, std::integer_sequence<int, I...>) {
+  constexpr int n = sizeof...(I), block = 16 * n / vector_bytes;
+  return __builtin_shufflevector(
+      a, b, (I / block * block + I % block / 2 + (Upper ? block / 2 : 0) + I % 2 * n)...);
+}
+/// Elements of a and b in turn, those of the lower or the upper half of each 128 bits.
+template <class Elements, bool Upper, class Vector> inline Vector interleaved(Vector a, Vector b) {
+  return reinterpret_cast<Vector>(interleaved<Elements, Upper>(
+      reinterpret_cast<Elements>(a), reinterpret_cast<Elements>(b),
+      std::make_integer_sequence<int, sizeof(Elements) / sizeof(Elements{}[0])>{}));
+}
+
+// Temporary: former names, until kernel/product and kernel/quantize use those above.
+using code_lanes = uint32_vector;
+using value_lanes = float_vector;
+using signed_lanes = int32_vector;
+inline constexpr int code_count = lanes32;
+inline constexpr std::int32_t infinity_bits = nonfinite_bits;
+inline constexpr std::uint32_t magnitude_bits = magnitude_mask;
+template <class Lanes> inline Lanes apart(Lanes product) { return uncontracted(product); }

@@ -1,6 +1,34 @@
-// The kernels that are written over vectors of any width, as each room offers them; included once in the
-// namespace of each instruction set, inside its target region, after bodies.inl and the operations on vectors
-// that they are instantiated with. No include guard, on purpose.
+// The kernels that are written over vectors of any width: their bodies, in the order in which they need each
+// other, what they are instantiated with, and what each room offers of them. Included once in the namespace
+// of an instruction set, inside its target region, after lanes.inl. No include guard, on purpose.
+
+#include "../round/random_draws.inl"
+
+#include "../kernel/convert/encoding.inl"
+
+#include "../kernel/product/dot.inl"
+
+#include "../kernel/product/gemv.inl"
+
+#include "../kernel/reduce/moments.inl"
+
+#include "../kernel/product/pack.inl"
+
+#include "../kernel/product/panels.inl"
+
+#include "../kernel/quantize/elements.inl"
+
+#include "../kernel/quantize/blocks.inl"
+
+#include "../kernel/reduce/sum.inl"
+
+#include "../kernel/quantize/absmax.inl"
+
+#include "../kernel/product/epilogue.inl"
+
+#include "../kernel/product/wide.inl"
+
+#include "operations.inl"
 
 #include "../kernel/convert/offer.inl"
 #include "../kernel/product/offer.inl"

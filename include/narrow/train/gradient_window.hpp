@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "../errors.hpp"
-#include "../kernel/reduce/moments.hpp"
+#include "../kernel/reduce.hpp"
 #include "../runtime/environment.hpp"
 #include "../runtime/thread_pool.hpp"
 #include "array_access.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "../block/source.hpp"
-#include "../kernel/reduce/moments.hpp"
+#include "../kernel/reduce.hpp"
 #include "../math.hpp"
 
 NARROW_STRICT_BEGIN

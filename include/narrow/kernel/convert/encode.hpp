@@ -1,4 +1,4 @@
-// Lines of numbers from one format to another by the kernels of the instruction set in use.
+// Lines of floats to other formats, by kernels.
 #pragma once
 
 #include <cstring>
@@ -11,11 +11,13 @@ NARROW_STRICT_BEGIN
 
 namespace narrow::inline NARROW_ABI::kernel {
 
-/// The codes of a tile of floats, to nearest even. False if there is no kernel for it, or something is NaN;
-/// then what `to` holds means nothing.
-template <class T, class Overflow> bool encode(const float* from, const tile_shape& shape, T* to) {
+// What encodes is false if there is no kernel for it, or something is NaN; then what `to` holds means
+// nothing.
+
+/// The codes of a tile of floats, to nearest even.
+template <class T, class Overflow>
+bool encode(kernel_set t, const float* from, const tile_shape& shape, T* to) {
   if constexpr (has_coder<T>) {
-    const kernel_set t = dispatch::instance().kernels();
     if constexpr (coded_as_fp16<T> && std::same_as<Overflow, overflow::ieee>) {
       const auto kernel = t.get<&kernel_table::float_to_fp16>();
       if (kernel) kernel(from, shape, to);
@@ -28,12 +30,11 @@ template <class T, class Overflow> bool encode(const float* from, const tile_sha
   return false;
 }
 
-/// A line of them, stochastically.
+/// The codes of a line of floats, stochastically.
 template <class T, class Overflow>
-bool encode_stochastic(const float* from, T* to, index n, const element_draws& draws) {
+bool encode_stochastic(kernel_set t, const float* from, T* to, index n, const element_draws& draws) {
   if constexpr (has_coder<T>) {
-    const auto kernel = dispatch::instance().kernels().get<coder<T>, &code_kernels::encode_stochastic>();
-    if (kernel) {
+    if (const auto kernel = t.get<coder<T>, &code_kernels::encode_stochastic>()) {
       static constexpr encoding e = encoding_of<T, Overflow>();
       return kernel(from, to, n, e, draws);
     }
@@ -41,9 +42,10 @@ bool encode_stochastic(const float* from, T* to, index n, const element_draws& d
   return false;
 }
 
-/// To nearest even, toward zero or stochastically.
+/// The mantissas of a line of floats, rounded to nearest even, toward zero or stochastically.
 template <class T, class Overflow, class Round>
-bool encode_fixed(const float* from, T* to, index n, const element_draws& draws) {
+bool encode_fixed([[maybe_unused]] kernel_set t, const float* from, T* to, index n,
+                  const element_draws& draws) {
   if constexpr (narrow_fixed<T> && std::same_as<Overflow, overflow::saturate>) {
     using element = typename T::bits_type;
     if (const auto kernel = portable::quantize_kernel<element, Round>()) {
@@ -58,19 +60,19 @@ bool encode_fixed(const float* from, T* to, index n, const element_draws& draws)
   return false;
 }
 
-/// to[i] = from[i], rounded by the policy, number i under index first + i step. False if there is no kernel
-/// for it, or something is NaN, or these indices have two keys; then what `to` holds means nothing.
+/// to[i] = from[i], rounded by the policy, number i under index first + i step. False, too, if these indices
+/// have two keys.
 template <class T, class Overflow, class Round>
-bool encode_line(const float* from, T* to, index n, const Round& round, std::uint64_t first,
+bool encode_line(kernel_set t, const float* from, T* to, index n, const Round& round, std::uint64_t first,
                  std::uint64_t step = 1) {
   element_draws draws;
   if (!portable::line_rounding<Round>(round, first, step, n).describe(draws)) return false;
   if constexpr (narrow_fixed<T>)
-    return encode_fixed<T, Overflow, Round>(from, to, n, draws);
+    return encode_fixed<T, Overflow, Round>(t, from, to, n, draws);
   else if constexpr (std::same_as<Round, rounding::stochastic>)
-    return encode_stochastic<T, Overflow>(from, to, n, draws);
+    return encode_stochastic<T, Overflow>(t, from, to, n, draws);
   else if constexpr (std::same_as<Round, rounding::nearest_even>)
-    return encode<T, Overflow>(from, tile_shape::line(n), to);
+    return encode<T, Overflow>(t, from, tile_shape::line(n), to);
   else
     return false;
 }
@@ -89,14 +91,15 @@ template <narrow_fixed T>
 inline constexpr bool has_float_stand_in<double, T, rounding::nearest_even> =
     T::word_length + 2 <= std::numeric_limits<float>::digits;
 
-inline const float* float_stand_ins(const float* from, index, float*) { return from; }
-template <narrow_scalar From> const float* float_stand_ins(const From* from, index n, float* buffer) {
-  decode(dispatch::instance().kernels(), from, 1, buffer, n);
+inline const float* float_stand_ins(kernel_set, const float* from, index, float*) { return from; }
+template <narrow_scalar From>
+const float* float_stand_ins(kernel_set t, const From* from, index n, float* buffer) {
+  decode(t, from, 1, buffer, n);
   return buffer;
 }
 /// Rounded to odd: toward zero, and where that is inexact the last bit is set. NaN stays one whatever its
 /// comparisons give: converted, it is quiet, and the float before that is a NaN, too.
-NARROW_KERNEL inline const float* float_stand_ins(const double* from, index n, float* buffer) {
+inline const float* float_stand_ins(kernel_set, const double* from, index n, float* buffer) {
   for (index i = 0; i < n; ++i) {
     const double x = from[i];
     const auto nearest = static_cast<float>(x);  // or infinite, before which there is the largest number
@@ -109,45 +112,14 @@ NARROW_KERNEL inline const float* float_stand_ins(const double* from, index n, f
   return buffer;
 }
 
-/// f(i, j) for all places of a matrix, neighbours in its memory one after the other.
-template <class T, class F> void for_each_place(const matrix_view<T>& m, const F& f) {
-  if (detail::lies_by_rows(m)) {
-    for (index i = 0; i < m.rows; ++i)
-      for (index j = 0; j < m.cols; ++j) f(i, j);
-  } else {
-    for (index j = 0; j < m.cols; ++j)
-      for (index i = 0; i < m.rows; ++i) f(i, j);
-  }
+// Temporary, until kernel/product and kernel/quantize hand over their kernels.
+template <class T, class Overflow> bool encode(const float* from, const tile_shape& shape, T* to) {
+  return encode<T, Overflow>(dispatch::kernels(), from, shape, to);
 }
-
-/// to(i, j) = from(i, j), matrices of one shape that do not overlap.
-template <std::floating_point T> void copy(matrix_view<const T> from, matrix_view<T> to) {
-  if constexpr (sizeof(T) == sizeof(word)) {
-    if (detail::lies_by_rows(to)) {
-      from = from.transposed();
-      to = to.transposed();
-    }
-    const auto turn = dispatch::instance().kernels().get<&kernel_table::packing, &packing_kernels::bytes4>();
-    if (turn && from.col_stride == 1 && to.row_stride == 1) {
-      constexpr index side = 64, size = sizeof(T);
-      word words[side * side];
-      for (index i = 0; i < to.rows; i += side)
-        for (index j = 0; j < to.cols; j += side) {
-          const auto part = to.block(i, j, std::min(side, to.rows - i), std::min(side, to.cols - j));
-          turn({.data = reinterpret_cast<const unsigned char*>(&from(i, j)),
-                .line_step = from.row_stride * size,
-                .depth_step = size,
-                .lines = part.rows,
-                .readable = part.rows,
-                .depth = part.cols},
-               side, 0, words);
-          for (index k = 0; k < part.cols; ++k)
-            std::memcpy(&part(0, k), words + k * side, static_cast<std::size_t>(part.rows * size));
-        }
-      return;
-    }
-  }
-  for_each_place(to, [&](index i, index j) { to(i, j) = from(i, j); });
+template <class T, class Overflow, class Round>
+bool encode_line(const float* from, T* to, index n, const Round& round, std::uint64_t first,
+                 std::uint64_t step = 1) {
+  return encode_line<T, Overflow>(dispatch::kernels(), from, to, n, round, first, step);
 }
 
 }  // namespace narrow::inline NARROW_ABI::kernel

@@ -1,14 +1,7 @@
 // Lines of floats to codes of floating<E, M, ...>, to nearest even, and back, exactly; included once in the
-// namespace of each instruction set, inside its target region, after `vector_bytes`, random_draws.inl and
-// lanes.inl. No include guard, on purpose.
+// namespace of an instruction set by simd/vector_kernels.inl. No include guard, on purpose.
 
-inline constexpr int code_count = vector_bytes / 4;
-using code_lanes [[gnu::vector_size(vector_bytes)]] = std::uint32_t;
-using value_lanes [[gnu::vector_size(vector_bytes)]] = float;
-
-using signed_lanes [[gnu::vector_size(vector_bytes)]] = std::int32_t;
-
-inline std::int32_t largest_of(const signed_lanes& x) {
+inline std::int32_t largest_of(const int32_vector& x) {
   using quad [[gnu::vector_size(16)]] = std::int32_t;
   quad parts[sizeof x / sizeof(quad)];
   std::memcpy(parts, &x, sizeof x);
@@ -18,21 +11,21 @@ inline std::int32_t largest_of(const signed_lanes& x) {
   return larger_of(parts[0], __builtin_shufflevector(parts[0], parts[0], 1, 0, 3, 2))[0];
 }
 
-inline constexpr std::uint32_t magnitude_bits = 0x7fff'ffff;
-inline constexpr std::int32_t infinity_bits = 0x7f80'0000;
-
 /// Raises `most` to the numbers' magnitudes, which tell whether one of them is NaN.
-inline void find_most(code_lanes bits, signed_lanes& most) {
-  const auto magnitude = lanes_as<signed_lanes>(bits & magnitude_bits);
+inline void raise_to_magnitudes(uint32_vector bits, int32_vector& most) {
+  const auto magnitude = lanes_as<int32_vector>(bits & magnitude_mask);
   most = most > magnitude ? most : magnitude;
 }
 
+/// Temporary: the former name.
+inline void find_most(uint32_vector bits, int32_vector& most) { raise_to_magnitudes(bits, most); }
+
 /// Codes of magnitudes, perhaps too large ones, with the signs of these numbers.
 template <class Code>
-inline void store_codes(signed_lanes magnitude, code_lanes bits, void* to, const encoding& e) {
-  const signed_lanes last = signed_lanes{} + static_cast<std::int32_t>(e.last_code);
-  const auto code = lanes_as<code_lanes>(magnitude < last ? magnitude : last);
-  code_lanes signs = (bits & ~magnitude_bits) >> (31 - e.sign_shift);
+inline void store_codes(int32_vector magnitude, uint32_vector bits, void* to, const encoding& e) {
+  const int32_vector last = int32_vector{} + static_cast<std::int32_t>(e.last_code);
+  const auto code = lanes_as<uint32_vector>(magnitude < last ? magnitude : last);
+  uint32_vector signs = (bits & ~magnitude_mask) >> (31 - e.sign_shift);
   if (e.zero_sign == 0) signs = code != 0 ? signs : 0u;
   store_lower<sizeof(Code)>(to, code | signs);
 }
@@ -42,31 +35,31 @@ inline void store_codes(signed_lanes magnitude, code_lanes bits, void* to, const
 
 template <class Code> struct encode_nearest {
   encoding e;
-  signed_lanes most = {};
+  int32_vector most = {};
 
   void operator()(const float* from, void* to) {
-    code_lanes bits;
+    uint32_vector bits;
     std::memcpy(&bits, from, sizeof bits);
-    find_most(bits, most);
-    const code_lanes magnitude = bits & magnitude_bits, tie = magnitude >> e.dropped_bits & 1u;
-    const code_lanes normal = ((magnitude + (e.half - 1) + tie) >> e.dropped_bits) - e.rebias;
+    raise_to_magnitudes(bits, most);
+    const uint32_vector magnitude = bits & magnitude_mask, tie = magnitude >> e.dropped_bits & 1u;
+    const uint32_vector normal = ((magnitude + (e.half - 1) + tie) >> e.dropped_bits) - e.rebias;
     // Below the normal numbers an addition rounds to multiples of the smallest one.
-    const value_lanes magic = value_lanes{} + e.magic, sum = lanes_as<value_lanes>(magnitude) + magic;
-    const code_lanes subnormal = lanes_as<code_lanes>(sum) - lanes_as<code_lanes>(magic);
+    const float_vector magic = float_vector{} + e.magic, sum = lanes_as<float_vector>(magnitude) + magic;
+    const uint32_vector subnormal = lanes_as<uint32_vector>(sum) - lanes_as<uint32_vector>(magic);
     const auto code =
-        lanes_as<signed_lanes>(magnitude) < static_cast<std::int32_t>(e.min_normal) ? subnormal : normal;
-    store_codes<Code>(lanes_as<signed_lanes>(code), bits, to, e);
+        lanes_as<int32_vector>(magnitude) < static_cast<std::int32_t>(e.min_normal) ? subnormal : normal;
+    store_codes<Code>(lanes_as<int32_vector>(code), bits, to, e);
   }
 };
 
-/// bf16.
+/// Numbers to bf16, the upper half of float's code, rounded.
 struct encode_upper_half {
-  signed_lanes most = {};
+  int32_vector most = {};
 
   void operator()(const float* from, void* to) {
-    code_lanes bits;
+    uint32_vector bits;
     std::memcpy(&bits, from, sizeof bits);
-    find_most(bits, most);
+    raise_to_magnitudes(bits, most);
     store_lower<2>(to, (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
   }
 };
@@ -74,63 +67,63 @@ struct encode_upper_half {
 struct stochastic_state {
   encoding e;
   random_draws draws;
-  std::uint32_t step;  // from one number's index to the next one's
-  code_lanes at = {};  // the indices, which draws.key.before was added to
-  signed_lanes most = {};
+  std::uint32_t step;     // from one number's index to the next one's
+  uint32_vector at = {};  // the indices, which draws.key.before was added to
+  int32_vector most = {};
 
   void move_by(index n) { at += static_cast<std::uint32_t>(n) * step; }
   /// The codes of numbers in the range of the normal ones. What of a draw is below the bits that are cut off
   /// cannot carry into them.
-  code_lanes normal(code_lanes magnitude, code_lanes draw) const {
-    const code_lanes cut = code_lanes{} + static_cast<std::uint32_t>(e.dropped_bits);
+  uint32_vector normal(uint32_vector magnitude, uint32_vector draw) const {
+    const uint32_vector cut = uint32_vector{} + static_cast<std::uint32_t>(e.dropped_bits);
     return ((magnitude + (draw >> (32u - cut))) >> cut) - e.rebias;
   }
 };
 
-/// bf16.
+/// Numbers to bf16, stochastically.
 struct encode_upper_half_stochastic : stochastic_state {
   void operator()(const float* from, void* to) {
-    const auto bits = vector_at<code_lanes>(from);
-    find_most(bits, most);
+    const auto bits = vector_at<uint32_vector>(from);
+    raise_to_magnitudes(bits, most);
     store_lower<2>(to, (bits + (draws.upper_half(at) >> 16)) >> 16);
   }
 };
 
-/// Of numbers that are zeros or no subnormal ones of the format; Upper: the upper 16 bits of a draw suffice.
+/// Numbers of which none is a subnormal one of the format. Upper: the upper 16 bits of a draw suffice.
 template <class Code, bool Upper> struct encode_normal_stochastic : stochastic_state {
   void operator()(const float* from, void* to) {
-    code_lanes bits, draw;
+    uint32_vector bits, draw;
     std::memcpy(&bits, from, sizeof bits);
-    find_most(bits, most);
+    raise_to_magnitudes(bits, most);
     if constexpr (Upper)
       draw = draws.upper_half(at);
     else
       draw = draws.mixed(at);
-    const code_lanes magnitude = bits & magnitude_bits;
-    code_lanes code = normal(magnitude, draw);
+    const uint32_vector magnitude = bits & magnitude_mask;
+    uint32_vector code = normal(magnitude, draw);
     if (e.rebias != 0) code = magnitude != 0 ? code : 0u;
-    store_codes<Code>(lanes_as<signed_lanes>(code), bits, to, e);
+    store_codes<Code>(lanes_as<int32_vector>(code), bits, to, e);
   }
 };
 
-/// Of all numbers, in a format with less exponents than float has.
+/// Any numbers, to a format with fewer exponents than float has.
 template <class Code> struct encode_some_stochastic : stochastic_state {
   float units_in_one = 0x1p23f / e.magic;  // of the smallest number: `magic` is 2^23 of them
 
   void operator()(const float* from, void* to) {
-    code_lanes bits;
+    uint32_vector bits;
     std::memcpy(&bits, from, sizeof bits);
-    find_most(bits, most);
-    const code_lanes magnitude = bits & magnitude_bits, draw = draws.mixed(at);
-    const signed_lanes is_small = lanes_as<signed_lanes>(magnitude) < static_cast<std::int32_t>(e.min_normal);
-    const auto small = lanes_as<value_lanes>(lanes_as<signed_lanes>(magnitude) & is_small);
-    const value_lanes units = small * units_in_one;
-    const signed_lanes whole = __builtin_convertvector(units, signed_lanes);
+    raise_to_magnitudes(bits, most);
+    const uint32_vector magnitude = bits & magnitude_mask, draw = draws.mixed(at);
+    const int32_vector is_small = lanes_as<int32_vector>(magnitude) < static_cast<std::int32_t>(e.min_normal);
+    const auto small = lanes_as<float_vector>(lanes_as<int32_vector>(magnitude) & is_small);
+    const float_vector units = small * units_in_one;
+    const int32_vector whole = __builtin_convertvector(units, int32_vector);
     // The first 32 bits cut off.
-    const value_lanes rest = (units - __builtin_convertvector(whole, value_lanes)) * 0x1p32f;
-    const code_lanes fraction = __builtin_convertvector(rest, code_lanes);
-    const signed_lanes carry = lanes_as<signed_lanes>(fraction + draw < fraction);  // -1 or 0
-    const auto large = lanes_as<signed_lanes>(normal(magnitude, draw));
+    const float_vector rest = (units - __builtin_convertvector(whole, float_vector)) * 0x1p32f;
+    const uint32_vector fraction = __builtin_convertvector(rest, uint32_vector);
+    const int32_vector carry = lanes_as<int32_vector>(fraction + draw < fraction);  // -1 or 0
+    const auto large = lanes_as<int32_vector>(normal(magnitude, draw));
     store_codes<Code>(is_small ? whole - carry : large, bits, to, e);
   }
 };
@@ -147,28 +140,28 @@ template <class Code, class Step> inline Step for_codes(const float* from, void*
   constexpr index ways = 4, bytes = sizeof(Code);
   const auto take = [&](index i) {
     step(from + i, codes + i * bytes);
-    move(step, code_count);
+    move(step, lanes32);
   };
   index i = 0;
-  for (; i + ways * code_count <= n; i += ways * code_count) {
-    NARROW_UNROLL for (index v = 0; v < ways; ++v) take(i + v * code_count);
+  for (; i + ways * lanes32 <= n; i += ways * lanes32) {
+    NARROW_UNROLL for (index v = 0; v < ways; ++v) take(i + v * lanes32);
   }
-  for (; i + code_count <= n; i += code_count) take(i);
+  for (; i + lanes32 <= n; i += lanes32) take(i);
   if (i == n) return step;
-  if (n >= code_count) {
-    move(step, n - code_count - i);
-    take(n - code_count);
+  if (n >= lanes32) {
+    move(step, n - lanes32 - i);
+    take(n - lanes32);
     return step;
   }
-  float rest[code_count];
-  Code results[code_count];
+  float rest[lanes32];
+  Code results[lanes32];
   read_part(rest, from, n * index{sizeof(float)});
   step(rest, results);
   write_part(to, results, n * index{sizeof(Code)});
   return step;
 }
 
-/// The same for the rows of a tile.
+/// Takes a step for each vector of the rows of a tile.
 template <class Code, class Step>
 inline Step for_codes(const float* from, const tile_shape& shape, void* to, Step step) {
   const tile_shape s = shape;  // which a store to `to` cannot change
@@ -180,43 +173,43 @@ inline Step for_codes(const float* from, const tile_shape& shape, void* to, Step
 
 template <class Code>
 NARROW_KERNEL bool encode_tile(const float* from, const tile_shape& s, void* to, const encoding& e) {
-  const signed_lanes most = sizeof(Code) == 2 && e.is_upper_half
+  const int32_vector most = sizeof(Code) == 2 && e.is_upper_half
                                 ? for_codes<std::uint16_t>(from, s, to, encode_upper_half{}).most
                                 : for_codes<Code>(from, s, to, encode_nearest<Code>{e}).most;
-  return largest_of(most) <= infinity_bits;
+  return largest_of(most) <= nonfinite_bits;
 }
 
-/// Fp16: a step that has nothing to tell, and `decode`.
+/// The codes of a tile in fp16. Fp16: a step, which knows what becomes of a NaN.
 template <class Fp16> NARROW_KERNEL void encode_fp16(const float* from, const tile_shape& s, void* to) {
   for_codes<std::uint16_t>(from, s, to, Fp16{});
 }
 
 /// Whether one of n numbers, at least a vector of them, is a subnormal one of the format.
 inline bool any_small(const float* from, index n, const encoding& e) {
-  code_lanes least = ~code_lanes{};
+  uint32_vector least = ~uint32_vector{};
   const auto look = [&](index i) {
-    code_lanes bits;
+    uint32_vector bits;
     std::memcpy(&bits, from + i, sizeof bits);
-    const code_lanes less_one = (bits & magnitude_bits) - 1u;  // a zero becomes the largest number
+    const uint32_vector less_one = (bits & magnitude_mask) - 1u;  // a zero becomes the largest number
     least = least < less_one ? least : less_one;
   };
-  for (index i = 0; i + code_count <= n; i += code_count) look(i);
-  look(n - code_count);
-  return any_of(lanes_as<signed_lanes>(least < e.min_normal - 1u));
+  for (index i = 0; i + lanes32 <= n; i += lanes32) look(i);
+  look(n - lanes32);
+  return any_of(lanes_as<int32_vector>(least < e.min_normal - 1u));
 }
 
 template <class Code>
 NARROW_KERNEL bool encode_line_stochastic(const float* from, void* to, index n, const encoding& e,
                                           const element_draws& draws) {
   stochastic_state state{e, {draws.key}, draws.step};
-  for (unsigned l = 0; l < code_count; ++l) state.at[l] = draws.first + l * draws.step + draws.key.before;
+  for (unsigned l = 0; l < lanes32; ++l) state.at[l] = draws.first + l * draws.step + draws.key.before;
   const auto round = [&](index i, index count, auto step) {
     state = for_codes<Code>(from + i, static_cast<unsigned char*>(to) + i * index{sizeof(Code)}, count, step);
   };
   constexpr index block = 1024;
   for (index i = 0, count; i < n; i += count) {
     count = std::min(block, n - i);
-    if (e.rebias != 0 && (count < code_count || any_small(from + i, count, e)))
+    if (e.rebias != 0 && (count < lanes32 || any_small(from + i, count, e)))
       round(i, count, encode_some_stochastic<Code>{state});
     else if (sizeof(Code) == 2 && e.is_upper_half)
       round(i, count, encode_upper_half_stochastic{state});
@@ -225,36 +218,36 @@ NARROW_KERNEL bool encode_line_stochastic(const float* from, void* to, index n, 
     else
       round(i, count, encode_normal_stochastic<Code, false>{state});
   }
-  return largest_of(state.most) <= infinity_bits;
+  return largest_of(state.most) <= nonfinite_bits;
 }
 
 template <class Code> inline void decode_some(const void* from, float* to, const decoding& d) {
-  const auto code = lanes_as<code_lanes>(load_lower<sizeof(Code)>(from));
-  const code_lanes magnitude = code & d.magnitude_mask, sign = (code >> d.sign_shift) << 31;
-  const code_lanes upper = magnitude << d.dropped_bits,
-                   nan = (upper & d.payload_mask) | 0x7fc0'0000u;  // quiet
-  const auto number = lanes_as<signed_lanes>(magnitude);
-  code_lanes bits = upper;
+  const auto code = lanes_as<uint32_vector>(load_lower<sizeof(Code)>(from));
+  const uint32_vector magnitude = code & d.magnitude_mask, sign = (code >> d.sign_shift) << 31;
+  const uint32_vector upper = magnitude << d.dropped_bits,
+                      nan = (upper & d.payload_mask) | 0x7fc0'0000u;  // quiet
+  const auto number = lanes_as<int32_vector>(magnitude);
+  uint32_vector bits = upper;
   if (d.factor != 1) {
     // Exponents differ by a factor; below the normal numbers, by units of the smallest one.
     const auto least = std::int32_t{1} << (23 - d.dropped_bits);
     const float unit = d.factor * 0x1p-126f / static_cast<float>(least);
-    const value_lanes subnormal = __builtin_convertvector(number, value_lanes) * unit;
-    const code_lanes normal =
+    const float_vector subnormal = __builtin_convertvector(number, float_vector) * unit;
+    const uint32_vector normal =
         upper + (std::bit_cast<std::uint32_t>(d.factor) - std::bit_cast<std::uint32_t>(1.0f));
-    bits = number < least ? lanes_as<code_lanes>(subnormal) : normal;
+    bits = number < least ? lanes_as<uint32_vector>(subnormal) : normal;
   }
-  const code_lanes special = magnitude == d.infinity ? code_lanes{} + 0x7f80'0000u : nan;
+  const uint32_vector special = magnitude == d.infinity ? uint32_vector{} + 0x7f80'0000u : nan;
   bits = number > static_cast<std::int32_t>(d.max_code) ? special : bits;
   bits |= sign;
   std::memcpy(to, &bits, sizeof bits);
 }
 
-/// bf16.
+/// Codes of bf16 to floats.
 inline void decode_upper_half(const void* from, float* to) {
-  code_lanes bits = lanes_as<code_lanes>(load_lower<sizeof(std::uint16_t)>(from)) << 16;
-  const signed_lanes nan = lanes_as<signed_lanes>(bits & magnitude_bits) > infinity_bits;
-  bits |= lanes_as<code_lanes>(nan) & 0x0040'0000u;  // quiet
+  uint32_vector bits = lanes_as<uint32_vector>(load_lower<sizeof(std::uint16_t)>(from)) << 16;
+  const int32_vector nan = lanes_as<int32_vector>(bits & magnitude_mask) > nonfinite_bits;
+  bits |= lanes_as<uint32_vector>(nan) & 0x0040'0000u;  // quiet
   std::memcpy(to, &bits, sizeof bits);
 }
 
@@ -263,14 +256,13 @@ inline void decode_with(Decode decode, const void* from, float* to, index n) {
   const auto* const codes = static_cast<const unsigned char*>(from);
   constexpr index ways = 4, bytes = sizeof(Code);
   index i = 0;
-  for (; i + ways * code_count <= n; i += ways * code_count) {
-    NARROW_UNROLL for (index v = i; v < i + ways * code_count; v += code_count)
-        decode(codes + v * bytes, to + v);
+  for (; i + ways * lanes32 <= n; i += ways * lanes32) {
+    NARROW_UNROLL for (index v = i; v < i + ways * lanes32; v += lanes32) decode(codes + v * bytes, to + v);
   }
-  for (; i + code_count <= n; i += code_count) decode(codes + i * bytes, to + i);
+  for (; i + lanes32 <= n; i += lanes32) decode(codes + i * bytes, to + i);
   if (i == n) return;
-  Code rest[code_count];
-  float results[code_count];
+  Code rest[lanes32];
+  float results[lanes32];
   read_part(rest, codes + i * bytes, (n - i) * index{sizeof(Code)});
   decode(rest, results);
   write_part(to + i, results, (n - i) * index{sizeof(float)});

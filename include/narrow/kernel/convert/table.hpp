@@ -18,7 +18,7 @@ struct encoding {
   bool is_upper_half;       // of float's code, rounded: bf16
 };
 
-/// The same, as the conversion to float sees it.
+/// A floating-point format, as the conversion to float sees it.
 struct decoding {
   int dropped_bits, sign_shift;
   float factor;  // between the exponents
@@ -28,11 +28,20 @@ struct decoding {
 /// Between floats and codes of so many bits.
 struct code_kernels {
   /// To nearest even. False if something was NaN, whose code then means nothing.
-  bool (*encode)(const float* from, const tile_shape&, void* to, const encoding&) = nullptr;
-  /// A line, rounded stochastically.
-  bool (*encode_stochastic)(const float* from, void* to, index n, const encoding&,
-                            const element_draws&) = nullptr;
-  void (*decode)(const void* from, float* to, index n, const decoding&) = nullptr;
+  using encoder = bool (*)(const float* from, const tile_shape&, void* to, const encoding&);
+  /// A line, rounded stochastically; likewise.
+  using stochastic_encoder = bool (*)(const float* from, void* to, index n, const encoding&,
+                                      const element_draws&);
+  using decoder = void (*)(const void* from, float* to, index n, const decoding&);
+
+  encoder encode = nullptr;
+  stochastic_encoder encode_stochastic = nullptr;
+  decoder decode = nullptr;
+
+  constexpr code_kernels() = default;
+  constexpr code_kernels(encoder to_nearest, stochastic_encoder to_random, decoder to_float)
+      : encode(to_nearest), encode_stochastic(to_random), decode(to_float) {}
+  constexpr explicit operator bool() const { return encode && encode_stochastic && decode; }
 };
 
 /// Codes of 16 bits: those that have `first` or one of the `count` numbers from there on in the bits of the
@@ -41,7 +50,8 @@ struct code_range {
   std::uint16_t mask, first, count;
 };
 
-/// The kernels of conversions; one that an instruction set has not is null.
+/// The kernels of conversions; one that an instruction set has not is null, a group that it has not holds
+/// nulls.
 struct convert_table {
   code_kernels codes8 = {}, codes16 = {}, codes32 = {};
 
@@ -50,10 +60,6 @@ struct convert_table {
 
   /// to[i] = values[code] for the lower 7 bits of the code; its upper bit is the result's.
   void (*look_up8)(const void* from, void* to, index n, const std::uint16_t* values) = nullptr;
-
-  /// Copies past the caches; `end_stream` afterwards, so that other threads see it.
-  void (*stream)(void* to, const void* from, std::size_t bytes) = nullptr;
-  void (*end_stream)() = nullptr;
 
   void (*fp16_to_float)(const void* from, float* to, index n) = nullptr;
   /// To nearest even, overflow as IEEE has it; NaN too.

@@ -54,7 +54,7 @@ void axpby_and_encode(kernel_set t, matrix_view<const float> sums, float alpha, 
         for (index k = 0; k < part.rows; ++k) decode(t, &part(k, 0), 1, values + k * width, part.cols);
       t.get<&kernel_table::axpby>()(&sums(i, j), {part.rows, part.cols, sums.row_stride, width}, alpha, beta,
                                     values);
-      if (encode<C, typename C::overflow_policy>(values, {part.rows, part.cols, width, part.row_stride},
+      if (encode<C, typename C::overflow_policy>(t, values, {part.rows, part.cols, width, part.row_stride},
                                                  part.data))
         continue;
       for (index k = 0; k < part.rows; ++k)
@@ -183,7 +183,7 @@ bool try_epilogue(kernel_set t, matrix_view<const Sum> sums, const epilogue<C, R
     axpby(sums.data, shape, static_cast<float>(e.alpha), static_cast<float>(e.beta), c.data);
     return true;
   } else if constexpr (std::same_as<Sum, float> && has_coder<C> && nearest) {
-    if (e.copies()) return encode<C, typename C::overflow_policy>(sums.data, shape, c.data);
+    if (e.copies()) return encode<C, typename C::overflow_policy>(t, sums.data, shape, c.data);
     axpby_and_encode(t, sums, static_cast<float>(e.alpha), static_cast<float>(e.beta), c);
     return true;
   } else if constexpr (exact && std::same_as<C, float>) {

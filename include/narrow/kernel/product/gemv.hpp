@@ -183,7 +183,7 @@ template <packed_type P, class A, class X> class gemv {
 template <packed_type P, class A, class X, class Store>
 void run_gemv(kernel_set t, const product_plan& plan, matrix_view<const A> a, const X* x, index x_stride,
               const Store& store) {
-  in_parts(plan.work, [&](index i0, index, index height, index) {
+  parallel_for_tiles(plan.work, [&](index i0, index, index height, index) {
     const auto store_part = [&](index i, index n, const auto* sums) { store(i0 + i, n, sums); };
     gemv<P, A, X> part(t, plan, a.block(i0, 0, height, a.cols), x, x_stride);
     if (plan.how == algorithm::gemv_rows)

@@ -14,7 +14,7 @@ template <class Table> constexpr void offer_products(Table& table) {
   NARROW_OFFER(dot_fp32, dot_line<fp32_line>);
   NARROW_OFFER(dot_fp16, dot_line<fp16_line>);
   NARROW_OFFER(dot_int8, dot_line<int8_line>);
-  NARROW_OFFER(dot_int16, {dot_line<int16_line>, dot_line<wide_int16_line>});
+  NARROW_OFFER(dot_int16, {dot_line<int16_line>, dot_line<in_halves<int16_line>>});
   NARROW_OFFER(gemv_fp32, gemv_of<single_columns<fp32_line>, fp32_line>());
   NARROW_OFFER(gemv_fp16, gemv_of<single_columns<fp16_line>, fp16_line>());
   NARROW_OFFER(gemv_bf16, gemv_of<single_columns<bf16_line>, bf16_line>());

@@ -20,13 +20,14 @@ template <class F> void for_each_place(const float* from, const line_block& line
     for (index k = 0; k < lines.n; ++k) f(from[l * lines.from_stride + k], k, l % moment_parts);
 }
 
-inline std::int32_t magnitude_of(float x) { return std::bit_cast<std::int32_t>(x) & 0x7fff'ffff; }
-inline constexpr std::int32_t least_nonfinite = 0x7f80'0000;
+inline std::int32_t magnitude_of(float x) {
+  return static_cast<std::int32_t>(std::bit_cast<std::uint32_t>(x) & magnitude_mask);
+}
 
-NARROW_KERNEL inline void add_moments(const float* from, const line_block& lines, const moment_sums& m) {
+inline void add_moments(const float* from, const line_block& lines, const moment_sums& m) {
   for_each_place(from, lines, [&](float x, index place, index part) {
     const std::int32_t magnitude = magnitude_of(x);
-    const bool finite = magnitude < least_nonfinite;
+    const bool finite = magnitude < nonfinite_bits;
     const double difference = finite ? double{x} - m.pivots[place] : 0.0;
     m.sums[place + part * m.places] += difference;
     m.squares[place + part * m.places] += detail::uncontracted(difference * difference);
@@ -35,25 +36,24 @@ NARROW_KERNEL inline void add_moments(const float* from, const line_block& lines
   });
 }
 
-NARROW_KERNEL inline void count_tails(const float* from, const line_block& lines, const tail_counts& m) {
+inline void count_tails(const float* from, const line_block& lines, const tail_counts& m) {
   for_each_place(from, lines, [&](float x, index place, index) {
     const std::int32_t magnitude = magnitude_of(x);
-    const bool finite = magnitude < least_nonfinite;
+    const bool finite = magnitude < nonfinite_bits;
     const double off = finite ? double{x} - m.pivots[place] - m.means[place] : 0.0;
     m.far[place] += off > m.deviations[place] || -off > m.deviations[place] ? 1 : 0;
     m.beyond[place] += finite && magnitude > m.limits[place] ? 1 : 0;
   });
 }
 
-NARROW_KERNEL inline void add_squares(const float* from, index n, double* sums) {
+inline void add_squares(const float* from, index n, double* sums) {
   for (index i = 0; i < n; ++i) {
     const double x = from[i];
     sums[i % square_sums] += detail::uncontracted(x * x);
   }
 }
 
-NARROW_KERNEL inline void add_quotients(const float* from, double divisor, double* to, index n,
-                                        double* sums) {
+inline void add_quotients(const float* from, double divisor, double* to, index n, double* sums) {
   for (index i = 0; i < n; ++i) {
     to[i] += double{from[i]} / divisor;
     sums[i % square_sums] += detail::uncontracted(to[i] * to[i]);
@@ -62,15 +62,13 @@ NARROW_KERNEL inline void add_quotients(const float* from, double divisor, doubl
 
 }  // namespace portable
 
-/// Adds lines of which n is a multiple of moment_places to the sums.
-inline void add_moments(const float* from, const line_block& lines, const moment_sums& sums) {
-  const auto kernel = dispatch::instance().kernels().get<&kernel_table::add_moments>();
+inline void add_moments(kernel_set t, const float* from, const line_block& lines, const moment_sums& sums) {
+  const auto kernel = t.get<&kernel_table::add_moments>();
   (kernel ? kernel : portable::add_moments)(from, lines, sums);
 }
 
-/// The same to the counts.
-inline void count_tails(const float* from, const line_block& lines, const tail_counts& counts) {
-  const auto kernel = dispatch::instance().kernels().get<&kernel_table::count_tails>();
+inline void count_tails(kernel_set t, const float* from, const line_block& lines, const tail_counts& counts) {
+  const auto kernel = t.get<&kernel_table::count_tails>();
   (kernel ? kernel : portable::count_tails)(from, lines, counts);
 }
 
@@ -82,15 +80,14 @@ template <class Kernel, class Use> void in_rounds(Kernel kernel, Kernel plain, i
   use(plain, whole, n - whole);
 }
 
-/// Adds the squares of n numbers to square_sums sums.
-inline void add_squares(const float* from, index n, double* sums) {
-  in_rounds(dispatch::instance().kernels().get<&kernel_table::add_squares>(), portable::add_squares, n,
+inline void add_squares(kernel_set t, const float* from, index n, double* sums) {
+  in_rounds(t.get<&kernel_table::add_squares>(), portable::add_squares, n,
             [=](auto add, index first, index count) { add(from + first, count, sums); });
 }
 
-/// to[i] += from[i] / divisor, and adds the squares of `to` to square_sums sums.
-inline void add_quotients(const float* from, double divisor, double* to, index n, double* sums) {
-  in_rounds(dispatch::instance().kernels().get<&kernel_table::add_quotients>(), portable::add_quotients, n,
+inline void add_quotients(kernel_set t, const float* from, double divisor, double* to, index n,
+                          double* sums) {
+  in_rounds(t.get<&kernel_table::add_quotients>(), portable::add_quotients, n,
             [=](auto add, index first, index count) { add(from + first, divisor, to + first, count, sums); });
 }
 

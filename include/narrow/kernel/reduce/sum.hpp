@@ -16,26 +16,25 @@ using summed_element =
                        std::conditional_t<narrowest<T>() == packed_type::bf16, std::uint16_t, float>>;
 
 /// The kernel for lines of summed_element<T>.
-template <class T> auto sum_kernel(kernel_set t) {
+template <class T> auto sum_kernel_for(kernel_set t) {
   if constexpr (narrow_fixed<T>)
-    return t.get < sizeof(T) == 1 ? &kernel_table::sum_int8
-           : sizeof(T) == 2       ? &kernel_table::sum_int16
-                                  : &kernel_table::sum_int32 > ();
+    return t.get < &kernel_table::sum_integers, sizeof(T) == 1   ? &integer_sum_kernels::int8
+                                                : sizeof(T) == 2 ? &integer_sum_kernels::int16
+                                                                 : &integer_sum_kernels::int32 > ();
   else
-    return t.get < narrowest<T>() == packed_type::bf16 ? &kernel_table::sum_bf16
-                                                       : &kernel_table::sum_fp32 > ();
+    return t.get < &kernel_table::sum_floats,
+           narrowest<T>() == packed_type::bf16 ? &float_sum_kernels::bf16 : &float_sum_kernels::fp32 > ();
 }
 
-/// sum over i of a[i stride], float or the exact sum of mantissas; as many terms in a piece for every stride,
-/// so that it is the same.
-template <class T> auto sum_of_line(const T* a, index stride, index n) {
+/// sum over i of a[i stride], float or the exact sum of mantissas. The pieces that are summed up by
+/// themselves are as long for every stride, so that the sum is the same.
+template <class T> auto sum_of_line(kernel_set t, const T* a, index stride, index n) {
   if constexpr (!narrow_fixed<T> && narrowest<T>() != packed_type::bf16 &&
                 narrowest<T>() != packed_type::fp32) {
     return portable::sum(a, stride, n);
   } else {
     using result = decltype(portable::sum(a, stride, n));
-    kernel_set t = dispatch::instance().kernels();
-    const auto kernel = sum_kernel<T>(t);
+    const auto kernel = sum_kernel_for<T>(t);
     if (!kernel) return portable::sum(a, stride, n);
     line_piece<summed_element<T>, T> piece;
     result total = 0;
@@ -43,7 +42,7 @@ template <class T> auto sum_of_line(const T* a, index stride, index n) {
       const index count = std::min(piece.max_length, n - i);
       if constexpr (coded_as_fp16<T>)
         if (stride == 1) {
-          total += t.get<&kernel_table::sum_fp16>()(a + i, count);
+          total += t.get<&kernel_table::sum_floats, &float_sum_kernels::fp16>()(a + i, count);
           continue;
         }
       total += kernel(piece.read(t, a + i * stride, stride, count), count);
@@ -52,10 +51,10 @@ template <class T> auto sum_of_line(const T* a, index stride, index n) {
   }
 }
 
-template <class T> NARROW_KERNEL auto sum_of_matrix(matrix_view<const T> a) {
+template <class T> auto sum_of_matrix(kernel_set t, matrix_view<const T> a) {
   if (detail::lies_by_rows(a)) a = a.transposed();
-  decltype(sum_of_line(a.data, 1, 0)) total = 0;
-  for (index j = 0; j < a.cols; ++j) total += sum_of_line(a.col(j).data, a.row_stride, a.rows);
+  decltype(sum_of_line(t, a.data, 1, 0)) total = 0;
+  for (index j = 0; j < a.cols; ++j) total += sum_of_line(t, a.col(j).data, a.row_stride, a.rows);
   return total;
 }
 

@@ -1,5 +1,5 @@
-// Sums of lines, included once in the namespace of each instruction set, inside its target region, after
-// `vector_bytes`. Op: as in dot.inl. No include guard, on purpose.
+// Sums of lines; included once in the namespace of an instruction set by simd/vector_kernels.inl. Op: the
+// operation of a line, see simd/operations.inl. No include guard, on purpose.
 
 /// The sum of a[i].
 template <class Op> NARROW_KERNEL typename Op::sum sum_line(const void* a, index n) {

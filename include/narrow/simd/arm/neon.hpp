@@ -8,148 +8,78 @@
 #include <bit>
 #include <cstring>
 
-#include "../region.hpp"
+#include "../lanes.hpp"
 #include "processor.hpp"
 
 NARROW_STRICT_BEGIN
 
 namespace narrow::inline NARROW_ABI::kernel::neon {
 
-inline constexpr int vector_bytes = 16;
+#include "../parts.inl"
 
-/// A vector from any address.
-template <class Vector> inline Vector load_as(const void* from) {
-  Vector x;
-  std::memcpy(&x, from, sizeof x);
-  return x;
-}
+struct instructions : parts_in_memory {
+  using integers = int32x4_t;
+  using floats = float32x4_t;
+  using doubles = float64x2_t;
 
-/// Whether a lane is not zero.
-template <class Lanes> inline bool any_of(const Lanes& lanes) {
-  return vmaxvq_u32(load_as<uint32x4_t>(&lanes)) != 0;
-}
-
-/// Stores the lower bytes of lanes of 32 bits as integers of Size bytes.
-template <int Size, class Lanes> inline void store_lower(void* to, const Lanes& lanes) {
-  const auto x = load_as<uint32x4_t>(&lanes);
-  const uint16x4_t halves = vmovn_u32(x);
-  if constexpr (Size == 1) {
-    const uint8x8_t bytes = vmovn_u16(vcombine_u16(halves, halves));
-    std::memcpy(to, &bytes, 4);
-  } else if constexpr (Size == 2) {
-    std::memcpy(to, &halves, sizeof halves);
-  } else {
-    std::memcpy(to, &x, sizeof x);
+  static bool any_of(integers x) { return vmaxvq_u32(vreinterpretq_u32_s32(x)) != 0; }
+  template <int Size> static void store_lower(void* to, integers x) {
+    const int16x4_t halves = vmovn_s32(x);
+    if constexpr (Size == 1) {
+      const int8x8_t bytes = vmovn_s16(vcombine_s16(halves, halves));
+      std::memcpy(to, &bytes, 4);
+    } else if constexpr (Size == 2) {
+      std::memcpy(to, &halves, sizeof halves);
+    } else {
+      std::memcpy(to, &x, sizeof x);
+    }
   }
-}
-
-/// Integers of Size bytes in lanes of 32 bits, zeros above them.
-template <int Size> inline uint32x4_t load_lower(const void* from) {
-  if constexpr (Size == 1) {
-    uint8x8_t bytes = vdup_n_u8(0);
-    std::memcpy(&bytes, from, 4);
-    return vmovl_u16(vget_low_u16(vmovl_u8(bytes)));
-  } else if constexpr (Size == 2) {
-    return vmovl_u16(load_as<uint16x4_t>(from));
-  } else {
-    return load_as<uint32x4_t>(from);
+  template <int Size> static integers load_lower(const void* from) {
+    if constexpr (Size == 1)
+      return vreinterpretq_s32_u32(
+          vmovl_u16(vget_low_u16(vmovl_u8(vreinterpret_u8_u32(vdup_n_u32(load_as<word>(from)))))));
+    else if constexpr (Size == 2)
+      return vreinterpretq_s32_u32(vmovl_u16(load_as<uint16x4_t>(from)));
+    else
+      return load_as<integers>(from);
   }
-}
-
-#include "../bytes.inl"
-#include "../lanes.inl"
-
-#include "../bodies.inl"
-
-struct floats {
-  using vector = float32x4_t;
-  using lane = float;
-  static constexpr int lanes = 4;
-  static vector zero() { return vdupq_n_f32(0); }
-  static vector fill(lane x) { return vdupq_n_f32(x); }
-  static vector load(const word* from) { return load_as<vector>(from); }
-  static void store(lane* to, vector x) { vst1q_f32(to, x); }
-  static vector broadcast(word a) { return vreinterpretq_f32_u32(vdupq_n_u32(a)); }
-  static vector step(vector acc, word a, vector b) { return vfmaq_f32(acc, b, broadcast(a)); }
-};
-
-struct doubles {
-  using vector = float64x2_t;
-  using lane = double;
-  static constexpr int lanes = 2;
-  static vector fill(lane x) { return vdupq_n_f64(x); }
-  static vector load(const lane* from) { return vld1q_f64(from); }
-  static void store(lane* to, vector x) { vst1q_f64(to, x); }
-  static vector step(vector acc, lane a, vector b) { return vfmaq_f64(acc, b, fill(a)); }
-  static long_lanes integers(vector x) { return lanes_as<long_lanes>(vcvtq_s64_f64(x)); }
-};
-
-struct fp32_line : floats {
-  using sum = float;
-  static constexpr int elements = lanes, element_size = 4, x_size = 4, ways = 8;
-  static sum total(vector acc) { return total_of_lanes<fp32_line>(acc); }
-  static vector load(const void* from) { return load_as<vector>(from); }
-  static vector load_x(const void* from) { return load(from); }
-  static vector load_lanes(const lane* from) { return load(from); }
-  static vector add(vector a, vector b) { return a + b; }  // clang's intrinsic has the caller's flags
-  static vector multiply_add(vector acc, vector a, vector b) { return vfmaq_f32(acc, a, b); }
-};
-
-struct fp16_line : fp32_line {
-  static constexpr int element_size = 2;
-  static vector load(const void* from) { return vcvt_f32_f16(load_as<float16x4_t>(from)); }
-};
-
-struct bf16_line : fp32_line {
-  static constexpr int element_size = 2;
-  static vector load(const void* from) {
-    return vreinterpretq_f32_u32(vshll_n_u16(load_as<uint16x4_t>(from), 16));
-  }
-};
-
-struct integers {
-  using vector = int32x4_t;
-  using lane = std::int32_t;
-  static constexpr int lanes = 4;
-  static vector zero() { return vdupq_n_s32(0); }
-  static vector fill(lane x) { return vdupq_n_s32(x); }
-  static vector load(const void* from) { return load_as<vector>(from); }
-  static vector load_x(const void* from) { return load(from); }
-  static vector load_lanes(const lane* from) { return load(from); }
-  static void store(lane* to, vector x) { vst1q_s32(to, x); }
-  static vector add(vector a, vector b) { return vaddq_s32(a, b); }
-};
-
-struct int16_pairs : integers {
-  static vector step(vector acc, word a, vector b) {
-    // The first elements of all words, then the second ones: once for all rows.
-    const int16x8_t apart = vuzp1q_s16(vreinterpretq_s16_s32(b), vreinterpretq_s16_s32(vshrq_n_s32(b, 16)));
-    const int16x4_t pair = vreinterpret_s16_u32(vdup_n_u32(a));
-    return vmlal_high_lane_s16(vmlal_lane_s16(acc, vget_low_s16(apart), pair, 0), apart, pair, 1);
-  }
-};
-
-struct int16_line : int16_pairs {
-  using sum = std::int64_t;
-  static constexpr int elements = 2 * lanes, element_size = 2, x_size = 2, ways = 8;
-  static sum total(vector acc) { return total_of_lanes<int16_line>(acc); }
-  static vector low_pairs(vector a, vector b) {
-    return vreinterpretq_s32_s16(vzip1q_s16(vreinterpretq_s16_s32(a), vreinterpretq_s16_s32(b)));
-  }
-  static vector high_pairs(vector a, vector b) {
-    return vreinterpretq_s32_s16(vzip2q_s16(vreinterpretq_s16_s32(a), vreinterpretq_s16_s32(b)));
-  }
-  static vector high_half(vector b) {
-    return vreinterpretq_s32_s16(vshrq_n_s16(vreinterpretq_s16_s32(b), 8));
-  }
-  static vector low_half(vector b) {
-    return vreinterpretq_s32_s16(vandq_s16(vreinterpretq_s16_s32(b), vdupq_n_s16(0xff)));
-  }
-  static vector multiply_add(vector acc, vector a, vector b) {
+  static floats multiply_add(floats acc, floats a, floats b) { return vfmaq_f32(acc, a, b); }
+  static doubles multiply_add(doubles acc, doubles a, doubles b) { return vfmaq_f64(acc, a, b); }
+  static integers multiply_add(integers acc, integers a, integers b) {
     const int16x8_t x = vreinterpretq_s16_s32(a), y = vreinterpretq_s16_s32(b);
     return vmlal_high_s16(vmlal_s16(acc, vget_low_s16(x), vget_low_s16(y)), x, y);
   }
+  /// With the first elements of all words of b side by side, then the second ones: once for all rows of a
+  /// panel.
+  static integers multiply_add(integers acc, word a, integers b) {
+    const int16x8_t separated =
+        vuzp1q_s16(vreinterpretq_s16_s32(b), vreinterpretq_s16_s32(vshrq_n_s32(b, 16)));
+    const int16x4_t pair = vreinterpret_s16_u32(vdup_n_u32(a));
+    return vmlal_high_lane_s16(vmlal_lane_s16(acc, vget_low_s16(separated), pair, 0), separated, pair, 1);
+  }
+  static integers int8_to_int16(const void* from) {
+    return vreinterpretq_s32_s16(vmovl_s8(load_as<int8x8_t>(from)));
+  }
+  static integers int8_to_int32(const void* from) {
+    return vmovl_s16(vget_low_s16(vmovl_s8(vreinterpret_s8_u32(vdup_n_u32(load_as<word>(from))))));
+  }
+  static floats load_fp16(const void* from) { return vcvt_f32_f16(load_as<float16x4_t>(from)); }
+  static void store_fp16(void* to, floats x) {
+    const float16x4_t codes = vcvt_f16_f32(x);
+    std::memcpy(to, &codes, sizeof codes);
+  }
+  static integers to_int64(doubles x) { return vreinterpretq_s32_s64(vcvtq_s64_f64(x)); }
+
+ private:
+  template <class T> static T load_as(const void* from) {
+    T x;
+    std::memcpy(&x, from, sizeof x);
+    return x;
+  }
 };
+
+#include "../lanes.inl"
+#include "../vector_kernels.inl"
 
 /// As many products as an inner product of int16 may have fill four lanes, but not eight.
 struct int16_dot : int16_line {
@@ -168,15 +98,6 @@ struct int16_dot : int16_line {
   static sum total(vector acc) { return int16_line::total(acc.low) + int16_line::total(acc.high); }
 };
 
-using wide_int16_line = in_halves<int16_dot>;
-
-struct int8_line : int16_line {
-  static constexpr int element_size = 1;
-  static vector load(const void* from) { return vreinterpretq_s32_s16(vmovl_s8(load_as<int8x8_t>(from))); }
-};
-
-using summed_int8 = summed_integers<std::int8_t, std::int32_t>;
-
 /// For 16 codes of 8 bits at a time: the values of their lower 7 bits, with the upper one as the sign.
 struct byte_table {
   static constexpr index count = 16;
@@ -185,9 +106,9 @@ struct byte_table {
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(values);
     for (int half = 0; half < 2; ++half)
       for (int k = 0; k < 4; ++k, bytes += 2 * count) {
-        const uint8x16x2_t apart = vld2q_u8(bytes);
-        low[half].val[k] = apart.val[0];
-        high[half].val[k] = apart.val[1];
+        const uint8x16x2_t separated = vld2q_u8(bytes);
+        low[half].val[k] = separated.val[0];
+        high[half].val[k] = separated.val[1];
       }
   }
   void operator()(const std::uint8_t* codes, std::uint8_t* to) const {
@@ -214,23 +135,13 @@ NARROW_KERNEL inline void look_up8(const void* from, void* to, index n, const st
   std::memcpy(result, results, 2 * static_cast<std::size_t>(n));
 }
 
-struct fp16_codes {
-  static void decode(const void* from, float* to) { vst1q_f32(to, fp16_line::load(from)); }
-  void operator()(const float* from, void* to) const {
-    const float16x4_t codes = vcvt_f16_f32(vld1q_f32(from));
-    std::memcpy(to, &codes, sizeof codes);
-  }
-};
-
-#include "../vector_kernels.inl"
-
 struct kernels {
   template <class Table> static constexpr void offer(Table& table) {
     offer_vectors(table);
     NARROW_OFFER(fp32, panels<floats, 6, 4>("fmla"));
     NARROW_OFFER(int16, panels<int16_pairs, 6, 4>("smlal"));
     NARROW_OFFER(wide, wide_products<doubles, 6, 4>("fmla"));
-    NARROW_OFFER(dot_int16, {dot_line<int16_dot>, dot_line<wide_int16_line>});
+    NARROW_OFFER(dot_int16, {dot_line<int16_dot>, dot_line<in_halves<int16_dot>>});
     NARROW_OFFER(look_up8, look_up8);
   }
 };
@@ -266,14 +177,6 @@ struct int8_line : int8_quads {
   using sum = std::int64_t;
   static constexpr int elements = 4 * lanes, element_size = 1, x_size = 1, ways = 8;
   static sum total(vector acc) { return total_of_lanes<int8_line>(acc); }
-  static vector low_bytes(vector a, vector b) {
-    return vreinterpretq_s32_s8(vzip1q_s8(vreinterpretq_s8_s32(a), vreinterpretq_s8_s32(b)));
-  }
-  static vector high_bytes(vector a, vector b) {
-    return vreinterpretq_s32_s8(vzip2q_s8(vreinterpretq_s8_s32(a), vreinterpretq_s8_s32(b)));
-  }
-  static vector low_pairs(vector a, vector b) { return neon::int16_line::low_pairs(a, b); }
-  static vector high_pairs(vector a, vector b) { return neon::int16_line::high_pairs(a, b); }
 };
 
 struct kernels {

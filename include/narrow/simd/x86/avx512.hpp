@@ -7,185 +7,94 @@ NARROW_TARGET_BEGIN("avx2,fma,f16c,avx512f,avx512bw,avx512vl,avx512dq")
 
 namespace narrow::inline NARROW_ABI::kernel::avx512 {
 
-inline constexpr int vector_bytes = 64;
+struct instructions {
+  using integers = __m512i;
+  using floats = __m512;
+  using doubles = __m512d;
+  static constexpr int bytes_of_vector = sizeof(integers);
 
-/// Whether a lane is not zero.
-template <class Lanes> inline bool any_of(const Lanes& lanes) {
-  __m512i x;
-  std::memcpy(&x, &lanes, sizeof x);
-  return _mm512_test_epi32_mask(x, x) != 0;
-}
-
-/// Stores the lower bytes of lanes of 32 bits as integers of Size bytes.
-template <int Size, class Lanes> inline void store_lower(void* to, const Lanes& lanes) {
-  __m512i x;
-  std::memcpy(&x, &lanes, sizeof x);
-  if constexpr (Size == 1)
-    _mm_storeu_si128(static_cast<__m128i*>(to), _mm512_cvtepi32_epi8(x));
-  else if constexpr (Size == 2)
-    _mm256_storeu_si256(static_cast<__m256i*>(to), _mm512_cvtepi32_epi16(x));
-  else
-    _mm512_storeu_si512(to, x);
-}
-
-/// Integers of Size bytes in lanes of 32 bits, zeros above them.
-template <int Size> inline __m512i load_lower(const void* from) {
-  if constexpr (Size == 1)
-    return _mm512_cvtepu8_epi32(_mm_loadu_si128(static_cast<const __m128i*>(from)));
-  else if constexpr (Size == 2)
-    return _mm512_cvtepu16_epi32(_mm256_loadu_si256(static_cast<const __m256i*>(from)));
-  else
-    return _mm512_loadu_si512(from);
-}
-
-/// The first bytes, fewer than all, of a vector or an array as large as one, and zeros after them; nothing
-/// beyond is read.
-template <class Vector> inline void read_part(Vector& to, const void* from, index bytes) {
-  static_assert(sizeof to <= vector_bytes);
-  const std::uint64_t mask = (std::uint64_t{1} << bytes) - 1;
-  if constexpr (sizeof to == vector_bytes) {
-    const __m512i x = _mm512_maskz_loadu_epi8(mask, from);
-    std::memcpy(&to, &x, sizeof to);
-  } else if constexpr (sizeof to == vector_bytes / 2) {
-    const __m256i x = _mm256_maskz_loadu_epi8(static_cast<__mmask32>(mask), from);
-    std::memcpy(&to, &x, sizeof to);
-  } else {
-    const __m128i x = _mm_maskz_loadu_epi8(static_cast<__mmask16>(mask), from);
-    std::memcpy(&to, &x, sizeof to);
+  static bool any_of(integers x) { return _mm512_test_epi32_mask(x, x) != 0; }
+  template <int Size> static void store_lower(void* to, integers x) {
+    if constexpr (Size == 1)
+      _mm_storeu_si128(static_cast<__m128i*>(to), _mm512_cvtepi32_epi8(x));
+    else if constexpr (Size == 2)
+      _mm256_storeu_si256(static_cast<__m256i*>(to), _mm512_cvtepi32_epi16(x));
+    else
+      _mm512_storeu_si512(to, x);
   }
-}
-template <class Vector> inline void write_part(void* to, const Vector& from, index bytes) {
-  static_assert(sizeof from <= vector_bytes);
-  const std::uint64_t mask = (std::uint64_t{1} << bytes) - 1;
-  if constexpr (sizeof from == vector_bytes) {
-    _mm512_mask_storeu_epi8(to, mask, _mm512_loadu_si512(&from));
-  } else if constexpr (sizeof from == vector_bytes / 2) {
-    __m256i x;
-    std::memcpy(&x, &from, sizeof from);
-    _mm256_mask_storeu_epi8(to, static_cast<__mmask32>(mask), x);
-  } else {
-    __m128i x = _mm_setzero_si128();
-    std::memcpy(&x, &from, sizeof from);
-    _mm_mask_storeu_epi8(to, static_cast<__mmask16>(mask), x);
+  template <int Size> static integers load_lower(const void* from) {
+    if constexpr (Size == 1)
+      return _mm512_cvtepu8_epi32(load_quarter(from));
+    else if constexpr (Size == 2)
+      return _mm512_cvtepu16_epi32(load_half(from));
+    else
+      return _mm512_loadu_si512(from);
   }
-}
+  /// Fewer words than lanes; zeros in the others.
+  static integers load_some(const void* from, index n) {
+    return _mm512_maskz_loadu_epi32(static_cast<__mmask16>((1u << n) - 1), from);
+  }
+  template <class Vector> static void read_part(Vector& to, const void* from, index bytes) {
+    static_assert(sizeof to <= bytes_of_vector);
+    const std::uint64_t mask = (std::uint64_t{1} << bytes) - 1;
+    if constexpr (sizeof to == bytes_of_vector) {
+      const __m512i x = _mm512_maskz_loadu_epi8(mask, from);
+      std::memcpy(&to, &x, sizeof to);
+    } else if constexpr (sizeof to == bytes_of_vector / 2) {
+      const __m256i x = _mm256_maskz_loadu_epi8(static_cast<__mmask32>(mask), from);
+      std::memcpy(&to, &x, sizeof to);
+    } else {
+      const __m128i x = _mm_maskz_loadu_epi8(static_cast<__mmask16>(mask), from);
+      std::memcpy(&to, &x, sizeof to);
+    }
+  }
+  template <class Vector> static void write_part(void* to, const Vector& from, index bytes) {
+    static_assert(sizeof from <= bytes_of_vector);
+    const std::uint64_t mask = (std::uint64_t{1} << bytes) - 1;
+    if constexpr (sizeof from == bytes_of_vector) {
+      _mm512_mask_storeu_epi8(to, mask, _mm512_loadu_si512(&from));
+    } else if constexpr (sizeof from == bytes_of_vector / 2) {
+      __m256i x;
+      std::memcpy(&x, &from, sizeof from);
+      _mm256_mask_storeu_epi8(to, static_cast<__mmask32>(mask), x);
+    } else {
+      __m128i x = _mm_setzero_si128();
+      std::memcpy(&x, &from, sizeof from);
+      _mm_mask_storeu_epi8(to, static_cast<__mmask16>(mask), x);
+    }
+  }
+  static floats multiply_add(floats acc, floats a, floats b) { return _mm512_fmadd_ps(a, b, acc); }
+  static doubles multiply_add(doubles acc, doubles a, doubles b) { return _mm512_fmadd_pd(a, b, acc); }
+  static integers multiply_add(integers acc, integers a, integers b) {
+    return _mm512_add_epi32(acc, _mm512_madd_epi16(a, b));
+  }
+  static integers multiply_add(integers acc, word a, integers b) {
+    return multiply_add(acc, b, _mm512_set1_epi32(static_cast<int>(a)));
+  }
+  static integers int8_to_int16(const void* from) { return _mm512_cvtepi8_epi16(load_half(from)); }
+  static integers int8_to_int32(const void* from) { return _mm512_cvtepi8_epi32(load_quarter(from)); }
+  static floats load_fp16(const void* from) { return _mm512_cvtph_ps(load_half(from)); }
+  static void store_fp16(void* to, floats x) {
+    _mm256_storeu_si256(static_cast<__m256i*>(to), _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
+  }
+  static integers to_int64(doubles x) { return _mm512_cvttpd_epi64(x); }
+
+ private:
+  static __m256i load_half(const void* from) { return _mm256_loadu_si256(static_cast<const __m256i*>(from)); }
+  static __m128i load_quarter(const void* from) { return _mm_loadu_si128(static_cast<const __m128i*>(from)); }
+};
 
 #include "../lanes.inl"
 
 // g++ 12 makes masks of comparisons, and widens one half after the other.
-template <class Lane> using vector_of [[gnu::vector_size(vector_bytes)]] = Lane;
-template <class Lane> using half_vector_of [[gnu::vector_size(vector_bytes / 2)]] = Lane;
-inline vector_of<float> smaller(vector_of<float> a, vector_of<float> b) { return _mm512_min_ps(a, b); }
-inline vector_of<float> larger(vector_of<float> a, vector_of<float> b) { return _mm512_max_ps(a, b); }
-template <> inline vector_of<double> wider(const half_vector_of<float>& x) { return _mm512_cvtps_pd(x); }
-template <> inline vector_of<std::int64_t> wider(const half_vector_of<std::int32_t>& x) {
-  return lanes_as<vector_of<std::int64_t>>(_mm512_cvtepi32_epi64(lanes_as<half_vector_of<long long>>(x)));
+inline float_vector smaller(float_vector a, float_vector b) { return _mm512_min_ps(a, b); }
+inline float_vector larger(float_vector a, float_vector b) { return _mm512_max_ps(a, b); }
+template <> inline double_vector wider(const half_float_vector& x) { return _mm512_cvtps_pd(x); }
+template <> inline int64_vector wider(const half_int32_vector& x) {
+  return reinterpret_cast<int64_vector>(_mm512_cvtepi32_epi64(reinterpret_cast<__m256i>(x)));
 }
 
-#include "../bodies.inl"
-
-struct floats {
-  using vector = __m512;
-  using lane = float;
-  static constexpr int lanes = 16;
-  static vector zero() { return _mm512_setzero_ps(); }
-  static vector fill(lane x) { return _mm512_set1_ps(x); }
-  static vector load(const word* from) { return _mm512_loadu_ps(from); }
-  static void store(lane* to, vector x) { _mm512_storeu_ps(to, x); }
-  static vector broadcast(word a) { return _mm512_castsi512_ps(_mm512_set1_epi32(static_cast<int>(a))); }
-  static vector step(vector acc, word a, vector b) { return _mm512_fmadd_ps(broadcast(a), b, acc); }
-};
-
-struct fp32_line : floats {
-  using sum = float;
-  static constexpr int elements = lanes, element_size = 4, x_size = 4, ways = 8;
-  static sum total(vector acc) { return total_of_lanes<fp32_line>(acc); }
-  static vector load(const void* from) { return _mm512_loadu_ps(from); }
-  static vector load_x(const void* from) { return load(from); }
-  static vector load_lanes(const lane* from) { return load(from); }
-  static vector add(vector a, vector b) { return a + b; }  // clang's intrinsic has the caller's flags
-  static vector multiply_add(vector acc, vector a, vector b) { return _mm512_fmadd_ps(a, b, acc); }
-};
-
-struct fp16_line : fp32_line {
-  static constexpr int element_size = 2;
-  static vector load(const void* from) {
-    return _mm512_cvtph_ps(_mm256_loadu_si256(static_cast<const __m256i*>(from)));
-  }
-};
-
-struct bf16_line : fp32_line {
-  static constexpr int element_size = 2;
-  static vector load(const void* from) {
-    const __m512i wide = _mm512_cvtepu16_epi32(_mm256_loadu_si256(static_cast<const __m256i*>(from)));
-    return _mm512_castsi512_ps(_mm512_slli_epi32(wide, 16));
-  }
-};
-
-struct integers {
-  using vector = __m512i;
-  using lane = std::int32_t;
-  static constexpr int lanes = 16;
-  static vector zero() { return _mm512_setzero_si512(); }
-  static vector fill(lane x) { return _mm512_set1_epi32(x); }
-  static vector load(const word* from) { return _mm512_loadu_si512(from); }
-  /// Of fewer words than lanes; zeros in the others.
-  static vector load_some(const void* from, index n) {
-    return _mm512_maskz_loadu_epi32(static_cast<__mmask16>((1u << n) - 1), from);
-  }
-  static void store(lane* to, vector x) { _mm512_storeu_si512(to, x); }
-  static vector broadcast(word a) { return _mm512_set1_epi32(static_cast<int>(a)); }
-};
-
-struct doubles {
-  using vector = __m512d;
-  using lane = double;
-  static constexpr int lanes = 8;
-  static vector fill(lane x) { return _mm512_set1_pd(x); }
-  static vector load(const lane* from) { return _mm512_loadu_pd(from); }
-  static void store(lane* to, vector x) { _mm512_storeu_pd(to, x); }
-  static vector step(vector acc, lane a, vector b) { return _mm512_fmadd_pd(fill(a), b, acc); }
-  static long_lanes integers(vector x) { return lanes_as<long_lanes>(_mm512_cvttpd_epi64(x)); }
-};
-
-struct int16_pairs : integers {
-  static vector step(vector acc, word a, vector b) {
-    return _mm512_add_epi32(acc, _mm512_madd_epi16(b, broadcast(a)));
-  }
-};
-
-struct int16_line : int16_pairs {
-  using sum = std::int64_t;
-  static constexpr int elements = 2 * lanes, element_size = 2, x_size = 2, ways = 8;
-  static sum total(vector acc) { return total_of_lanes<int16_line>(acc); }
-  static vector load(const void* from) { return _mm512_loadu_si512(from); }
-  static vector load_x(const void* from) { return load(from); }
-  static vector load_lanes(const lane* from) { return load(from); }
-  static vector low_pairs(vector a, vector b) { return _mm512_unpacklo_epi16(a, b); }
-  static vector high_pairs(vector a, vector b) { return _mm512_unpackhi_epi16(a, b); }
-  static vector low_bytes(vector a, vector b) { return _mm512_unpacklo_epi8(a, b); }
-  static vector high_bytes(vector a, vector b) { return _mm512_unpackhi_epi8(a, b); }
-  static vector high_half(vector b) { return _mm512_srai_epi16(b, 8); }
-  static vector low_half(vector b) { return _mm512_and_si512(b, _mm512_set1_epi16(0xff)); }
-  static vector add(vector a, vector b) { return _mm512_add_epi32(a, b); }
-  static vector multiply_add(vector acc, vector a, vector b) { return add(acc, _mm512_madd_epi16(a, b)); }
-};
-
-using wide_int16_line = in_halves<int16_line>;
-
-struct int8_line : int16_line {
-  static constexpr int element_size = 1;
-  static vector load(const void* from) {
-    return _mm512_cvtepi8_epi16(_mm256_loadu_si256(static_cast<const __m256i*>(from)));
-  }
-};
-
-struct summed_int8 : int16_line {
-  static constexpr int elements = lanes, element_size = 1;
-  static vector load(const void* from) {
-    return _mm512_cvtepi8_epi32(_mm_loadu_si128(static_cast<const __m128i*>(from)));
-  }
-};
+#include "../vector_kernels.inl"
 
 /// For 32 codes of 8 bits at a time: the values of their lower 7 bits, with the upper one as the sign.
 struct byte_table {
@@ -242,16 +151,6 @@ NARROW_KERNEL inline void decode8(const void* from, float* to, index n, const de
   }
   decode_line<std::uint8_t>(next + i, to + i, n - i, d);
 }
-
-struct fp16_codes {
-  static void decode(const void* from, float* to) { _mm512_storeu_ps(to, fp16_line::load(from)); }
-  void operator()(const float* from, void* to) const {
-    _mm256_storeu_si256(static_cast<__m256i*>(to),
-                        _mm512_cvtps_ph(_mm512_loadu_ps(from), _MM_FROUND_TO_NEAREST_INT));
-  }
-};
-
-#include "../vector_kernels.inl"
 
 struct kernels {
   template <class Table> static constexpr void offer(Table& table) {

@@ -87,7 +87,7 @@ template <int Rows> NARROW_KERNEL void int8_quads::row_sums(const left_panel& a,
         vector acc = zero();
         index p = packs;
         for (; p >= lanes; p -= lanes, row += bytes) acc = add_quads(acc, ones, int8_line::load_x(row));
-        if (p > 0) acc = add_quads(acc, ones, load_some(row, p));
+        if (p > 0) acc = add_quads(acc, ones, plain::instructions::load_some(row, p));
         of_rows[i] = folded(acc);
       }
       const four_sums total = totals(of_rows);
@@ -95,12 +95,13 @@ template <int Rows> NARROW_KERNEL void int8_quads::row_sums(const left_panel& a,
     }
   } else {  // rows side by side
     vector acc = zero();
-    for (index p = 0; p < packs; ++p) acc = add_quads(acc, ones, load_some(a.data + p * a.pack_step, Rows));
+    for (index p = 0; p < packs; ++p)
+      acc = add_quads(acc, ones, plain::instructions::load_some(a.data + p * a.pack_step, Rows));
     std::memcpy(sums, &acc, Rows * sizeof *sums);
   }
 }
 
-/// Of panels with so many rows, and of lower ones.
+/// Rows: how many a panel has; LowerRows: how many the lower one has, if there is one.
 template <int Rows, int... LowerRows, class Table> constexpr void offer_vnni(Table& table) {
   NARROW_OFFER(int16, panels<int16_pairs, Rows, 2, LowerRows...>("vpdpwssd"));
   NARROW_OFFER(int8, panels<int8_quads, Rows, 2, LowerRows...>("vpdpbusd"));
