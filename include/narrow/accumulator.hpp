@@ -62,11 +62,11 @@ template <class T> struct carried { using type = T; };
 template <narrow_scalar T> struct carried<T> { using type = carrier_t<T>; };
 template <class T> using carried_t = typename carried<T>::type;
 
-/// How the elements A and B meet in a kernel: each is decoded into `lane`, products of lanes are added in
+/// How products of elements A and B are added up: each is decoded into `lane`, products of lanes are added in
 /// `lane`, and after at most `safe_terms` of them the partial sum moves on to `sum`.
 ///
 /// Floating-point operands, and pairs of different kinds: float, or double where one of them needs double.
-template <class A, class B> struct meeting {
+template <class A, class B> struct accumulation_traits {
   using lane = std::common_type_t<carried_t<A>, carried_t<B>>;
   using sum = lane;
   using result = lane;
@@ -77,7 +77,7 @@ template <class A, class B> struct meeting {
 };
 
 /// Fixed point with itself: exact in integers.
-template <narrow_fixed T> struct meeting<T, T> {
+template <narrow_fixed T> struct accumulation_traits<T, T> {
   // The most negative mantissa squared is 2^(2 WL - 2); an int64 holds 2^63 - 1 of sum.
   static constexpr int product_bits = 2 * T::word_length - 2;
   static constexpr std::ptrdiff_t safe_terms = (std::ptrdiff_t{1} << (63 - product_bits)) - 1;
@@ -102,6 +102,6 @@ template <class T> constexpr std::int64_t largest_element() {
 
 /// What dot products of T come back as: float; for `fixed` the exact sum. Plain sums of `fixed`, whose terms
 /// have half its fraction length, come back as a fixed_sum of their own.
-template <narrow_scalar T> using accumulator_t = typename detail::meeting<T, T>::result;
+template <narrow_scalar T> using accumulator_t = typename detail::accumulation_traits<T, T>::result;
 
 }  // namespace narrow::inline NARROW_ABI

@@ -49,7 +49,7 @@ template <class T> struct matrix_view {
     return {moved(i * row_stride + j * col_stride), height, width, row_stride, col_stride};
   }
   constexpr matrix_view block(const detail::region& r) const { return block(r.row, r.col, r.rows, r.cols); }
-  /// Of a matrix without elements there may be no memory.
+  /// The data `offset` elements on; null where a matrix without elements has no memory.
   constexpr T* moved(std::ptrdiff_t offset) const { return data == nullptr ? data : data + offset; }
   constexpr operator matrix_view<const T>() const requires(!std::is_const_v<T>) {
     return {data, rows, cols, row_stride, col_stride};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "convert.hpp"
+#include "isa.hpp"
 #include "kernel/product.hpp"
 #include "kernel/reduce.hpp"
 
@@ -19,6 +20,26 @@ template <class Wide, class Sum> Wide mean_of(const Sum& total, std::size_t coun
 /// The root of a sum of squares, rounded to Wide. In integers too.
 template <class Wide, class Sum> Wide root_of(const Sum& squares) {
   return nearest<Wide>(square_root(widened<uint128>(unpack(static_cast<Wide>(squares)))));
+}
+
+/// The name of a type of elements in a text for people.
+template <class T> std::string element_name() {
+  if constexpr (narrow_fixed<T>)
+    return "fixed<" + std::to_string(T::word_length) + "," + std::to_string(T::fraction_length) + ">";
+  else if constexpr (kernel::coded_as_fp16<T> || kernel::coded_as_bf16<T>)
+    return kernel::coded_as_fp16<T> ? "fp16" : "bf16";
+  else if constexpr (narrow_float<T>)
+    return "floating<" + std::to_string(T::layout::exponent_bits) + "," +
+           std::to_string(T::layout::mantissa_bits) + ">";
+  else
+    return (std::integral<T> ? "int" : "float") + std::to_string(8 * sizeof(T));
+}
+
+template <class A, class B>
+std::string explained(extents of_a, extents of_b, const kernel::product_plan& plan) {
+  return element_name<std::remove_const_t<A>>() + " (" + of_a.text() + ") times " +
+         element_name<std::remove_const_t<B>>() + " (" + of_b.text() + "): " + std::string(isa_name()) +
+         ", " + kernel::describe(plan, of_a.cols);
 }
 
 }  // namespace detail
@@ -79,6 +100,31 @@ void gemm(matrix_view<A> a, matrix_view<B> b, matrix_view<C> c, double alpha = 1
   detail::check_shapes(a.rows == c.rows && b.cols == c.cols, "narrow::gemm", "A B", extents(a.rows, b.cols),
                        "C", extents(c.rows, c.cols));
   kernel::gemm(a, b, c, alpha, beta, typename detail::policy_of<C>::type{});
+}
+
+/// How `gemm` computes A B, in words: "fp16 (64 x 64) times fp16 (64 x 64): avx512, panels of fp32 by FMA in
+/// tiles of 8 x 32, depth 64 at once, 1 thread".
+///
+/// Shapes    a: (m, k), b: (k, n); no element is read. The result is taken to be row-major: for one whose
+///           columns lie along memory ask for B^T A^T.
+/// Throws    std::invalid_argument naming both shapes if they do not match.
+template <class A, class B>
+requires narrow_scalar<std::remove_const_t<A>> || narrow_scalar<std::remove_const_t<B>>
+[[nodiscard]] std::string explain(matrix_view<A> a, matrix_view<B> b) {
+  using detail::extents;
+  const extents of_a(a.rows, a.cols), of_b(b.rows, b.cols);
+  detail::check_shapes(a.cols == b.rows, "narrow::explain", "A", of_a, "B", of_b);
+  return detail::explained<A, B>(of_a, of_b, kernel::plan_of(a, b));
+}
+
+/// How `gemm` computes A B of matrices in blocks, or the first piece of it where pieces are multiplied one by
+/// one, in words.
+template <class E, class S, class F, class T>
+[[nodiscard]] std::string explain(const block_view<E, S>& a, const block_view<F, T>& b) {
+  using detail::extents;
+  const extents of_a(a.rows(), a.cols()), of_b(b.rows(), b.cols());
+  detail::check_shapes(a.cols() == b.rows(), "narrow::explain", "A", of_a, "B", of_b);
+  return detail::explained<E, F>(of_a, of_b, kernel::plan_of(a, b));
 }
 
 /// y = alpha A x + beta y, with the rounding and errors of `gemm`. Shapes: a (m, n), x (n), y (m).

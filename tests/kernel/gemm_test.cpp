@@ -62,7 +62,7 @@ void check_product(tally& count, std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdif
   matrix<C> before = c;
   gemm(a.view(), b.view(), c.view(), alpha, beta);
 
-  using meeting = detail::meeting<A, B>;
+  using meeting = detail::accumulation_traits<A, B>;
   const auto describe = [&] {
     return text(name_of<A>(), name_of<B>(), name_of<C>(), std::to_string(m), 'x', std::to_string(k), 'x',
                 std::to_string(n), "layout", layout, "alpha", alpha, "beta", beta);

@@ -322,7 +322,7 @@ TEST_CASE("deep products of integers", "[kernel][isa]") {
         kernel::integer_product<T, T>(
             {a.data(), 1, k, k, 1}, {b.data(), k, n, 1, k},
             {-std::int64_t{std::numeric_limits<T>::min()}, -std::int64_t{std::numeric_limits<T>::min()}},
-            [&](place, place, auto sums) {
+            [&](auto, place, place, auto sums) {
               for (place j = 0; j < sums.cols; ++j)
                 REQUIRE(static_cast<std::int64_t>(sums(0, j)) == k * (std::int64_t{x} * y));
             });

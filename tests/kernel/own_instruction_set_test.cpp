@@ -31,9 +31,9 @@ using instructions = test::plain_instructions;
 struct kernels {
   template <class Table> static constexpr void offer(Table& table) {
     offer_vectors(table);
-    NARROW_OFFER(fp32, panels<floats, 4, 4>());
-    NARROW_OFFER(int16, panels<int16_pairs, 4, 4>());
-    NARROW_OFFER(wide, wide_products<doubles, 4, 8>());
+    NARROW_OFFER(fp32, panels<floats, 4, 4>("FMA"));
+    NARROW_OFFER(int16, panels<int16_pairs, 4, 4>("pairs"));
+    NARROW_OFFER(wide, wide_products<doubles, 4, 8>("FMA"));
   }
 };
 

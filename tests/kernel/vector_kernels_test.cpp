@@ -143,7 +143,7 @@ TEST_CASE("integers at the ends of the range do not wrap, however many", "[kerne
       for (const bool by_rows : {false, true}) {
         const matrix_view<const T> m{a.data(), rows, cols, by_rows ? cols : 1, by_rows ? 1 : rows};
         kernel::integer_product<T, T>(
-            m, {b.data(), cols, 1, 1, 1}, {magnitude, magnitude}, [&](place, place, auto sums) {
+            m, {b.data(), cols, 1, 1, 1}, {magnitude, magnitude}, [&](auto, place, place, auto sums) {
               for (place i = 0; i < sums.rows; ++i)
                 wrong += static_cast<std::int64_t>(sums(i, 0)) != cols * (std::int64_t{x} * y);
             });

@@ -75,7 +75,7 @@ template <class A, class B> void check(tally& count, const product_case& p) {
   std::vector<int> stored(sums.size());
   kernel::integer_product<A, B>(a.view, b.view,
                                 {std::int64_t{1} << (p.a_wl - 1), std::int64_t{1} << (p.b_wl - 1)},
-                                [&](place row, place col, const auto& tile) {
+                                [&](auto, place row, place col, const auto& tile) {
                                   for (place i = 0; i < tile.rows; ++i)
                                     for (place j = 0; j < tile.cols; ++j) {
                                       const auto at = static_cast<std::size_t>((row + i) * p.cols + col + j);

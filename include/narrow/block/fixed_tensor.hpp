@@ -242,29 +242,29 @@ class fixed_tensor {
           const auto c = detail::stored_matrix(stored.data(), result.rows_, result.cols_, order_);
           const auto to = down ? c.transposed() : c;
           using element = std::remove_pointer_t<decltype(to.data)>;
-          for_tiles_of_sums(left, right, [&](std::ptrdiff_t row, std::ptrdiff_t col, const auto& sums) {
-            if (alpha == 1 && beta == 0 &&
-                kernel::round_sums(sums, to.block(row, col, sums.rows, sums.cols),
-                                   {dropped, -highest - 1, highest}, round, order.at(row, col)))
-              return;
-            for (std::ptrdiff_t i = row; i < row + sums.rows; ++i)
-              for (std::ptrdiff_t j = col; j < col + sums.cols; ++j) {
-                const std::int32_t before = beta == 0 ? 0 : down ? mantissa(j, i) : mantissa(i, j);
-                auto old = detail::widened<detail::uint128>(detail::unpack(before));
-                old.exponent = -format_.fl;
-                const auto value =
-                    kernel::exact_combination(unpacked_sum(sums(i - row, j - col), left, right), alpha, beta,
-                                              old, detail::sign_of_zero_sum(round));
-                to(i, j) = static_cast<element>(detail::mantissa_of(
-                    value, format_.wl, format_.fl, at_element(round, order(i, j)), overflow::saturate{}));
-              }
-          });
+          for_tiles_of_sums(
+              left, right, [&](auto t, std::ptrdiff_t row, std::ptrdiff_t col, const auto& sums) {
+                if (alpha == 1 && beta == 0 &&
+                    kernel::round_sums(t, sums, to.block(row, col, sums.rows, sums.cols),
+                                       {dropped, -highest - 1, highest}, round, order.at(row, col)))
+                  return;
+                for (std::ptrdiff_t i = row; i < row + sums.rows; ++i)
+                  for (std::ptrdiff_t j = col; j < col + sums.cols; ++j) {
+                    const std::int32_t before = beta == 0 ? 0 : down ? mantissa(j, i) : mantissa(i, j);
+                    auto old = detail::widened<detail::uint128>(detail::unpack(before));
+                    old.exponent = -format_.fl;
+                    const auto value = kernel::exact_axpby(unpacked_sum(sums(i - row, j - col), left, right),
+                                                           alpha, beta, old, detail::sign_of_zero_sum(round));
+                    to(i, j) = static_cast<element>(detail::mantissa_of(
+                        value, format_.wl, format_.fl, at_element(round, order(i, j)), overflow::saturate{}));
+                  }
+              });
         },
         result.mantissas_);
     swap(result);
   }
 
-  /// store(i, j, sums) with the exact sums of a b in tiles, integers in units of both formats' steps.
+  /// store(t, i, j, sums) with the exact sums of a b in tiles, integers in units of both formats' steps.
   template <class Store>
   static void for_tiles_of_sums(const view_type& a, const view_type& b, const Store& store) {
     // Mantissas of different widths meet in the wider one: a copy is cheaper than a kernel for every pair.
@@ -361,15 +361,16 @@ void gemm(const fixed_tensor::view_type& a, const fixed_tensor::view_type& b, ma
   const auto to = down ? c.transposed() : c;
   const auto order = down ? kernel::row_by_row(c).transposed() : kernel::row_by_row(c);
   const float unit = detail::power_of_two(-(a.format().fl + b.format().fl));
-  fixed_tensor::for_tiles_of_sums(left, right, [&](std::ptrdiff_t row, std::ptrdiff_t col, const auto& sums) {
+  const auto store = [&](auto t, std::ptrdiff_t row, std::ptrdiff_t col, const auto& sums) {
     if constexpr (std::same_as<C, float>)
       if (alpha == 1 && beta == 0)
-        return kernel::scale_sums(sums, unit, to.block(row, col, sums.rows, sums.cols));
+        return kernel::scale_sums(t, sums, unit, to.block(row, col, sums.rows, sums.cols));
     for (std::ptrdiff_t i = row; i < row + sums.rows; ++i)
       for (std::ptrdiff_t j = col; j < col + sums.cols; ++j)
-        kernel::finish_exact(fixed_tensor::unpacked_sum(sums(i - row, j - col), a, b), alpha, beta, to(i, j),
-                             at_element(round, order(i, j)));
-  });
+        kernel::store_exact_axpby(fixed_tensor::unpacked_sum(sums(i - row, j - col), a, b), alpha, beta,
+                                  to(i, j), at_element(round, order(i, j)));
+  };
+  fixed_tensor::for_tiles_of_sums(left, right, store);
 }
 
 }  // namespace narrow::inline NARROW_ABI

@@ -1,8 +1,11 @@
-// The door to products: pointers, shapes and strides in, results out. Which kernels compute them is chosen
-// behind it.
+// The door to products: pointers, shapes and strides in, results out. How they are computed is decided behind
+// it, in product/plan.hpp.
 #pragma once
 
-#include "product/gemm.hpp"
+#include "product/block_product.hpp"
+#include "product/explain.hpp"
+
+NARROW_STRICT_BEGIN
 
 NARROW_STRICT_BEGIN
 
@@ -13,45 +16,65 @@ template <class C> element_order row_by_row(const matrix_view<C>& c) {
   return {0, static_cast<std::uint64_t>(c.cols), 1};
 }
 
+/// Whether neighbours in a column of C, not in a row, lie side by side: then the tiles of C^T are to be
+/// computed.
+template <class C> bool lies_down(const matrix_view<C>& c) { return c.row_stride == 1 && c.col_stride != 1; }
+
 /// C = alpha A B + beta C. Shapes: A (m, k), B (k, n), C (m, n), any strides; C overlaps neither A nor B and
 /// is not read where beta is 0. Sums are wide (`accumulator_t`); each coefficient is rounded once by `round`,
 /// under its row-major element index.
 template <class A, class B, class C, class Round>
 void gemm(matrix_view<A> a, matrix_view<B> b, matrix_view<C> c, double alpha, double beta,
           const Round& round) {
-  const detail::float_environment guard;
-  multiply<std::remove_const_t<A>, std::remove_const_t<B>>(a, b, c, alpha, beta, round, row_by_row(c));
+  enter([&](kernel_set t) {
+    multiply(t, matrix_view<const A>(a), matrix_view<const B>(b),
+             epilogue{c, alpha, beta, round, row_by_row(c)});
+  });
+}
+
+/// How `gemm` computes A B for a row-major C.
+template <class A, class B> product_plan plan_of(matrix_view<A> a, matrix_view<B> b) {
+  using left = std::remove_const_t<A>;
+  using right = std::remove_const_t<B>;
+  return enter([&](kernel_set t) {
+    return plan_product<detail::accumulation_traits<left, right>>(
+        t, matrix_view<const left>(a), matrix_view<const right>(b), largest_elements<left, right>());
+  });
 }
 
 /// sum over i of a[i stride_a] b[i stride_b], in the accumulator of the pair of types.
-template <class A, class B>
-typename detail::meeting<A, B>::result dot(const A* a, index stride_a, const B* b, index stride_b, index n) {
-  const detail::float_environment guard;
-  using meeting = detail::meeting<A, B>;
-  return typename meeting::result(dot_of_lines<meeting>(
-      a, stride_a, b, stride_b, n, {detail::largest_element<A>(), detail::largest_element<B>()}));
+template <class A, class B> auto dot(const A* a, index stride_a, const B* b, index stride_b, index n) {
+  using accumulation = detail::accumulation_traits<A, B>;
+  return enter([&](kernel_set t) {
+    packing_plan plan;
+    plan_dot<accumulation, A, B>(t, largest_elements<A, B>(), packed_type::int8, plan);
+    return typename accumulation::result(dot_of_lines<accumulation>(t, plan, a, stride_a, b, stride_b, n));
+  });
 }
 
-/// The same over all elements of two matrices of one shape.
+/// The sum over all elements of a(i, j) b(i, j), for two matrices of one shape.
 template <class A, class B> auto dot(matrix_view<A> a, matrix_view<B> b) {
   using left = std::remove_const_t<A>;
   using right = std::remove_const_t<B>;
-  const detail::float_environment guard;
-  return typename detail::meeting<left, right>::result(dot_of_matrices<left, right>(a, b));
+  return enter([&](kernel_set t) {
+    return typename detail::accumulation_traits<left, right>::result(dot_of_matrices<left, right>(t, a, b));
+  });
 }
 
-/// The exact sums of products of integers A B of at most these magnitudes, handed to store(i, j, sums), a
+/// The exact sums of products of integers A B of at most these magnitudes, handed to store(t, i, j, sums), a
 /// matrix_view of 32, 64 or 128 bits, in tiles.
 template <class A, class B, class Store>
 void integer_product(matrix_view<const A> a, matrix_view<const B> b, magnitudes largest, const Store& store) {
-  const detail::float_environment guard;
-  products<detail::element_meeting<A, B>>(a, b, largest, store);
+  enter([&](kernel_set t) {
+    products<detail::element_accumulation<A, B>>(t, a, b, largest,
+                                                 [&](index i, index j, auto sums) { store(t, i, j, sums); });
+  });
 }
 
 /// c = alpha sum + beta c for an exact sum, rounded once to the type of c; c is not read where beta is 0.
-using portable::finish_exact;
-/// The same without the rounding.
-using portable::exact_combination;
+using portable::store_exact_axpby;
+/// alpha sum + beta c for an exact sum, not rounded.
+using portable::exact_axpby;
 
 /// C = alpha A B + beta C for matrices in blocks: where no scale changes along the summed dimension, each
 /// coefficient of A B is float(exact sum of products of elements) * (scale of the row * scale of the column),
@@ -60,15 +83,13 @@ using portable::exact_combination;
 template <class E, class S, class F, class T, class C, class Round>
 void gemm(const block_view<E, S>& a, const block_view<F, T>& b, matrix_view<C> c, double alpha, double beta,
           const Round& round) {
-  const detail::float_environment guard;
-  if (a.cols() > 1 && (a.tile_cols == 1 || b.tile_rows == 1)) {
-    const std::vector<float> left = dequantized(a), right = dequantized(b);
-    multiply<float, float>(matrix_view{left.data(), a.rows(), a.cols(), a.cols(), index{1}},
-                           matrix_view{right.data(), b.rows(), b.cols(), b.cols(), index{1}}, c, alpha, beta,
-                           round, row_by_row(c));
-  } else {
-    multiply_blocks(a, b, c, alpha, beta, round, row_by_row(c));
-  }
+  enter([&](kernel_set t) { multiply_blocks(t, a, b, epilogue{c, alpha, beta, round, row_by_row(c)}); });
+}
+
+/// How that is computed for a row-major C, or its first piece where pieces are multiplied one by one.
+template <class E, class S, class F, class T>
+product_plan plan_of(const block_view<E, S>& a, const block_view<F, T>& b) {
+  return enter([&](kernel_set t) { return plan_blocks(t, a, b); });
 }
 
 }  // namespace narrow::inline NARROW_ABI::kernel

@@ -52,7 +52,7 @@ inline void add_quotients(const float* from, double divisor, double* to, index n
 /// x[i] *= factor, each product rounded to float.
 inline void scale_in_place(float* x, index n, float factor) {
   enter([&](kernel_set t) {
-    if (const auto kernel = t.get<&kernel_table::combine>())
+    if (const auto kernel = t.get<&kernel_table::axpby>())
       kernel(x, tile_shape::line(n), factor, 0, x);
     else
       for (index i = 0; i < n; ++i) x[i] *= factor;

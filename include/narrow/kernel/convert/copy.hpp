@@ -27,7 +27,8 @@ template <std::floating_point T> void copy(kernel_set t, matrix_view<const T> fr
       from = from.transposed();
       to = to.transposed();
     }
-    if (const auto turn = t.get<&kernel_table::pack4>(); turn && from.col_stride == 1 && to.row_stride == 1) {
+    if (const auto turn = t.get<&kernel_table::packing, &packing_kernels::bytes4>();
+        turn && from.col_stride == 1 && to.row_stride == 1) {
       constexpr index side = 64, size = sizeof(T);
       word words[side * side];
       for (index i = 0; i < to.rows; i += side)

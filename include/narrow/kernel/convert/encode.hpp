@@ -4,9 +4,9 @@
 #include <cstring>
 
 #include "../../simd/dispatch.hpp"
-#include "../product/packing.hpp"
 #include "../quantize/elements.hpp"
 #include "../quantize/integers.hpp"
+#include "decode.hpp"
 
 NARROW_STRICT_BEGIN
 

@@ -23,6 +23,12 @@ template <class T> inline constexpr bool has_coder = false;
 template <narrow_float T>
 inline constexpr bool has_coder<T> = (T::layout::mantissa_bits < detail::binary32::mantissa_bits);
 
+/// Formats with coders whose upper bit is the sign of every number, zeros too.
+template <class T> inline constexpr bool has_plain_sign = false;
+template <class T>
+requires has_coder<T>
+inline constexpr bool has_plain_sign<T> = T::layout::has_negative_zero;
+
 /// The member for codes of this size.
 template <class T>
 inline constexpr auto coder = sizeof(T) == 1   ? &kernel_table::codes8

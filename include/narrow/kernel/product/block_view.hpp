@@ -1,11 +1,11 @@
-// Matrices whose elements share scales in blocks, and what their products are made of.
+// Matrices whose elements share scales in blocks, and what sums of products of their elements are added up
+// in.
 #pragma once
 
-#include <vector>
+#include <algorithm>
 
 #include "../../accumulator.hpp"
-#include "../../simd/dispatch.hpp"
-#include "../quantize/elements.hpp"
+#include "../../matrix_view.hpp"
 
 namespace narrow::inline NARROW_ABI {
 
@@ -41,9 +41,12 @@ template <class Element, class Scale> struct block_view {
             largest};
   }
 
-  /// Columns from j on over which no element changes its scale.
+  /// Columns from j on, and rows from i on, over which no element changes its scale.
   constexpr std::ptrdiff_t constant_cols(std::ptrdiff_t j) const {
     return std::min(cols() - j, tile_cols - (first_col + j) % tile_cols);
+  }
+  constexpr std::ptrdiff_t constant_rows(std::ptrdiff_t i) const {
+    return std::min(rows() - i, tile_rows - (first_row + i) % tile_rows);
   }
 };
 
@@ -54,10 +57,10 @@ struct float_sum {
   using sum = float;
 };
 
-/// How integer elements meet in a kernel: exactly; in lanes of a floating type where one holds the partial
-/// sums, since every processor multiplies those side by side.
-template <class A, class B> struct element_meeting : meeting<A, B> {};
-template <std::signed_integral A, std::signed_integral B> struct element_meeting<A, B> {
+/// How products of integer elements are added up: exactly; in lanes of a floating type where one holds the
+/// partial sums, since every processor multiplies those side by side.
+template <class A, class B> struct element_accumulation : accumulation_traits<A, B> {};
+template <std::signed_integral A, std::signed_integral B> struct element_accumulation<A, B> {
   // The most negative numbers' product is 2^product_bits.
   static constexpr int product_bits = 8 * static_cast<int>(sizeof(A) + sizeof(B)) - 2;
   using lane = std::conditional_t<(product_bits <= 14), float,
@@ -74,52 +77,3 @@ template <std::signed_integral A, std::signed_integral B> struct element_meeting
 }  // namespace detail
 
 }  // namespace narrow::inline NARROW_ABI
-
-NARROW_STRICT_BEGIN
-
-namespace narrow::inline NARROW_ABI::kernel {
-
-/// The product of two scales with the precision of a float and the range of a double: as if floats had more
-/// exponents, so that neither a zero sum times an infinite scale nor a lost one can happen.
-inline double scale_product(double a, double b) {
-  const double exact = a * b;
-  if (exact >= 0x1p-126 && exact <= 0x1p127) return static_cast<double>(static_cast<float>(exact));
-  int up_a = 0, up_b = 0;
-  const double mantissa = std::frexp(a, &up_a) * std::frexp(b, &up_b);
-  return std::ldexp(static_cast<double>(static_cast<float>(mantissa)), up_a + up_b);
-}
-
-/// values[j] = float(sums[j]) * (row_scale * col_scales[j]), each operation rounded to float.
-template <class Meeting, class Sum>
-void scale_row(const Sum* sums, float row_scale, const float* col_scales, float* values, index n) {
-  using result = typename Meeting::result;
-  if constexpr (std::same_as<Sum, std::int64_t> &&
-                (std::integral<result> || std::same_as<result, detail::int128>))
-    if (const auto kernel = dispatch::instance().kernels().get<&kernel_table::scale>())
-      if (kernel(sums, row_scale, col_scales, values, n)) return;
-  const auto scaled = [&](index j, double scale) {
-    return static_cast<float>(double{detail::nearest_float(result(sums[j]))} * scale);
-  };
-  bool plain = true;  // no product of scales beyond the normal floats
-  for (index j = 0; j < n; ++j) {
-    const double exact = double{row_scale} * double{col_scales[j]};
-    plain &= exact >= 0x1p-126 && exact <= 0x1p127;
-    values[j] = scaled(j, double{static_cast<float>(exact)});
-  }
-  if (plain) return;
-  for (index j = 0; j < n; ++j) values[j] = scaled(j, scale_product(row_scale, col_scales[j]));
-}
-
-/// All elements as floats, row by row.
-template <class E, class S> NARROW_KERNEL std::vector<float> dequantized(const block_view<E, S>& m) {
-  std::vector<float> values(static_cast<std::size_t>(m.rows() * m.cols()));
-  for (index i = 0; i < m.rows(); ++i)
-    for (index j = 0; j < m.cols(); ++j)
-      values[static_cast<std::size_t>(i * m.cols() + j)] =
-          static_cast<float>(static_cast<double>(static_cast<float>(m.elements(i, j))) * m.scale(i, j));
-  return values;
-}
-
-}  // namespace narrow::inline NARROW_ABI::kernel
-
-NARROW_STRICT_END

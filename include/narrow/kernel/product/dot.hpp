@@ -1,8 +1,8 @@
 // Inner products: with the instruction set in use, or in plain C++.
 #pragma once
 
-#include "../convert/encode.hpp"
-#include "panel_product.hpp"
+#include "pack.hpp"
+#include "plan.hpp"
 #include "portable.hpp"
 
 NARROW_STRICT_BEGIN
@@ -25,8 +25,8 @@ inline constexpr bool means_the_same<fp16_code, T> = true;
 /// the same there, or else decoded.
 template <class Element, class T> class line_piece {
  public:
-  // What a kernel for any int16 takes; of the others, more.
-  static constexpr index longest = std::same_as<Element, std::int16_t> ? 1 << 11 : 1 << 12;
+  // What the kernel for any int16 takes; kernels for other elements take more.
+  static constexpr index max_length = std::same_as<Element, std::int16_t> ? 1 << 11 : 1 << 12;
 
   const void* read(kernel_set t, const T* from, index stride, index n) {
     if (stride == 1 && means_the_same<Element, T>) return from;
@@ -38,80 +38,88 @@ template <class Element, class T> class line_piece {
   }
 
  private:
-  Element copy_[longest];
+  Element copy_[max_length];
 };
 
-/// The sum of a[i stride_a] b[i stride_b] by a kernel for lines of Elements. Pieces are as
-/// long for every stride, so that the sum is the same.
+/// The sum of a[i stride_a] b[i stride_b] by a kernel for lines of Elements. Pieces are as long for every
+/// stride, so that the sum is the same.
 template <class Element, class Sum, class Kernel, class A, class B>
-Sum dot_of_pieces(kernel_set t, Kernel kernel, const A* a, index stride_a, const B* b, index stride_b,
+Sum dot_of_pieces(kernel_set t, const Kernel& kernel, const A* a, index stride_a, const B* b, index stride_b,
                   index n) {
   line_piece<Element, A> left;
   line_piece<Element, B> right;
-  constexpr index longest = line_piece<Element, A>::longest;
+  constexpr index max_length = line_piece<Element, A>::max_length;
   Sum total = 0;
-  for (index i = 0; i < n; i += longest) {
-    const index count = std::min(longest, n - i);
+  for (index i = 0; i < n; i += max_length) {
+    const index count = std::min(max_length, n - i);
     total += kernel(left.read(t, a + i * stride_a, stride_a, count),
                     right.read(t, b + i * stride_b, stride_b, count), count);
   }
   return total;
 }
 
-/// sum over i of a[i stride_a] b[i stride_b] for integers of at most these magnitudes.
-template <class Meeting, class A, class B>
-typename Meeting::sum dot_of_lines(const A* a, index stride_a, const B* b, index stride_b, index n,
-                                   magnitudes largest) {
-  using sum = typename Meeting::sum;
-  kernel_set t = dispatch::instance().kernels();
+/// sum over i of a[i stride_a] b[i stride_b] by the kernels for P. False if numbers took part that these take
+/// for others.
+template <packed_type P, class Sum, class A, class B>
+bool run_dot(kernel_set t, const packing_plan& plan, const A* a, index stride_a, const B* b, index stride_b,
+             index n, Sum& result) {
+  using element = std::conditional_t<P == packed_type::fp32 && coded_as_fp16<A> && coded_as_fp16<B>,
+                                     fp16_code, element_of<P>>;
+  const auto& kernels = dot_kernels<P, A, B>(t);
+  const auto add = [&](const auto& kernel) {
+    result = dot_of_pieces<element, Sum>(t, kernel, a, stride_a, b, stride_b, n);
+  };
+  bool exact = true;
+  if constexpr (P == packed_type::int16) {
+    add(plan.b_limbs > 1 ? kernels.wide : kernels.narrow);
+  } else if constexpr (P != packed_type::bf16) {
+    add(kernels);
+  } else if constexpr (coded_as_bf16<A> || coded_as_bf16<B>) {
+    add([&](const void* x, const void* y, index count) {
+      float part = 0;
+      exact = exact && kernels.checked(x, y, count, &part);
+      return part;
+    });
+  } else {
+    add(kernels.flushing);
+  }
+  return exact;
+}
+
+/// sum over i of a[i stride_a] b[i stride_b], as the plan says, or as the one for its fallback does.
+template <class Accumulation, class A, class B>
+typename Accumulation::sum dot_of_lines(kernel_set t, const packing_plan& plan, const A* a, index stride_a,
+                                        const B* b, index stride_b, index n) {
+  using sum = typename Accumulation::sum;
   sum result = 0;
-  const bool done = with_content<best_content<sum, A, B>()>([&]<content Content>() {
-    using words = words_of<Content>;
-    constexpr bool fp16_codes = Content == content::fp32 && coded_as_fp16<A> && coded_as_fp16<B>;
-    const auto add = [&](const auto& kernel) {
-      using element = std::conditional_t<fp16_codes, fp16_code, typename words::element>;
-      result = dot_of_pieces<element, sum>(t, kernel, a, stride_a, b, stride_b, n);
-      return true;
-    };
-    if constexpr (fp16_codes) {
-      const auto kernel = t.get<&kernel_table::dot_fp16>();
-      return kernel && add(kernel);
-    } else if constexpr (Content == content::bf16 && (coded_as_bf16<A> || coded_as_bf16<B>)) {
-      const auto kernel = t.get<&kernel_table::dot_any_bf16>();
-      bool exact = kernel != nullptr;
-      const auto checked = [&](const void* x, const void* y, index count) {
-        float part = 0;
-        exact = exact && kernel(x, y, count, &part);
-        return part;
-      };
-      return exact && add(checked) && exact;
-    } else {
-      if constexpr (Content == content::int16) {
-        constexpr std::int64_t most = std::int64_t{1} << 22;
-        const auto kernel = t.get<&kernel_table::dot_wide_int16>();
-        if (kernel && largest.a * largest.b > most) return add(kernel);
-      }
-      const auto kernel = t.get<words::dot>();
-      return kernel && add(kernel);
-    }
-  });
-  if (done) return result;
-  return portable::dot<Meeting>(a, stride_a, b, stride_b, n);
+  const auto run = [&](const packing_plan& p) {
+    return with_packed_type<best_type<sum, A, B>()>([&]<packed_type P>() {
+      return p.packed == P && run_dot<P>(t, p, a, stride_a, b, stride_b, n, result);
+    });
+  };
+  if (run(plan)) return result;
+  if (plan.fallback != packed_type::none) {
+    packing_plan next;
+    plan_dot<Accumulation, A, B>(t, {}, plan.fallback, next);
+    if (run(next)) return result;
+  }
+  return portable::dot<Accumulation>(a, stride_a, b, stride_b, n);
 }
 
 /// Sum of the products of corresponding elements, line by line.
 template <class A, class B>
-NARROW_KERNEL typename detail::meeting<A, B>::sum dot_of_matrices(matrix_view<const A> a,
-                                                                  matrix_view<const B> b) {
+auto dot_of_matrices(kernel_set t, matrix_view<const A> a, matrix_view<const B> b) {
+  using accumulation = detail::accumulation_traits<A, B>;
   if (detail::lies_by_rows(a)) {
     a = a.transposed();
     b = b.transposed();
   }
-  typename detail::meeting<A, B>::sum total = 0;
+  packing_plan plan;
+  plan_dot<accumulation, A, B>(t, largest_elements<A, B>(), packed_type::int8, plan);
+  typename accumulation::sum total = 0;
   for (index j = 0; j < a.cols; ++j)
     total +=
-        dot_of_lines<detail::meeting<A, B>>(a.col(j).data, a.row_stride, b.col(j).data, b.row_stride, a.rows,
-                                            {detail::largest_element<A>(), detail::largest_element<B>()});
+        dot_of_lines<accumulation>(t, plan, a.col(j).data, a.row_stride, b.col(j).data, b.row_stride, a.rows);
   return total;
 }
 

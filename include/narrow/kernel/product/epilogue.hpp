@@ -4,9 +4,9 @@
 #include <array>
 
 #include "../../format/limits.hpp"
-#include "../../runtime/scratch.hpp"
 #include "../convert/encode.hpp"
-#include "block_view.hpp"
+#include "../quantize/elements.hpp"
+#include "plan.hpp"
 #include "portable.hpp"
 
 NARROW_STRICT_BEGIN
@@ -15,21 +15,46 @@ namespace narrow::inline NARROW_ABI::kernel {
 
 using portable::element_order;
 
+/// c = alpha sums + beta c, each coefficient rounded once under its index in `order`; c is not read where
+/// beta is 0.
+template <class C, class Round> struct epilogue {
+  matrix_view<C> c;
+  double alpha, beta;
+  const Round& round;
+  element_order order;
+
+  epilogue transposed() const { return {c.transposed(), alpha, beta, round, order.transposed()}; }
+  epilogue block(index i, index j, index rows, index cols) const {
+    return {c.block(i, j, rows, cols), alpha, beta, round, order.at(i, j)};
+  }
+  /// Whether neighbours in a column of C, not in a row, lie side by side: then C^T = B^T A^T is computed.
+  bool lies_down() const { return c.row_stride == 1 && c.col_stride != 1; }
+  bool copies() const { return alpha == 1 && beta == 0; }
+  /// C where sums in float can be written to it in place of tiles; else no matrix.
+  matrix_view<float> direct() const {
+    if constexpr (std::same_as<C, float>)
+      if (copies() && c.col_stride == 1) return c;
+    return {};
+  }
+};
+template <class C, class Round>
+epilogue(matrix_view<C>, double, double, const Round&, element_order) -> epilogue<C, Round>;
+
 /// c = alpha sums + beta c for a format whose codes have kernels.
 template <class C>
-void combine_and_encode(kernel_set t, matrix_view<const float> sums, float alpha, float beta,
-                        matrix_view<C> c) {
-  constexpr index longest = 512;
-  float values[longest];
-  const index width = std::min(c.cols, longest), height = longest / width;
+void axpby_and_encode(kernel_set t, matrix_view<const float> sums, float alpha, float beta,
+                      matrix_view<C> c) {
+  constexpr index max_values = 512;
+  float values[max_values];
+  const index width = std::min(c.cols, max_values), height = max_values / width;
   for (index i = 0; i < c.rows; i += height)
     for (index j = 0; j < c.cols; j += width) {
       const auto part = c.block(i, j, std::min(height, c.rows - i), std::min(width, c.cols - j));
       if (beta != 0)
         for (index k = 0; k < part.rows; ++k) decode(t, &part(k, 0), 1, values + k * width, part.cols);
-      t.get<&kernel_table::combine>()(&sums(i, j), {part.rows, part.cols, sums.row_stride, width}, alpha,
-                                      beta, values);
-      if (encode<C, typename C::overflow_policy>(values, {part.rows, part.cols, width, part.row_stride},
+      t.get<&kernel_table::axpby>()(&sums(i, j), {part.rows, part.cols, sums.row_stride, width}, alpha, beta,
+                                    values);
+      if (encode<C, typename C::overflow_policy>(t, values, {part.rows, part.cols, width, part.row_stride},
                                                  part.data))
         continue;
       for (index k = 0; k < part.rows; ++k)
@@ -40,7 +65,7 @@ void combine_and_encode(kernel_set t, matrix_view<const float> sums, float alpha
 }
 
 /// The most bits that the kernels drop from sums.
-template <class Sum> inline constexpr int most_dropped_bits = sizeof(Sum) == 4 ? 30 : 32;
+template <class Sum> inline constexpr int max_dropped_bits = sizeof(Sum) == 4 ? 30 : 32;
 
 /// A sum as one of 64 bits that is rounded alike after `excess` bits fewer are dropped than are to be dropped
 /// from it, 32 where there is an excess. What 64 bits do not hold is beyond the range of a mantissa then.
@@ -55,30 +80,43 @@ template <class Round, class Sum> std::int64_t shortened(Sum sum, int excess) {
   return static_cast<std::int64_t>(std::clamp<Sum>(sum, limits::min(), limits::max()));
 }
 
+/// The kernel that rounds sums to mantissas of type Element.
+template <class Sum, class Element, bool Draws> auto rounding_kernel(kernel_set t) {
+  using kernels = rounding_kernels<Sum>;
+  constexpr auto member = sizeof(Element) == 4   ? Draws ? &kernels::to32_stochastic : &kernels::to32
+                          : sizeof(Element) == 2 ? Draws ? &kernels::to16_stochastic : &kernels::to16
+                          : Draws                ? &kernels::to8_stochastic
+                                                 : &kernels::to8;
+  if constexpr (sizeof(Sum) == 4)
+    return t.get<&kernel_table::round, member>();
+  else
+    return t.get<&kernel_table::round_wide, member>();
+}
+
 /// Integer sums that lose as many bits as `how` says, and are held to its range, as elements; by a kernel.
 /// False if there is none, or the elements need more than one key; then c may be half written.
 template <class Sum, class Element, class Round>
-bool round_sums(matrix_view<const Sum> sums, matrix_view<Element> c, integer_rounding how, const Round& round,
-                const element_order& order) {
+bool round_sums(kernel_set t, matrix_view<const Sum> sums, matrix_view<Element> c, integer_rounding how,
+                const Round& round, const element_order& order) {
   constexpr bool draws = std::same_as<Round, rounding::stochastic>;
   if constexpr ((!draws && !std::same_as<Round, rounding::nearest_even>) ||
                 (sizeof(Sum) == 4 && sizeof(Element) == 4)) {
     return false;
   } else {
     if (sums.cols == 1 && sums.rows > 1)
-      return round_sums(sums.transposed(), c.transposed(), how, round, order.transposed());
+      return round_sums(t, sums.transposed(), c.transposed(), how, round, order.transposed());
     if (sums.col_stride != 1 || c.col_stride != 1 || how.dropped_bits < 1) return false;
-    const int excess = std::max(how.dropped_bits - most_dropped_bits<Sum>, 0);
+    const int excess = std::max(how.dropped_bits - max_dropped_bits<Sum>, 0);
     if constexpr (sizeof(Sum) > 4)
       if (excess > 0 || sizeof(Sum) > 8) {
-        constexpr index longest = 256;
-        std::int64_t piece[longest];
+        constexpr index max_piece = 256;
+        std::int64_t piece[max_piece];
         how.dropped_bits -= excess;
         for (index i = 0; i < sums.rows; ++i)
           for (index j = 0, n; j < sums.cols; j += n) {
-            n = std::min(longest, sums.cols - j);
+            n = std::min(max_piece, sums.cols - j);
             for (index l = 0; l < n; ++l) piece[l] = shortened<Round>(sums(i, j + l), excess);
-            if (!round_sums(matrix_view<const std::int64_t>{piece, 1, n, n, 1}, c.block(i, j, 1, n), how,
+            if (!round_sums(t, matrix_view<const std::int64_t>{piece, 1, n, n, 1}, c.block(i, j, 1, n), how,
                             round, order.at(i, j)))
               return false;
           }
@@ -87,18 +125,7 @@ bool round_sums(matrix_view<const Sum> sums, matrix_view<Element> c, integer_rou
     if constexpr (sizeof(Sum) > 8) {
       return false;
     } else {
-      constexpr auto of_sums = [] {
-        if constexpr (sizeof(Sum) == 4)
-          return &kernel_table::round;
-        else
-          return &kernel_table::round_wide;
-      }();
-      using kernels = rounding_kernels<Sum>;
-      constexpr auto member = sizeof(Element) == 4   ? draws ? &kernels::to32_stochastic : &kernels::to32
-                              : sizeof(Element) == 2 ? draws ? &kernels::to16_stochastic : &kernels::to16
-                              : draws                ? &kernels::to8_stochastic
-                                                     : &kernels::to8;
-      const auto kernel = dispatch::instance().kernels().get<of_sums, member>();
+      const auto kernel = rounding_kernel<Sum, Element, draws>(t);
       if (!kernel || excess > 0 || !portable::describe(how.draws, round, order.transposed(), c.cols, c.rows))
         return false;
       kernel(sums.data, {sums.rows, sums.cols, sums.row_stride, c.row_stride}, how, c.data);
@@ -108,31 +135,32 @@ bool round_sums(matrix_view<const Sum> sums, matrix_view<Element> c, integer_rou
 }
 
 /// c = unit sums for integer sums and a power of two, each rounded once.
-template <class Sum> void scale_sums(matrix_view<const Sum> sums, float unit, matrix_view<float> c) {
-  if (sums.cols == 1 && sums.rows > 1) return scale_sums(sums.transposed(), unit, c.transposed());
-  constexpr index longest = 256;
+template <class Sum>
+void scale_sums(kernel_set t, matrix_view<const Sum> sums, float unit, matrix_view<float> c) {
+  if (sums.cols == 1 && sums.rows > 1) return scale_sums(t, sums.transposed(), unit, c.transposed());
+  constexpr index max_cols = 256;
   [[maybe_unused]] static constexpr auto ones = [] {
-    std::array<float, longest> result{};
+    std::array<float, max_cols> result{};
     for (float& x : result) x = 1;
     return result;
   }();
-  const kernel_set t = dispatch::instance().kernels();
   const bool dense = sums.col_stride == 1 && c.col_stride == 1;
   if constexpr (std::same_as<Sum, std::int32_t>)
-    if (const auto kernel = t.get<&kernel_table::scale_tile>(); kernel && dense) {
-      constexpr index most = 32;
-      std::array<float, most> units;
+    if (const auto& kernels = tile_scaling<Sum>(t); kernels && dense) {
+      constexpr index max_rows = 32;
+      std::array<float, max_rows> units;
       units.fill(unit);
-      for (index i = 0; i < sums.rows; i += most)
-        for (index j = 0; j < sums.cols; j += longest) {
-          const index m = std::min(most, sums.rows - i), n = std::min(longest, sums.cols - j);
-          kernel(&sums(i, j), {m, n, sums.row_stride, c.row_stride}, units.data(), ones.data(), &c(i, j));
+      for (index i = 0; i < sums.rows; i += max_rows)
+        for (index j = 0; j < sums.cols; j += max_cols) {
+          const index m = std::min(max_rows, sums.rows - i), n = std::min(max_cols, sums.cols - j);
+          kernels.set(&sums(i, j), {m, n, sums.row_stride, c.row_stride}, units.data(), ones.data(),
+                      &c(i, j));
         }
       return;
     }
   for (index i = 0; i < sums.rows; ++i)
     for (index j = 0, n; j < sums.cols; j += n) {
-      n = std::min(longest, sums.cols - j);
+      n = std::min(max_cols, sums.cols - j);
       if constexpr (std::same_as<Sum, std::int64_t>)
         if (const auto kernel = t.get<&kernel_table::scale>();
             kernel && dense && kernel(&sums(i, j), unit, ones.data(), &c(i, j), n))
@@ -141,118 +169,50 @@ template <class Sum> void scale_sums(matrix_view<const Sum> sums, float unit, ma
     }
 }
 
-/// c = alpha sums + beta c by the kernels for tiles, coefficients rounded under their indices in `order`.
-/// False if they have none for it; then c may be half written, but only where beta is 0.
-template <class Meeting, class Sum, class C, class Round>
-bool try_finish(matrix_view<const Sum> sums, double alpha, double beta, matrix_view<C> c, const Round& round,
-                const element_order& order) {
+/// The epilogue by the kernels for tiles. False if they have none for it; then c may be half written, but
+/// only where beta is 0.
+template <class Accumulation, class Sum, class C, class Round>
+bool try_epilogue(kernel_set t, matrix_view<const Sum> sums, const epilogue<C, Round>& e) {
   constexpr bool nearest = std::same_as<Round, rounding::nearest_even>;
-  const kernel_set t = dispatch::instance().kernels();
-  if (!t.get<&kernel_table::combine>() || c.col_stride != 1 || sums.col_stride != 1) return false;
-  [[maybe_unused]] const bool plain = alpha == 1 && beta == 0;
-  constexpr bool exact = requires { Meeting::result::fraction_length; };
+  constexpr bool exact = requires { Accumulation::result::fraction_length; };
+  const auto axpby = t.get<&kernel_table::axpby>();
+  const matrix_view<C>& c = e.c;
+  if (!axpby || c.col_stride != 1 || sums.col_stride != 1) return false;
+  const tile_shape shape{sums.rows, sums.cols, sums.row_stride, c.row_stride};
   if constexpr (std::same_as<Sum, float> && std::same_as<C, float>) {
-    t.get<&kernel_table::combine>()(sums.data, {sums.rows, sums.cols, sums.row_stride, c.row_stride},
-                                    static_cast<float>(alpha), static_cast<float>(beta), c.data);
+    axpby(sums.data, shape, static_cast<float>(e.alpha), static_cast<float>(e.beta), c.data);
     return true;
   } else if constexpr (std::same_as<Sum, float> && has_coder<C> && nearest) {
-    if (plain)
-      return encode<C, typename C::overflow_policy>(
-          sums.data, {sums.rows, sums.cols, sums.row_stride, c.row_stride}, c.data);
-    combine_and_encode(t, sums, static_cast<float>(alpha), static_cast<float>(beta), c);
+    if (e.copies()) return encode<C, typename C::overflow_policy>(t, sums.data, shape, c.data);
+    axpby_and_encode(t, sums, static_cast<float>(e.alpha), static_cast<float>(e.beta), c);
     return true;
   } else if constexpr (exact && std::same_as<C, float>) {
-    constexpr float unit = detail::power_of_two(-Meeting::result::fraction_length);
-    if (plain) scale_sums(sums, unit, c);
-    return plain;
+    constexpr float unit = detail::power_of_two(-Accumulation::result::fraction_length);
+    if (e.copies()) scale_sums(t, sums, unit, c);
+    return e.copies();
   } else if constexpr (exact && narrow_fixed<C>) {
-    constexpr int dropped = Meeting::result::fraction_length - C::fraction_length;
+    constexpr int dropped = Accumulation::result::fraction_length - C::fraction_length;
     constexpr std::int32_t highest = std::numeric_limits<C>::max().bits();
     using element = typename C::bits_type;
     if constexpr (std::same_as<typename C::overflow_policy, overflow::saturate>)
-      return plain && round_sums(sums,
-                                 matrix_view<element>{static_cast<element*>(static_cast<void*>(c.data)),
-                                                      c.rows, c.cols, c.row_stride, c.col_stride},
-                                 {dropped, -highest - 1, highest}, round, order);
+      return e.copies() && round_sums(t, sums,
+                                      matrix_view<element>{static_cast<element*>(static_cast<void*>(c.data)),
+                                                           c.rows, c.cols, c.row_stride, c.col_stride},
+                                      {dropped, -highest - 1, highest}, e.round, e.order);
   }
   return false;
 }
 
-/// c = alpha sums + beta c, coefficients rounded once under their indices in `order`.
-template <class Meeting, class Sum, class C, class Round>
-void finish_tile(matrix_view<const Sum> sums, double alpha, double beta, matrix_view<C> c, const Round& round,
-                 element_order order) {
-  if (c.rows == 0 || c.cols == 0) return;
+template <class Accumulation, class Sum, class C, class Round>
+void apply_epilogue(kernel_set t, matrix_view<const Sum> sums, const epilogue<C, Round>& e) {
+  if (e.c.rows == 0 || e.c.cols == 0) return;
   if (sums.cols == 1 && sums.rows > 1)
-    return finish_tile<Meeting>(sums.transposed(), alpha, beta, c.transposed(), round, order.transposed());
-  if (try_finish<Meeting>(sums, alpha, beta, c, round, order)) return;
-  for (index i = 0; i < c.rows; ++i)
-    for (index j = 0; j < c.cols; ++j)
-      portable::finish<Meeting>(sums(i, j), alpha, beta, c(i, j), at_element(round, order(i, j)));
-}
-
-/// Scales of rows, or of columns, of a matrix in blocks, which `read` sets.
-class line_scales {
- public:
-  explicit line_scales(index n) : scales_(n) {}
-
-  /// Those of the rows of m from its column j on, in units of 1 / unit.
-  template <class E, class S> void read(const block_view<E, S>& m, index j, float unit = 1) {
-    are_positive_ = true;
-    for (index i = 0, n; i < m.rows(); i += n) {
-      n = std::min(m.rows() - i, m.tile_rows - (m.first_row + i) % m.tile_rows);
-      const float scale = static_cast<float>(m.scale(i, j)) * unit;
-      std::fill_n(scales_.data() + i, n, scale);
-      smallest_ = i > 0 && smallest_ <= scale ? smallest_ : scale;
-      largest_ = i > 0 && largest_ >= scale ? largest_ : scale;
-      are_positive_ &= detail::is_positive(scale);
-    }
-  }
-  const float* from(index i) const { return scales_.data() + i; }
-  float operator[](index i) const { return *from(i); }
-  bool all_one() const { return are_positive_ && smallest_ == 1 && largest_ == 1; }
-  /// Whether every product of these with those is a normal float.
-  bool all_normal_with(const line_scales& other) const {
-    return are_positive_ && other.are_positive_ && double{smallest_} * double{other.smallest_} >= 0x1p-126 &&
-           double{largest_} * double{other.largest_} <= 0x1p127;
-  }
-
- private:
-  scratch<float> scales_;
-  float smallest_ = 0, largest_ = 0;  // if none is NaN
-  bool are_positive_ = true;          // and not NaN
-};
-
-/// values = float(sums) * (scale of the row * scale of the column), each operation rounded to float.
-template <class Meeting, class Sum>
-void scale_tile(matrix_view<const Sum> sums, const line_scales& rows, index i0, const line_scales& cols,
-                index j0, float* values, index values_stride) {
-  constexpr bool has_kernel = (std::same_as<Sum, float> && std::same_as<typename Meeting::result, float>) ||
-                              (std::same_as<Sum, std::int32_t> && std::integral<typename Meeting::result>);
-  if constexpr (has_kernel) {
-    constexpr auto member = [] {
-      if constexpr (std::same_as<Sum, float>)
-        return &kernel_table::scale_float_tile;
-      else
-        return &kernel_table::scale_tile;
-    }();
-    if (const auto scale = dispatch::instance().kernels().get<member>();
-        scale && sums.col_stride == 1 && rows.all_normal_with(cols))
-      return scale(sums.data, {sums.rows, sums.cols, sums.row_stride, values_stride}, rows.from(i0),
-                   cols.from(j0), values);
-  }
-  constexpr index longest = 64;
-  Sum side_by_side[longest];
-  for (index i = 0; i < sums.rows; ++i)
-    for (index j = 0, n; j < sums.cols; j += n) {
-      n = sums.col_stride == 1 ? sums.cols : std::min(sums.cols - j, longest);
-      const Sum* line = &sums(i, j);
-      if (sums.col_stride != 1) {
-        for (index l = 0; l < n; ++l) side_by_side[l] = sums(i, j + l);
-        line = side_by_side;
-      }
-      scale_row<Meeting>(line, rows[i0 + i], cols.from(j0 + j), values + i * values_stride + j, n);
-    }
+    return apply_epilogue<Accumulation>(t, sums.transposed(), e.transposed());
+  if (try_epilogue<Accumulation>(t, sums, e)) return;
+  for (index i = 0; i < e.c.rows; ++i)
+    for (index j = 0; j < e.c.cols; ++j)
+      portable::store_axpby<Accumulation>(sums(i, j), e.alpha, e.beta, e.c(i, j),
+                                          at_element(e.round, e.order(i, j)));
 }
 
 }  // namespace narrow::inline NARROW_ABI::kernel

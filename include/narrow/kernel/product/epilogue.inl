@@ -12,8 +12,8 @@ template <int Lanes = code_count, class F> inline void for_vectors(const tile_sh
   }
 }
 
-NARROW_KERNEL inline void combine_tile(const float* sums, const tile_shape& s, float alpha, float beta,
-                                       float* to) {
+NARROW_KERNEL inline void axpby_tile(const float* sums, const tile_shape& s, float alpha, float beta,
+                                     float* to) {
   for_vectors(s, [=](index i, index j, index n) {
     value_lanes value = read<value_lanes>(sums + i * s.stride + j, n) * alpha;
     float* const c = to + i * s.to_stride + j;

@@ -1,6 +1,6 @@
 // A matrix times a vector, included once in the namespace of each instruction set, inside its target region.
 // Line: as in dot.inl, with `load` for elements of the matrix, and `x_size` and `load_x` for those of the
-// vector. Columns: `group` of them are multiplied at once, with `step(acc, columns, at, x)` for `elements`
+// vector. Columns: `k_pack` of them are multiplied at once, with `step(acc, columns, at, x)` for `elements`
 // rows of each, in `vectors` vectors. No include guard, on purpose.
 
 inline constexpr int second_level =
@@ -8,7 +8,7 @@ inline constexpr int second_level =
 
 /// Each column contributes to its vector: numbers that need no neighbour.
 template <class Line> struct single_columns : Line {
-  static constexpr int group = 1, vectors = 1, ways = 8;
+  static constexpr int k_pack = 1, vectors = 1, ways = 8;
   static void step(typename Line::vector* acc, const unsigned char* const* columns, index at, word x) {
     acc[0] = Line::step(acc[0], x, Line::load(columns[0] + at));
   }
@@ -16,7 +16,7 @@ template <class Line> struct single_columns : Line {
 
 /// Two columns interleaved.
 template <class Line> struct pair_columns : Line {
-  static constexpr int group = 2, vectors = 2, ways = 4;
+  static constexpr int k_pack = 2, vectors = 2, ways = 4;
   static void step(typename Line::vector* acc, const unsigned char* const* columns, index at, word x) {
     const auto a = Line::load(columns[0] + at), b = Line::load(columns[1] + at);
     acc[0] = Line::step(acc[0], x, Line::low_pairs(a, b));
@@ -26,7 +26,7 @@ template <class Line> struct pair_columns : Line {
 
 /// Four columns of bytes interleaved.
 template <class Line> struct quad_columns : Line {
-  static constexpr int group = 4, vectors = 4, ways = 2;
+  static constexpr int k_pack = 4, vectors = 4, ways = 2;
   static void step(typename Line::vector* acc, const unsigned char* const* columns, index at, word x) {
     const auto load = [&](int c) { return Line::load(columns[c] + at); };
     const auto a = load(0), b = load(1), c = load(2), d = load(3);
@@ -42,7 +42,7 @@ template <class Line> struct quad_columns : Line {
 /// Adds `Ways` words of x times their columns to the sums; columns so many bytes ahead are next. What a last
 /// vector lacks is zeros.
 template <class Op, int Ways>
-inline void add_some_columns(const unsigned char* const (&columns)[Ways * Op::group], index ahead,
+inline void add_some_columns(const unsigned char* const (&columns)[Ways * Op::k_pack], index ahead,
                              const word* x, index n, typename Op::lane* sums) {
   constexpr index step = Op::elements, bytes = step * index{Op::element_size};
   word factors[Ways];  // which a store to the sums cannot change
@@ -50,19 +50,19 @@ inline void add_some_columns(const unsigned char* const (&columns)[Ways * Op::gr
   const auto add = [&](const unsigned char* const* from, index at) {
     typename Op::vector acc[Op::vectors];
     NARROW_UNROLL for (int v = 0; v < Op::vectors; ++v) acc[v] = Op::load_lanes(sums + v * Op::lanes);
-    NARROW_UNROLL for (int w = 0; w < Ways; ++w) Op::step(acc, from + w * Op::group, at, factors[w]);
+    NARROW_UNROLL for (int w = 0; w < Ways; ++w) Op::step(acc, from + w * Op::k_pack, at, factors[w]);
     NARROW_UNROLL for (int v = 0; v < Op::vectors; ++v) Op::store(sums + v * Op::lanes, acc[v]);
   };
   index at = 0;
   for (; n >= step; n -= step, at += bytes, sums += step) {
-    NARROW_UNROLL for (int c = 0; c < Ways * Op::group; ++c)
+    NARROW_UNROLL for (int c = 0; c < Ways * Op::k_pack; ++c)
         __builtin_prefetch(columns[c] + at + ahead, 0, second_level);
     add(columns, at);
   }
   if (n <= 0) return;
-  unsigned char rest[Ways * Op::group][bytes];
-  const unsigned char* rests[Ways * Op::group];
-  for (int c = 0; c < Ways * Op::group; ++c) {
+  unsigned char rest[Ways * Op::k_pack][bytes];
+  const unsigned char* rests[Ways * Op::k_pack];
+  for (int c = 0; c < Ways * Op::k_pack; ++c) {
     read_part(rest[c], columns[c] + at, n * Op::element_size);
     rests[c] = rest[c];
   }
@@ -72,17 +72,17 @@ inline void add_some_columns(const unsigned char* const (&columns)[Ways * Op::gr
 template <class Op>
 NARROW_KERNEL void add_columns(const void* a, index stride, index count, const word* x, index n,
                                typename Op::lane* sums) {
-  constexpr int ways = Op::ways, group = Op::group;
+  constexpr int ways = Op::ways, k_pack = Op::k_pack;
   const auto* next = static_cast<const unsigned char*>(a);
-  for (; count >= ways * group; count -= ways * group, next += ways * group * stride, x += ways) {
-    const unsigned char* columns[ways * group];
-    for (int c = 0; c < ways * group; ++c) columns[c] = next + c * stride;
-    const index width = ways * group * stride;
-    add_some_columns<Op, ways>(columns, count >= 2 * ways * group ? width : 0, x, n, sums);
+  for (; count >= ways * k_pack; count -= ways * k_pack, next += ways * k_pack * stride, x += ways) {
+    const unsigned char* columns[ways * k_pack];
+    for (int c = 0; c < ways * k_pack; ++c) columns[c] = next + c * stride;
+    const index width = ways * k_pack * stride;
+    add_some_columns<Op, ways>(columns, count >= 2 * ways * k_pack ? width : 0, x, n, sums);
   }
-  for (; count > 0; count -= group, next += group * stride, ++x) {
-    const unsigned char* columns[group];  // one that is lacking is another times 0
-    for (int c = 0; c < group; ++c) columns[c] = next + (c < count ? c * stride : 0);
+  for (; count > 0; count -= k_pack, next += k_pack * stride, ++x) {
+    const unsigned char* columns[k_pack];  // one that is lacking is another times 0
+    for (int c = 0; c < k_pack; ++c) columns[c] = next + (c < count ? c * stride : 0);
     add_some_columns<Op, 1>(columns, 0, x, n, sums);
   }
 }
@@ -140,7 +140,7 @@ NARROW_KERNEL void add_rows(const void* a, index stride, index count, const word
 
 /// Excess: what each element of the matrix counts more than it is.
 template <class Columns, class Line, int Excess = 0>
-constexpr line_kernels<typename Line::lane, typename Line::sum> line_products() {
-  static_assert(Columns::group * Line::x_size == sizeof(word));
-  return {Columns::group, Columns::vectors, Columns::elements, add_columns<Columns>, add_rows<Line>, Excess};
+constexpr gemv_kernels<typename Line::lane, typename Line::sum> gemv_of() {
+  static_assert(Columns::k_pack * Line::x_size == sizeof(word));
+  return {Columns::k_pack, Columns::vectors, Columns::elements, add_columns<Columns>, add_rows<Line>, Excess};
 }

@@ -10,7 +10,7 @@ inline bytes16 load16(const unsigned char* from) {
   std::memcpy(&x, from, sizeof x);
   return x;
 }
-// Of the first halves of x and y, and of the second ones, one element of each in turn.
+// The elements of the first halves of x and y, and of the second ones, one of each in turn.
 inline halves8 zip_low(bytes16 x, bytes16 y) {
   return std::bit_cast<halves8>(
       __builtin_shufflevector(x, y, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23));
@@ -66,22 +66,22 @@ inline void words_across(const unsigned char* from, index depth_step, word flip,
 
 /// Where neighbours across the lines lie side by side.
 template <class Element> inline void pack_across(const line_source& s, index width, word flip, word* to) {
-  constexpr index size = sizeof(Element), group = sizeof(word) / size;
+  constexpr index size = sizeof(Element), k_pack = sizeof(word) / size;
   for (index first = 0; first < width; first += lines_across) {
     const index lines = std::clamp<index>(s.lines - first, 0, lines_across),
                 some = std::min(lines_across, width - first);
     const auto from = [&](index k) { return s.data + k * s.depth_step + first * size; };
     word* next = to + first;
-    // What is written beyond the panel's width, the next groups put right.
-    const index beyond = (lines_across - some + width - 1) / width * group,
+    // What is written beyond the panel's width, the next words put right.
+    const index beyond = (lines_across - some + width - 1) / width * k_pack,
                 safe = s.readable - first < lines_across ? 0 : s.depth - beyond;
     index k = 0;
-    for (; k + group <= safe; k += group, next += width)
+    for (; k + k_pack <= safe; k += k_pack, next += width)
       words_across<Element>(from(k), s.depth_step, flip, next);
-    for (; k < s.depth; k += group, next += width) {
-      unsigned char copy[group * lines_across * size] = {};  // what lies beyond the matrix is not read
+    for (; k < s.depth; k += k_pack, next += width) {
+      unsigned char copy[k_pack * lines_across * size] = {};  // what lies beyond the matrix is not read
       if (lines > 0)
-        for (index q = 0; q < std::min(group, s.depth - k); ++q)
+        for (index q = 0; q < std::min(k_pack, s.depth - k); ++q)
           std::memcpy(copy + q * lines_across * size, from(k + q), static_cast<std::size_t>(lines * size));
       word words[lines_across];
       words_across<Element>(copy, lines_across * size, flip, words);
@@ -92,9 +92,9 @@ template <class Element> inline void pack_across(const line_source& s, index wid
 
 /// Where neighbours along a line lie side by side, and so the elements of a word.
 template <class Element> inline void pack_along(const line_source& s, index width, word flip, word* to) {
-  constexpr index group = sizeof(word) / sizeof(Element), size = sizeof(Element);
+  constexpr index k_pack = sizeof(word) / sizeof(Element), size = sizeof(Element);
   // What a last quad writes beyond the panel's width, those after it put right.
-  const index whole = s.depth / group, safe = width % 4 == 0 ? whole : whole - 1;
+  const index whole = s.depth / k_pack, safe = width % 4 == 0 ? whole : whole - 1;
   index p = 0;
   for (; p + 4 <= safe; p += 4, to += 4 * width)
     for (index l = (width - 1) / 4 * 4; l >= 0; l -= 4) {
@@ -115,26 +115,26 @@ template <class Element> inline void pack_along(const line_source& s, index widt
       x[3] = __builtin_shufflevector(c, d, 2, 3, 6, 7) ^ flip;
       NARROW_UNROLL for (int i = 0; i < 4; ++i) std::memcpy(to + i * width + l, &x[i], sizeof(quad));
     }
-  for (; p * group < s.depth; ++p, to += width)
+  for (; p * k_pack < s.depth; ++p, to += width)
     for (index l = 0; l < width; ++l) {
       word x = 0;
       if (l < s.lines)
         std::memcpy(&x, s.data + l * s.line_step + p * 4,
-                    static_cast<std::size_t>(std::min(group, s.depth - p * group) * size));
+                    static_cast<std::size_t>(std::min(k_pack, s.depth - p * k_pack) * size));
       to[l] = x ^ flip;
     }
 }
 
 template <class Element>
 NARROW_KERNEL void pack_lines(const line_source& s, index width, word flip, word* to) {
-  constexpr index group = sizeof(word) / sizeof(Element), size = sizeof(Element);
+  constexpr index k_pack = sizeof(word) / sizeof(Element), size = sizeof(Element);
   if (s.line_step == size) return pack_across<Element>(s, width, flip, to);
   if (s.depth_step == size) return pack_along<Element>(s, width, flip, to);
-  for (index k = 0; k < s.depth; k += group, to += width)
+  for (index k = 0; k < s.depth; k += k_pack, to += width)
     for (index l = 0; l < width; ++l) {
-      Element x[group] = {};
+      Element x[k_pack] = {};
       if (l < s.lines)
-        for (index q = 0; q < group && k + q < s.depth; ++q)
+        for (index q = 0; q < k_pack && k + q < s.depth; ++q)
           std::memcpy(&x[q], s.data + l * s.line_step + (k + q) * s.depth_step, sizeof(Element));
       std::memcpy(to + l, x, sizeof(word));
       to[l] ^= flip;

@@ -19,13 +19,12 @@ NARROW_STRICT_BEGIN
 
 namespace narrow::inline NARROW_ABI::kernel::portable {
 
-/// alpha sum + beta c, where `zero` is the sign of an exact zero sum. Exact
-/// as long as alpha times the sum fits 126 bits, which leaves room for the addition: always for alpha =
-/// +-2^n. For other factors all but the sum's first 73 bits may be rounded to odd.
-inline detail::unpacked<detail::uint128> exact_combination(detail::unpacked<detail::uint128> sum,
-                                                           double alpha, double beta,
-                                                           const detail::unpacked<detail::uint128>& c,
-                                                           sign zero) {
+/// alpha sum + beta c, where `zero` is the sign of an exact zero sum. It is exact as long as alpha times the
+/// sum fits 126 bits, which leaves room for the addition: always for alpha = +-2^n. For other factors all but
+/// the sum's first 73 bits may be rounded to odd.
+inline detail::unpacked<detail::uint128> exact_axpby(detail::unpacked<detail::uint128> sum, double alpha,
+                                                     double beta, const detail::unpacked<detail::uint128>& c,
+                                                     sign zero) {
   using word = detail::uint128;
   using detail::widened;
   if (alpha != 1) {
@@ -49,24 +48,24 @@ inline detail::unpacked<detail::uint128> exact_combination(detail::unpacked<deta
 
 /// c = alpha sum + beta c for an exact sum, rounded once to the type of c; c is not read where beta is 0.
 template <class C, class Round>
-void finish_exact(const detail::unpacked<detail::uint128>& sum, double alpha, double beta, C& c,
-                  const Round& round) {
+void store_exact_axpby(const detail::unpacked<detail::uint128>& sum, double alpha, double beta, C& c,
+                       const Round& round) {
   using detail::unpack;
   detail::unpacked<detail::uint128> old;
   if (beta != 0) old = detail::widened<detail::uint128>(unpack(c));
-  const auto value = exact_combination(sum, alpha, beta, old, detail::sign_of_zero_sum(round));
+  const auto value = exact_axpby(sum, alpha, beta, old, detail::sign_of_zero_sum(round));
   if constexpr (narrow_scalar<C>)
     c = C(value, round, typename C::overflow_policy{});
   else
     c = detail::nearest<C>(value);
 }
 
-/// The same for any sum of products: a floating-point one is added up in its own type, or C's if that is
-/// wider.
-template <class Meeting, class C, class Round>
-void finish(const typename Meeting::sum& sum, double alpha, double beta, C& c, const Round& round) {
-  if constexpr (std::floating_point<typename Meeting::sum>) {
-    using wide = std::common_type_t<typename Meeting::sum, detail::carried_t<C>>;
+/// c = alpha sum + beta c for any sum of products; a floating-point one is added up in its own type, or C's
+/// if that is wider.
+template <class Accumulation, class C, class Round>
+void store_axpby(const typename Accumulation::sum& sum, double alpha, double beta, C& c, const Round& round) {
+  if constexpr (std::floating_point<typename Accumulation::sum>) {
+    using wide = std::common_type_t<typename Accumulation::sum, detail::carried_t<C>>;
     wide value = alpha == 1 ? wide{sum} : detail::uncontracted(static_cast<wide>(alpha) * wide{sum});
     if (beta != 0) value = detail::uncontracted(static_cast<wide>(beta) * static_cast<wide>(c)) + value;
     if constexpr (narrow_scalar<C>)
@@ -74,7 +73,7 @@ void finish(const typename Meeting::sum& sum, double alpha, double beta, C& c, c
     else
       c = static_cast<C>(value);
   } else {
-    finish_exact(unpack(typename Meeting::result(sum)), alpha, beta, c, round);
+    store_exact_axpby(unpack(typename Accumulation::result(sum)), alpha, beta, c, round);
   }
 }
 
@@ -116,17 +115,17 @@ void multiply_panels(const Lane* a, const Lane* b, index depth, Lane (&result)[R
 }
 
 /// The sums of A B in tiles of Rows x tile_cols, handed to store(i, j, sums).
-template <int Rows, class Meeting, class A, class B, class Store>
+template <int Rows, class Accumulation, class A, class B, class Store>
 void product_tiles(matrix_view<const A> a, matrix_view<const B> b, const Store& store) {
-  using lane = typename Meeting::lane;
-  using sum = typename Meeting::sum;
+  using lane = typename Accumulation::lane;
+  using sum = typename Accumulation::sum;
   constexpr int cols = tile_cols<lane>;
   const index depth = a.cols;
   // A block of columns of B stays in the second-level cache while the rows of A go by.
   const index block =
       std::clamp<index>((index{1} << 17) / std::max<index>(depth, 1) / cols * cols, cols, 32 * cols);
   scratch<lane> packed_b(std::min(block, (b.cols + cols - 1) / cols * cols) * depth), packed_a(Rows * depth);
-  const auto decode = [](const auto& x) { return Meeting::decode(x); };
+  const auto decode = [](const auto& x) { return Accumulation::decode(x); };
 
   for (index j0 = 0; j0 < b.cols; j0 += block) {
     const index width = std::min(block, b.cols - j0);
@@ -136,10 +135,10 @@ void product_tiles(matrix_view<const A> a, matrix_view<const B> b, const Store& 
       for (index j = 0; j < width; j += cols) {
         const lane* panel_b = packed_b.data() + j * depth;
         sum total[Rows][cols] = {};
-        for (index p = 0; p < depth; p += std::min(Meeting::safe_terms, depth - p)) {
+        for (index p = 0; p < depth; p += std::min(Accumulation::safe_terms, depth - p)) {
           lane partial[Rows][cols];
           multiply_panels<Rows>(packed_a.data() + p * Rows, panel_b + p * cols,
-                                std::min(Meeting::safe_terms, depth - p), partial);
+                                std::min(Accumulation::safe_terms, depth - p), partial);
           for (int i = 0; i < Rows; ++i)
             for (int l = 0; l < cols; ++l) total[i][l] += static_cast<sum>(partial[i][l]);
         }
@@ -168,18 +167,17 @@ template <class Sum, class Lane, class Term> Sum lanewise_sum(index n, index saf
 }
 
 /// sum over i of a[i stride_a] b[i stride_b].
-template <class Meeting, class A, class B>
-NARROW_KERNEL typename Meeting::sum dot(const A* a, index stride_a, const B* b, index stride_b, index n) {
-  using meeting = Meeting;
-  using lane = typename meeting::lane;
-  return lanewise_sum<typename meeting::sum, lane>(n, meeting::safe_terms, [=](index i) {
+template <class Accumulation, class A, class B>
+typename Accumulation::sum dot(const A* a, index stride_a, const B* b, index stride_b, index n) {
+  using lane = typename Accumulation::lane;
+  return lanewise_sum<typename Accumulation::sum, lane>(n, Accumulation::safe_terms, [=](index i) {
     return detail::uncontracted(
-        static_cast<lane>(meeting::decode(a[i * stride_a]) * meeting::decode(b[i * stride_b])));
+        static_cast<lane>(Accumulation::decode(a[i * stride_a]) * Accumulation::decode(b[i * stride_b])));
   });
 }
 
 /// The sums of A B, handed to store(i, j, sums) in tiles.
-template <class Meeting, class A, class B, class Store>
+template <class Accumulation, class A, class B, class Store>
 void product(matrix_view<const A> a, matrix_view<const B> b, const Store& store) {
   // Lanes run along columns: a thin result lies down.
   constexpr index rows = 4;
@@ -192,9 +190,9 @@ void product(matrix_view<const A> a, matrix_view<const B> b, const Store& store)
   };
   const auto multiply = [&](auto left, auto right) {
     if (left.rows == 1)
-      product_tiles<1, Meeting>(left, right, store_tile);
+      product_tiles<1, Accumulation>(left, right, store_tile);
     else
-      product_tiles<rows, Meeting>(left, right, store_tile);
+      product_tiles<rows, Accumulation>(left, right, store_tile);
   };
   if (turned)
     multiply(b.transposed(), a.transposed());
@@ -208,7 +206,7 @@ template <class A> NARROW_KERNEL auto sum(const A* a, index stride, index n) {
     return lanewise_sum<detail::int128, std::int64_t>(
         n, safe_terms - 1, [=](index i) { return std::int64_t{a[i * stride].bits()}; });
   } else {
-    using lane = typename detail::meeting<A, A>::lane;
+    using lane = typename detail::accumulation_traits<A, A>::lane;
     return lanewise_sum<lane, lane>(n, n, [=](index i) { return static_cast<lane>(a[i * stride]); });
   }
 }

@@ -5,22 +5,22 @@
 struct whole_number {
   template <class Ints> static Ints of(Ints x) { return x; }
 };
-// The digits of x = 2^16 high + low, |low| <= 2^15. Rounded without leaving 32 bits.
-struct high_digit {
+// The limbs of x = 2^16 high + low, |low| <= 2^15. Rounded without leaving 32 bits.
+struct high_limb {
   template <class Ints> static Ints of(Ints x) { return (x >> 16) + (x >> 15 & 1); }
 };
-struct low_digit {
+struct low_limb {
   template <class Ints> static Ints of(Ints x) { return (x & 0xffff) - ((x & 0x8000) << 1); }
 };
 
-template <class Digit> NARROW_KERNEL void widen(const word* x, double* to, index n) {
+template <class Limb> NARROW_KERNEL void widen(const word* x, double* to, index n) {
   constexpr int lanes = vector_bytes / sizeof(double);
   using ints [[gnu::vector_size(lanes * sizeof(std::int32_t))]] = std::int32_t;
   using doubles [[gnu::vector_size(vector_bytes)]] = double;
   for (index i = 0; i < n; i += lanes) {
     ints some;
     std::memcpy(&some, x + i, sizeof some);
-    const auto wide = __builtin_convertvector(Digit::of(some), doubles);
+    const auto wide = __builtin_convertvector(Limb::of(some), doubles);
     std::memcpy(to + i, &wide, sizeof wide);
   }
 }
@@ -36,11 +36,11 @@ NARROW_KERNEL void add_integers(const double* sums, int shift, std::int64_t* tot
   }
 }
 
-template <class Op, int Rows, int Vectors> constexpr wide_kernels wide_products() {
-  return {panels<Op, Rows, Vectors>(),
-          panels<Op, 1, 16 / Op::lanes>(),
+template <class Op, int Rows, int Vectors> constexpr wide_kernels wide_products(const char* instruction) {
+  return {panels<Op, Rows, Vectors>(instruction),
+          panels<Op, 1, 16 / Op::lanes>(instruction),
           widen<whole_number>,
-          widen<high_digit>,
-          widen<low_digit>,
+          widen<high_limb>,
+          widen<low_limb>,
           add_integers<Op>};
 }

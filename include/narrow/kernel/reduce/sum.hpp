@@ -13,7 +13,7 @@ using summed_element =
     std::conditional_t<narrow_fixed<T>,
                        std::conditional_t<sizeof(T) == 1, std::int8_t,
                                           std::conditional_t<sizeof(T) == 2, std::int16_t, std::int32_t>>,
-                       std::conditional_t<narrowest<T>() == content::bf16, std::uint16_t, float>>;
+                       std::conditional_t<narrowest<T>() == packed_type::bf16, std::uint16_t, float>>;
 
 /// The kernel for lines of summed_element<T>.
 template <class T> auto sum_kernel_for(kernel_set t) {
@@ -23,13 +23,14 @@ template <class T> auto sum_kernel_for(kernel_set t) {
                                                                  : &integer_sum_kernels::int32 > ();
   else
     return t.get < &kernel_table::sum_floats,
-           narrowest<T>() == content::bf16 ? &float_sum_kernels::bf16 : &float_sum_kernels::fp32 > ();
+           narrowest<T>() == packed_type::bf16 ? &float_sum_kernels::bf16 : &float_sum_kernels::fp32 > ();
 }
 
 /// sum over i of a[i stride], float or the exact sum of mantissas. The pieces that are summed up by
 /// themselves are as long for every stride, so that the sum is the same.
 template <class T> auto sum_of_line(kernel_set t, const T* a, index stride, index n) {
-  if constexpr (!narrow_fixed<T> && narrowest<T>() != content::bf16 && narrowest<T>() != content::fp32) {
+  if constexpr (!narrow_fixed<T> && narrowest<T>() != packed_type::bf16 &&
+                narrowest<T>() != packed_type::fp32) {
     return portable::sum(a, stride, n);
   } else {
     using result = decltype(portable::sum(a, stride, n));
@@ -37,8 +38,8 @@ template <class T> auto sum_of_line(kernel_set t, const T* a, index stride, inde
     if (!kernel) return portable::sum(a, stride, n);
     line_piece<summed_element<T>, T> piece;
     result total = 0;
-    for (index i = 0; i < n; i += piece.longest) {
-      const index count = std::min(piece.longest, n - i);
+    for (index i = 0; i < n; i += piece.max_length) {
+      const index count = std::min(piece.max_length, n - i);
       if constexpr (coded_as_fp16<T>)
         if (stride == 1) {
           total += t.get<&kernel_table::sum_floats, &float_sum_kernels::fp16>()(a + i, count);

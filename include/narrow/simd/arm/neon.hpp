@@ -138,11 +138,10 @@ NARROW_KERNEL inline void look_up8(const void* from, void* to, index n, const st
 struct kernels {
   template <class Table> static constexpr void offer(Table& table) {
     offer_vectors(table);
-    NARROW_OFFER(fp32, panels<floats, 6, 4>());
-    NARROW_OFFER(int16, panels<int16_pairs, 6, 4>());
-    NARROW_OFFER(wide, wide_products<doubles, 6, 4>());
-    NARROW_OFFER(dot_int16, dot_line<int16_dot>);
-    NARROW_OFFER(dot_wide_int16, dot_line<in_halves<int16_dot>>);
+    NARROW_OFFER(fp32, panels<floats, 6, 4>("fmla"));
+    NARROW_OFFER(int16, panels<int16_pairs, 6, 4>("smlal"));
+    NARROW_OFFER(wide, wide_products<doubles, 6, 4>("fmla"));
+    NARROW_OFFER(dot_int16, {dot_line<int16_dot>, dot_line<in_halves<int16_dot>>});
     NARROW_OFFER(look_up8, look_up8);
   }
 };
@@ -182,9 +181,9 @@ struct int8_line : int8_quads {
 
 struct kernels {
   template <class Table> static constexpr void offer(Table& table) {
-    NARROW_OFFER(int8, panels<int8_quads, 6, 4>());
+    NARROW_OFFER(int8, panels<int8_quads, 6, 4>("sdot"));
     NARROW_OFFER(dot_int8, dot_line<int8_line>);
-    NARROW_OFFER(lines_int8, line_products<quad_columns<int8_line>, int8_line>());
+    NARROW_OFFER(gemv_int8, gemv_of<quad_columns<int8_line>, int8_line>());
   }
 };
 
@@ -217,16 +216,15 @@ struct bf16_line : neon::fp32_line {
   static vector multiply_add(vector acc, vector a, vector b) { return bf16_pairs::multiply_add(acc, a, b); }
 };
 
-NARROW_KERNEL inline bool dot_any_bf16(const void* a, const void* b, index n, float* sum) {
+NARROW_KERNEL inline bool dot_checked_bf16(const void* a, const void* b, index n, float* sum) {
   *sum = dot_line<bf16_line>(a, b, n);
   return true;  // subnormals count
 }
 
 struct kernels {
   template <class Table> static constexpr void offer(Table& table) {
-    NARROW_OFFER(bf16, panels<bf16_pairs, 6, 4>());
-    NARROW_OFFER(dot_bf16, dot_line<bf16_line>);
-    NARROW_OFFER(dot_any_bf16, dot_any_bf16);
+    NARROW_OFFER(bf16, panels<bf16_pairs, 6, 4>("bfmlalb"));
+    NARROW_OFFER(dot_bf16, {dot_line<bf16_line>, dot_checked_bf16});
   }
 };
 
@@ -238,17 +236,17 @@ NARROW_TARGET_BEGIN("i8mm")
 
 namespace narrow::inline NARROW_ABI::kernel::neon_i8mm {
 
-/// SMMLA multiplies two rows of eight int8 with two columns of eight: two groups at a time. Of panels as wide
+/// SMMLA multiplies two rows of eight int8 with two columns of eight: two packs at a time. Of panels as wide
 /// as `Width` vectors the first ones.
 template <int Rows, int Width, int Vectors>
-NARROW_KERNEL void multiply_panels(const left_panel& a, const word* b, index groups, const std::int32_t*,
+NARROW_KERNEL void multiply_panels(const left_panel& a, const word* b, index packs, const std::int32_t*,
                                    std::int32_t* tile, index stride) {
   using ints = neon::integers;
   static_assert(Rows % 2 == 0);
   constexpr int row_pairs = Rows / 2, column_pairs = 2 * Vectors;
   ints::vector acc[row_pairs][column_pairs];  // of two rows and two columns
   NARROW_UNROLL for (auto& pair : acc) NARROW_UNROLL for (ints::vector& sums : pair) sums = ints::zero();
-  for (index p = 0; p < groups; p += 2, b += 2 * Width * ints::lanes) {
+  for (index p = 0; p < packs; p += 2, b += 2 * Width * ints::lanes) {
     ints::vector columns[column_pairs];
     NARROW_UNROLL for (int v = 0; v < Vectors; ++v) {
       const ints::vector x = ints::load(b + v * ints::lanes), y = ints::load(b + (Width + v) * ints::lanes);
@@ -258,7 +256,7 @@ NARROW_KERNEL void multiply_panels(const left_panel& a, const word* b, index gro
     NARROW_UNROLL for (int i = 0; i < row_pairs; ++i) {
       word words[ints::lanes];
       for (int w = 0; w < ints::lanes; ++w)
-        std::memcpy(&words[w], a.data + (2 * i + w / 2) * a.row_step + (p + w % 2) * a.group_step,
+        std::memcpy(&words[w], a.data + (2 * i + w / 2) * a.row_step + (p + w % 2) * a.pack_step,
                     sizeof words[w]);
       const ints::vector rows = ints::load(words);
       NARROW_UNROLL for (int v = 0; v < column_pairs; ++v) asm(
@@ -279,6 +277,7 @@ template <int Rows, int Vectors> constexpr panel_kernel<std::int32_t> panels() {
                                     multiply_panels<Rows, Vectors, Vectors>,
                                     multiply_panels<Rows, Vectors, Vectors / 2>};
   result.multiple = 2;
+  result.instruction = "smmla";
   return result;
 }
 

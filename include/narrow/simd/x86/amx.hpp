@@ -94,15 +94,15 @@ using int8_quads = byte_quads<bytes::high_high>;
 
 inline constexpr index panel_cols = 2 * tile_words;
 
-/// Adds the products of `groups` groups, of which every `next` begin with a tile of either factor.
+/// Adds the products of `packs` packs, of which every `next` begin with a tile of either factor.
 template <class Op, bool Half>
-inline void add_products(const unsigned char* rows, index row_step, const word* b, index groups, index next) {
+inline void add_products(const unsigned char* rows, index row_step, const word* b, index packs, index next) {
   constexpr index b_step = panel_cols * index{sizeof(word)};
-  for (index p = 0; p < groups; p += next, b += next * panel_cols, rows += next * index{sizeof(word)}) {
+  for (index p = 0; p < packs; p += next, b += next * panel_cols, rows += next * index{sizeof(word)}) {
     load<4>(rows, row_step);
     load<5>(rows + tile_rows * row_step, row_step);
     NARROW_UNROLL for (int k = 0; k < Op::right_words; ++k) {
-      const word* const right = b + k * groups * panel_cols;
+      const word* const right = b + k * packs * panel_cols;
       load<6>(right, b_step);
       Op::template step<0, 4, 6>();
       Op::template step<1, 5, 6>();
@@ -116,10 +116,10 @@ inline void add_products(const unsigned char* rows, index row_step, const word* 
 }
 
 template <class Op, bool Half>
-NARROW_KERNEL void multiply_tiles(const left_panel& a, const word* b, index groups, const typename Op::lane*,
+NARROW_KERNEL void multiply_tiles(const left_panel& a, const word* b, index packs, const typename Op::lane*,
                                   typename Op::lane* tile, index stride) {
   clear_tiles<Half>();
-  add_products<Op, Half>(a.data, a.row_step, b, groups, tile_words);
+  add_products<Op, Half>(a.data, a.row_step, b, packs, tile_words);
   store_tiles<Half>(tile, stride);
 }
 
@@ -127,29 +127,28 @@ NARROW_KERNEL void multiply_tiles(const left_panel& a, const word* b, index grou
 template <bool Half> struct tile_of_int16 {
   static constexpr index size = 2 * tile_rows * panel_cols;
 
-  template <bytes Which> static void add(const left_panel& a, const word* b, index groups) {
+  template <bytes Which> static void add(const left_panel& a, const word* b, index packs) {
     constexpr bool low_a = Which == bytes::low_high || Which == bytes::low_low,
                    low_b = Which == bytes::high_low || Which == bytes::low_low;
     add_products<byte_quads<Which>, Half>(a.data + (low_a ? tile_words * sizeof(word) : 0), a.row_step,
-                                          b + (low_b ? tile_rows * panel_cols : 0), groups, 2 * tile_words);
+                                          b + (low_b ? tile_rows * panel_cols : 0), packs, 2 * tile_words);
   }
 
   template <bytes... Which>
-  static void sum(const left_panel& a, const word* b, index groups, std::int32_t* tile) {
+  static void sum(const left_panel& a, const word* b, index packs, std::int32_t* tile) {
     clear_tiles<Half>();
-    (add<Which>(a, b, groups), ...);
+    (add<Which>(a, b, packs), ...);
     store_tiles<Half>(tile, panel_cols);
   }
 
   /// join(high, mixed, low, to) for each vector of sums of products of upper bytes, of upper and lower ones,
   /// and of lower ones.
   template <class Lane, class Join>
-  static void multiply(const left_panel& a, const word* b, index groups, Lane* tile, index stride,
-                       Join join) {
+  static void multiply(const left_panel& a, const word* b, index packs, Lane* tile, index stride, Join join) {
     alignas(64) std::int32_t high[size], mixed[size], low[size];
-    sum<bytes::high_high>(a, b, groups, high);
-    sum<bytes::high_low, bytes::low_high>(a, b, groups, mixed);
-    sum<bytes::low_low>(a, b, groups, low);
+    sum<bytes::high_high>(a, b, packs, high);
+    sum<bytes::high_low, bytes::low_high>(a, b, packs, mixed);
+    sum<bytes::low_low>(a, b, packs, low);
     for (index i = 0; i < size; i += panel_cols)
       for (index l = 0; l < (Half ? tile_words : panel_cols); l += tile_words) {
         const auto at = [&](const std::int32_t* sums) { return _mm512_load_epi32(sums + i + l); };
@@ -157,16 +156,16 @@ template <bool Half> struct tile_of_int16 {
       }
   }
 
-  NARROW_KERNEL static void in32(const left_panel& a, const word* b, index groups, const std::int32_t*,
+  NARROW_KERNEL static void in32(const left_panel& a, const word* b, index packs, const std::int32_t*,
                                  std::int32_t* tile, index stride) {
-    multiply(a, b, groups, tile, stride, [](__m512i high, __m512i mixed, __m512i low, std::int32_t* to) {
+    multiply(a, b, packs, tile, stride, [](__m512i high, __m512i mixed, __m512i low, std::int32_t* to) {
       const __m512i upper = _mm512_add_epi32(_mm512_slli_epi32(high, 8), mixed);
       _mm512_storeu_epi32(to, _mm512_add_epi32(_mm512_slli_epi32(upper, 8), low));
     });
   }
-  NARROW_KERNEL static void in64(const left_panel& a, const word* b, index groups, std::int64_t* tile,
+  NARROW_KERNEL static void in64(const left_panel& a, const word* b, index packs, std::int64_t* tile,
                                  index stride) {
-    multiply(a, b, groups, tile, stride, [](__m512i high, __m512i mixed, __m512i low, std::int64_t* to) {
+    multiply(a, b, packs, tile, stride, [](__m512i high, __m512i mixed, __m512i low, std::int64_t* to) {
       const auto half = [&](__m256i h, __m256i m, __m256i l, std::int64_t* half_to) {
         const __m512i upper =
             _mm512_add_epi64(_mm512_slli_epi64(_mm512_cvtepi32_epi64(h), 8), _mm512_cvtepi32_epi64(m));
@@ -184,8 +183,8 @@ inline __m512i lower_bytes(__m512i a, __m512i b) {
   return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi16_epi8(a)), _mm512_cvtepi16_epi8(b), 1);
 }
 
-NARROW_KERNEL inline void split_row(word* row, index groups) {
-  for (; groups > 0; groups -= 2 * tile_words, row += 2 * tile_words) {
+NARROW_KERNEL inline void split_row(word* row, index packs) {
+  for (; packs > 0; packs -= 2 * tile_words, row += 2 * tile_words) {
     const __m512i first = _mm512_loadu_epi32(row), second = _mm512_loadu_epi32(row + tile_words);
     _mm512_storeu_epi32(row, lower_bytes(_mm512_srli_epi16(first, 8), _mm512_srli_epi16(second, 8)));
     _mm512_storeu_epi32(row + tile_words, lower_bytes(first, second));
@@ -193,11 +192,11 @@ NARROW_KERNEL inline void split_row(word* row, index groups) {
 }
 
 /// Two words, bytes low, high, low, high, become one of their high bytes and one of their low ones.
-NARROW_KERNEL inline void split_panel(word* panel, index groups) {
+NARROW_KERNEL inline void split_panel(word* panel, index packs) {
   // Of each word the low bytes, then the high ones.
   const __m512i order =
       _mm512_broadcast_i32x4(_mm_setr_epi8(0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11, 12, 14, 13, 15));
-  for (; groups > 0; groups -= 2 * tile_rows, panel += 2 * tile_rows * panel_cols)
+  for (; packs > 0; packs -= 2 * tile_rows, panel += 2 * tile_rows * panel_cols)
     for (index l = 0; l < panel_cols; l += tile_words) {
       __m512i high[tile_rows], low[tile_rows];
       for (index p = 0; p < tile_rows; ++p) {
@@ -216,7 +215,7 @@ NARROW_KERNEL inline void split_panel(word* panel, index groups) {
     }
 }
 
-template <class Op> constexpr panel_kernel<typename Op::lane> panels_of_tiles() {
+template <class Op> constexpr panel_kernel<typename Op::lane> panels_of_tiles(const char* instruction) {
   return {.rows = 2 * tile_rows,
           .cols = 2 * tile_words,
           .all = multiply_tiles<Op, false>,
@@ -224,16 +223,17 @@ template <class Op> constexpr panel_kernel<typename Op::lane> panels_of_tiles() 
           .order = left_order::rows_along,
           .multiple = tile_words,
           .begin = begin,
-          .end = end};
+          .end = end,
+          .instruction = instruction};
 }
 
 constexpr panel_kernel<std::int32_t> panels_of_int16() {
-  auto result = panels_of_tiles<int8_quads>();
+  auto result = panels_of_tiles<int8_quads>("tdpb[su][su]d");
   result.all = tile_of_int16<false>::in32;
   result.first_half = tile_of_int16<true>::in32;
   result.wide = tile_of_int16<false>::in64;
   constexpr index largest = 2 * 255 * 128;  // sum of products of the bytes of two elements
-  result.wide_groups =
+  result.max_wide_packs =
       std::numeric_limits<std::int32_t>::max() / (2 * largest) / (2 * tile_words) * 2 * tile_words;
   result.multiple = 2 * tile_words;
   result.split_row = split_row;
@@ -260,12 +260,10 @@ NARROW_KERNEL inline void exchange_halves(const word* from, word* to, index n) {
 
 struct kernels {
   template <class Table> static constexpr void offer(Table& table) {
-    NARROW_OFFER(deep_bf16, panels_of_tiles<bf16_pairs>());
-    NARROW_OFFER(deep_two_bf16, panels_of_tiles<two_bf16>());
-    NARROW_OFFER(deep_int16, panels_of_int16());
-    NARROW_OFFER(deep_int8, panels_of_tiles<int8_quads>());
-    NARROW_OFFER(split, split);
-    NARROW_OFFER(exchange_halves, exchange_halves);
+    NARROW_OFFER(large_k_bf16, panels_of_tiles<bf16_pairs>("tdpbf16ps"));
+    NARROW_OFFER(large_k_int16, panels_of_int16());
+    NARROW_OFFER(large_k_int8, panels_of_tiles<int8_quads>("tdpbssd"));
+    NARROW_OFFER(two_bf16, {panels_of_tiles<two_bf16>("tdpbf16ps"), split, exchange_halves});
   }
 };
 

@@ -85,9 +85,9 @@ struct instructions : parts_in_memory {
 struct kernels {
   template <class Table> static constexpr void offer(Table& table) {
     offer_vectors(table);
-    NARROW_OFFER(fp32, panels<floats, 6, 2>());
-    NARROW_OFFER(int16, panels<int16_pairs, 6, 2>());
-    NARROW_OFFER(wide, wide_products<doubles, 6, 2>());
+    NARROW_OFFER(fp32, panels<floats, 6, 2>("FMA"));
+    NARROW_OFFER(int16, panels<int16_pairs, 6, 2>("vpmaddwd"));
+    NARROW_OFFER(wide, wide_products<doubles, 6, 2>("FMA"));
   }
 };
 

@@ -155,9 +155,9 @@ NARROW_KERNEL inline void decode8(const void* from, float* to, index n, const de
 struct kernels {
   template <class Table> static constexpr void offer(Table& table) {
     offer_vectors(table);
-    NARROW_OFFER(fp32, panels<floats, 14, 2, 8>());
-    NARROW_OFFER(int16, panels<int16_pairs, 12, 2, 8>());
-    NARROW_OFFER(wide, wide_products<doubles, 14, 2>());
+    NARROW_OFFER(fp32, panels<floats, 14, 2, 8>("FMA"));
+    NARROW_OFFER(int16, panels<int16_pairs, 12, 2, 8>("vpmaddwd"));
+    NARROW_OFFER(wide, wide_products<doubles, 14, 2>("FMA"));
     NARROW_OFFER(codes8, {encode_tile<std::uint8_t>, encode_line_stochastic<std::uint8_t>, decode8});
     NARROW_OFFER(look_up8, look_up8);
   }

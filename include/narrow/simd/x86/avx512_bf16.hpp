@@ -53,7 +53,7 @@ struct checked_bf16_line : bf16_line {
   }
 };
 
-NARROW_KERNEL inline bool dot_any_bf16(const void* a, const void* b, index n, float* sum) {
+NARROW_KERNEL inline bool dot_checked_bf16(const void* a, const void* b, index n, float* sum) {
   const checked_bf16_line::sum result = dot_line<checked_bf16_line>(a, b, n);
   *sum = result.value;
   return result.exact;
@@ -61,9 +61,8 @@ NARROW_KERNEL inline bool dot_any_bf16(const void* a, const void* b, index n, fl
 
 struct kernels {
   template <class Table> static constexpr void offer(Table& table) {
-    NARROW_OFFER(bf16, panels<bf16_pairs, 14, 2, 8>());
-    NARROW_OFFER(dot_bf16, dot_line<bf16_line>);
-    NARROW_OFFER(dot_any_bf16, dot_any_bf16);
+    NARROW_OFFER(bf16, panels<bf16_pairs, 14, 2, 8>("vdpbf16ps"));
+    NARROW_OFFER(dot_bf16, {dot_line<bf16_line>, dot_checked_bf16});
   }
 };
 

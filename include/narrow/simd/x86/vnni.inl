@@ -23,7 +23,7 @@ struct int16_pairs : ints {
 
 struct int8_quads : ints {
   static vector step(vector acc, word a, vector b) { return add_quads(acc, b, broadcast(a)); }
-  template <int Rows> static void row_sums(const left_panel& a, index groups, lane* sums);
+  template <int Rows> static void row_sums(const left_panel& a, index packs, lane* sums);
 };
 
 struct int16_line : plain::int16_line {
@@ -74,18 +74,18 @@ inline four_sums totals(const four_sums (&x)[4]) {
   return __builtin_shufflevector(a, b, 0, 1, 4, 5) + __builtin_shufflevector(a, b, 2, 3, 6, 7);
 }
 
-template <int Rows> NARROW_KERNEL void int8_quads::row_sums(const left_panel& a, index groups, lane* sums) {
+template <int Rows> NARROW_KERNEL void int8_quads::row_sums(const left_panel& a, index packs, lane* sums) {
   constexpr index bytes = lanes * index{sizeof(word)};
   static_assert(Rows < lanes);
   const vector ones = every_byte(1);
-  if (a.group_step == sizeof(word)) {  // rows lie along memory
+  if (a.pack_step == sizeof(word)) {  // rows lie along memory
     for (int first = 0; first < Rows; first += 4) {
       four_sums of_rows[4] = {};
       const int some = std::min(Rows - first, 4);
       for (int i = 0; i < some; ++i) {
         const unsigned char* row = a.data + (first + i) * a.row_step;
         vector acc = zero();
-        index p = groups;
+        index p = packs;
         for (; p >= lanes; p -= lanes, row += bytes) acc = add_quads(acc, ones, int8_line::load_x(row));
         if (p > 0) acc = add_quads(acc, ones, plain::instructions::load_some(row, p));
         of_rows[i] = folded(acc);
@@ -95,19 +95,18 @@ template <int Rows> NARROW_KERNEL void int8_quads::row_sums(const left_panel& a,
     }
   } else {  // rows side by side
     vector acc = zero();
-    for (index p = 0; p < groups; ++p)
-      acc = add_quads(acc, ones, plain::instructions::load_some(a.data + p * a.group_step, Rows));
+    for (index p = 0; p < packs; ++p)
+      acc = add_quads(acc, ones, plain::instructions::load_some(a.data + p * a.pack_step, Rows));
     std::memcpy(sums, &acc, Rows * sizeof *sums);
   }
 }
 
 /// Rows: how many a panel has; LowerRows: how many the lower one has, if there is one.
 template <int Rows, int... LowerRows, class Table> constexpr void offer_vnni(Table& table) {
-  NARROW_OFFER(int16, panels<int16_pairs, Rows, 2, LowerRows...>());
-  NARROW_OFFER(int8, panels<int8_quads, Rows, 2, LowerRows...>());
+  NARROW_OFFER(int16, panels<int16_pairs, Rows, 2, LowerRows...>("vpdpwssd"));
+  NARROW_OFFER(int8, panels<int8_quads, Rows, 2, LowerRows...>("vpdpbusd"));
   NARROW_OFFER(dot_int8, dot_line<int8_pairs_of_lines>);
-  NARROW_OFFER(dot_int16, dot_line<int16_line>);
-  NARROW_OFFER(dot_wide_int16, dot_line<in_halves<int16_line>>);
-  NARROW_OFFER(lines_int8, line_products<quad_columns<int8_line>, int8_line, 128>());
-  NARROW_OFFER(lines_int16, line_products<pair_columns<int16_line>, int16_line>());
+  NARROW_OFFER(dot_int16, {dot_line<int16_line>, dot_line<in_halves<int16_line>>});
+  NARROW_OFFER(gemv_int8, gemv_of<quad_columns<int8_line>, int8_line, 128>());
+  NARROW_OFFER(gemv_int16, gemv_of<pair_columns<int16_line>, int16_line>());
 }

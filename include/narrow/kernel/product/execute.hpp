@@ -1,0 +1,96 @@
+// The driver of products of matrices: makes a plan, and does what it says.
+#pragma once
+
+#include "dot.hpp"
+#include "epilogue.hpp"
+#include "gemv.hpp"
+#include "wide_panels.hpp"
+
+NARROW_STRICT_BEGIN
+
+namespace narrow::inline NARROW_ABI::kernel {
+
+/// Whether a factor has numbers that cannot be packed as a plan of panels says.
+template <packed_type Best, class A, class B>
+bool needs_fallback(kernel_set t, const product_plan& plan, matrix_view<const A> a, matrix_view<const B> b) {
+  return plan.fallback != packed_type::none && with_packed_type<Best>([&]<packed_type P>() {
+           return plan.packed == P && (needs_fallback<P>(t, a) || needs_fallback<P>(t, b));
+         });
+}
+
+/// Matrix times vector, or row vector times matrix, the lines of sums handed to store as matrices.
+template <class Accumulation, class A, class B, class Store>
+void execute_gemv(kernel_set t, const product_plan& plan, matrix_view<const A> a, matrix_view<const B> b,
+                  const Store& store) {
+  const auto multiply = [&]<class M, class X>(matrix_view<const M> m, const X* x, index x_stride,
+                                              const auto& store_line) {
+    with_packed_type<best_type<typename Accumulation::sum, M, X>()>([&]<packed_type P>() {
+      if (plan.packed == P) run_gemv<P>(t, plan, m, x, x_stride, store_line);
+      return plan.packed == P;
+    });
+  };
+  if (plan.transposed)
+    multiply(b.transposed(), a.data, a.col_stride, [&](index i, index n, const auto* sums) {
+      store(0, i, matrix_view{sums, 1, n, n, 1});
+    });
+  else
+    multiply(a, b.data, b.row_stride, [&](index i, index n, const auto* sums) {
+      store(i, 0, matrix_view{sums, n, 1, 1, 1});
+    });
+}
+
+/// The sums of A B, handed to store(i, j, sums), a matrix_view, in tiles; but those that are floats perhaps
+/// written to `direct`, if there is such a matrix.
+template <class Accumulation, class A, class B, class Store>
+void execute(kernel_set t, const product_plan& plan, matrix_view<const A> a, matrix_view<const B> b,
+             const Store& store, const matrix_view<float>& direct) {
+  using sum = typename Accumulation::sum;
+  switch (plan.how) {
+    case algorithm::dot: {
+      const sum total =
+          dot_of_lines<Accumulation>(t, plan, a.data, a.col_stride, b.data, b.row_stride, a.cols);
+      return store(0, 0, matrix_view{&total, 1, 1, 1, 1});
+    }
+    case algorithm::gemv_rows:
+    case algorithm::gemv_columns:
+      return execute_gemv<Accumulation>(t, plan, a, b, store);
+    case algorithm::panels:
+      with_packed_type<best_panel_type<sum, A, B>()>([&]<packed_type P>() {
+        if (plan.packed == P) run_panels<P>(t, plan, a, b, direct, store);
+        return plan.packed == P;
+      });
+      return;
+    case algorithm::wide_panels:
+      if constexpr (are_wide<Accumulation, A, B>) run_wide_panels(t, plan, a, b, store);
+      return;
+    default:
+      return portable::product<Accumulation>(a, b, store);
+  }
+}
+
+/// Plans the product, looks whether its numbers are such that the plan can be followed, and executes it. The
+/// store and `direct` are those of `execute`.
+template <class Accumulation, class A, class B, class Store>
+void products(kernel_set t, matrix_view<const A> a, matrix_view<const B> b, magnitudes largest,
+              const Store& store, const matrix_view<float>& direct = {}) {
+  constexpr packed_type best = best_panel_type<typename Accumulation::sum, A, B>();
+  product_plan plan = plan_product<Accumulation>(t, a, b, largest);
+  if (plan.how == algorithm::panels && needs_fallback<best>(t, plan, a, b))
+    plan = plan_product<Accumulation>(t, a, b, largest, plan.fallback);
+  execute<Accumulation>(t, plan, a, b, store, direct);
+}
+
+/// C = alpha A B + beta C. C overlaps neither A nor B.
+template <class A, class B, class C, class Round>
+void multiply(kernel_set t, matrix_view<const A> a, matrix_view<const B> b, const epilogue<C, Round>& e) {
+  using accumulation = detail::accumulation_traits<A, B>;
+  if (e.lies_down()) return multiply(t, b.transposed(), a.transposed(), e.transposed());
+  const auto store = [&](index i, index j, auto sums) {
+    apply_epilogue<accumulation>(t, sums, e.block(i, j, sums.rows, sums.cols));
+  };
+  products<accumulation>(t, a, b, largest_elements<A, B>(), store, e.direct());
+}
+
+}  // namespace narrow::inline NARROW_ABI::kernel
+
+NARROW_STRICT_END
