@@ -6,6 +6,7 @@
 
 odr::results plain_unit();
 odr::results fast_unit();
+odr::results linked_unit();
 
 int main() {
   constexpr odr::results (*units[])() = {UNITS};
