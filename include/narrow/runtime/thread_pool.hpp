@@ -260,10 +260,4 @@ template <class Use> void parallel_for_lines(index lines, index together, index 
                      [&](index first, index, index count, index) { use(first, count); });
 }
 
-// Temporary: the former names.
-template <class Use> void in_parts(const work_shape& w, const Use& use) { parallel_for_tiles(w, use); }
-template <class Use> void in_shares(index lines, index together, index elements, const Use& use) {
-  parallel_for_lines(lines, together, elements, use);
-}
-
 }  // namespace narrow::inline NARROW_ABI::kernel

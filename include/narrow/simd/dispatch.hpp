@@ -65,7 +65,6 @@ class kernel_set {
 
  private:
   explicit kernel_set(std::size_t i) : at_(i) {}
-  friend class dispatch;  // temporary
   template <class Use> friend decltype(auto) enter(const Use& use);
 
   std::size_t at_;
@@ -84,8 +83,6 @@ class dispatch {
   }
 
   std::size_t chosen() const { return chosen_.load(std::memory_order_relaxed); }
-  /// Temporary, until all rooms take their kernels from `enter`.
-  static kernel_set kernels() { return kernel_set(instance().chosen()); }
   static std::string_view name_of(std::size_t i) { return instruction_set_at(i).name; }
   /// Whether this processor has it.
   bool supports(std::size_t i) const { return supported_[i]; }

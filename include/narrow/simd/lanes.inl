@@ -89,12 +89,3 @@ template <class Elements, bool Upper, class Vector> inline Vector interleaved(Ve
       reinterpret_cast<Elements>(a), reinterpret_cast<Elements>(b),
       std::make_integer_sequence<int, sizeof(Elements) / sizeof(Elements{}[0])>{}));
 }
-
-// Temporary: former names, until kernel/product and kernel/quantize use those above.
-using code_lanes = uint32_vector;
-using value_lanes = float_vector;
-using signed_lanes = int32_vector;
-inline constexpr int code_count = lanes32;
-inline constexpr std::int32_t infinity_bits = nonfinite_bits;
-inline constexpr std::uint32_t magnitude_bits = magnitude_mask;
-template <class Lanes> inline Lanes apart(Lanes product) { return uncontracted(product); }

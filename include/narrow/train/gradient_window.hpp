@@ -26,7 +26,7 @@ template <class Add> double sum_of_squares(std::size_t n, const Add& add) {
   constexpr kernel::index piece = 1 << 16;  // numbers to a partial sum: enough work for a thread to begin on
   const auto size = static_cast<kernel::index>(n);
   std::vector<double> totals((n + piece - 1) / piece);
-  kernel::in_shares(size, piece, 1, [&](kernel::index first, kernel::index count) {
+  kernel::parallel_for_lines(size, piece, 1, [&](kernel::index first, kernel::index count) {
     for (const kernel::index end = first + count; first < end; first += piece) {
       double sums[kernel::square_sums] = {};
       add(first, std::min(piece, end - first), sums);

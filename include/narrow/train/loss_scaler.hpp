@@ -32,16 +32,17 @@ template <class T> bool unscale(const T* from, float* to, std::size_t n, float s
   constexpr std::size_t block = 2048;  // 8 KiB: all passes over it find it in the nearest cache
   const auto inverse = static_cast<float>(1.0 / double{scale});
   std::atomic<bool> finite = true;
-  kernel::in_shares(static_cast<std::ptrdiff_t>(n), block, 1, [&](std::ptrdiff_t first, std::ptrdiff_t all) {
-    for (const std::ptrdiff_t end = first + all; first < end; first += block) {
-      const std::ptrdiff_t count = std::min<std::ptrdiff_t>(block, end - first);
-      float* const part = to + first;
-      if (static_cast<const void*>(from) != to)
-        detail::convert(from + first, part, static_cast<std::size_t>(count), rounding::nearest_even{});
-      if (kernel::count_nonfinite(matrix_view<const float>{part, count, 1, 1, count}) > 0) finite = false;
-      if (inverse != 1) kernel::scale_in_place(part, count, inverse);
-    }
-  });
+  kernel::parallel_for_lines(
+      static_cast<std::ptrdiff_t>(n), block, 1, [&](std::ptrdiff_t first, std::ptrdiff_t all) {
+        for (const std::ptrdiff_t end = first + all; first < end; first += block) {
+          const std::ptrdiff_t count = std::min<std::ptrdiff_t>(block, end - first);
+          float* const part = to + first;
+          if (static_cast<const void*>(from) != to)
+            detail::convert(from + first, part, static_cast<std::size_t>(count), rounding::nearest_even{});
+          if (kernel::count_nonfinite(matrix_view<const float>{part, count, 1, 1, count}) > 0) finite = false;
+          if (inverse != 1) kernel::scale_in_place(part, count, inverse);
+        }
+      });
   return finite;
 }
 

@@ -223,7 +223,7 @@ inline absmax largest_of(std::span<const float> x) {
   constexpr kernel::index piece = 1 << 12;  // numbers: enough work for a thread to begin on
   absmax result;
   std::mutex merging;
-  kernel::in_shares(std::ssize(x), piece, 1, [&](kernel::index first, kernel::index count) {
+  kernel::parallel_for_lines(std::ssize(x), piece, 1, [&](kernel::index first, kernel::index count) {
     absmax found;
     kernel::gather_magnitudes(matrix_view<const float>{x.data() + first, count, 1, 1, count}, found);
     const std::lock_guard lock(merging);

@@ -49,7 +49,7 @@ bool encode_fixed([[maybe_unused]] kernel_set t, const float* from, T* to, index
                   const element_draws& draws) {
   if constexpr (narrow_fixed<T> && std::same_as<Overflow, overflow::saturate>) {
     using element = typename T::bits_type;
-    if (const auto kernel = integer_encoder<element, Round>(dispatch::instance().kernels())) {
+    if (const auto kernel = integer_encoder<element, Round>(t)) {
       constexpr double end = std::uint64_t{1} << (T::word_length - 1);
       constexpr double inverse = std::uint64_t{1} << T::fraction_length;
       const strided_lines line{.n = n};
@@ -111,16 +111,6 @@ inline const float* float_stand_ins(kernel_set, const double* from, index n, flo
     buffer[i] = std::bit_cast<float>(bits);
   }
   return buffer;
-}
-
-// Temporary, until kernel/product and kernel/quantize hand over their kernels.
-template <class T, class Overflow> bool encode(const float* from, const tile_shape& shape, T* to) {
-  return encode<T, Overflow>(dispatch::kernels(), from, shape, to);
-}
-template <class T, class Overflow, class Round>
-bool encode_line(const float* from, T* to, index n, const Round& round, std::uint64_t first,
-                 std::uint64_t step = 1) {
-  return encode_line<T, Overflow>(dispatch::kernels(), from, to, n, round, first, step);
 }
 
 }  // namespace narrow::inline NARROW_ABI::kernel

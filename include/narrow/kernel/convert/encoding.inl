@@ -17,9 +17,6 @@ inline void raise_to_magnitudes(uint32_vector bits, int32_vector& most) {
   most = most > magnitude ? most : magnitude;
 }
 
-/// Temporary: the former name.
-inline void find_most(uint32_vector bits, int32_vector& most) { raise_to_magnitudes(bits, most); }
-
 /// Codes of magnitudes, perhaps too large ones, with the signs of these numbers.
 template <class Code>
 inline void store_codes(int32_vector magnitude, uint32_vector bits, void* to, const encoding& e) {

@@ -4,7 +4,7 @@
 using sum_lanes [[gnu::vector_size(vector_bytes)]] = std::int32_t;
 
 /// f(i, j, n) for the n lanes from (i, j) on, n <= Lanes.
-template <int Lanes = code_count, class F> inline void for_vectors(const tile_shape& s, F f) {
+template <int Lanes = lanes32, class F> inline void for_vectors(const tile_shape& s, F f) {
   for (index i = 0; i < s.rows; ++i) {
     index j = 0;
     for (; j + Lanes <= s.cols; j += Lanes) f(i, j, index{Lanes});
@@ -15,9 +15,9 @@ template <int Lanes = code_count, class F> inline void for_vectors(const tile_sh
 NARROW_KERNEL inline void axpby_tile(const float* sums, const tile_shape& s, float alpha, float beta,
                                      float* to) {
   for_vectors(s, [=](index i, index j, index n) {
-    value_lanes value = read<value_lanes>(sums + i * s.stride + j, n) * alpha;
+    float_vector value = read<float_vector>(sums + i * s.stride + j, n) * alpha;
     float* const c = to + i * s.to_stride + j;
-    if (beta != 0) value = apart(read<value_lanes>(c, n) * beta) + apart(value);
+    if (beta != 0) value = uncontracted(read<float_vector>(c, n) * beta) + uncontracted(value);
     write(c, value, n);
   });
 }
@@ -26,8 +26,8 @@ template <class Sums, class Sum>
 NARROW_KERNEL void scale_tile(const Sum* sums, const tile_shape& s, const float* row_scales,
                               const float* col_scales, float* values) {
   for_vectors(s, [=](index i, index j, index n) {
-    const value_lanes scale = read<value_lanes>(col_scales + j, n) * row_scales[i];
-    const auto sum = __builtin_convertvector(read<Sums>(sums + i * s.stride + j, n), value_lanes);
+    const float_vector scale = read<float_vector>(col_scales + j, n) * row_scales[i];
+    const auto sum = __builtin_convertvector(read<Sums>(sums + i * s.stride + j, n), float_vector);
     write(values + i * s.to_stride + j, sum * scale, n);
   });
 }
@@ -36,10 +36,10 @@ template <class Sums, class Sum>
 NARROW_KERNEL void add_scaled_tile(const Sum* sums, const tile_shape& s, const float* row_scales,
                                    const float* col_scales, float* values) {
   for_vectors(s, [=](index i, index j, index n) {
-    const value_lanes scale = read<value_lanes>(col_scales + j, n) * row_scales[i];
-    const auto sum = __builtin_convertvector(read<Sums>(sums + i * s.stride + j, n), value_lanes);
+    const float_vector scale = read<float_vector>(col_scales + j, n) * row_scales[i];
+    const auto sum = __builtin_convertvector(read<Sums>(sums + i * s.stride + j, n), float_vector);
     float* const to = values + i * s.to_stride + j;
-    write(to, read<value_lanes>(to, n) + apart(sum * scale), n);
+    write(to, read<float_vector>(to, n) + uncontracted(sum * scale), n);
   });
 }
 
@@ -68,7 +68,7 @@ NARROW_KERNEL void round_tile_stochastic(const Sum* sums, const tile_shape& s, c
   constexpr int lanes = vector_bytes / sizeof(Sum);
   using sums_in_lanes [[gnu::vector_size(vector_bytes)]] = Sum;
   using magnitudes_in_lanes [[gnu::vector_size(vector_bytes)]] = std::make_unsigned_t<Sum>;
-  using words = std::conditional_t<sizeof(Sum) == sizeof(word), code_lanes, word_lanes>;
+  using words = std::conditional_t<sizeof(Sum) == sizeof(word), uint32_vector, word_lanes>;
   using elements [[gnu::vector_size(lanes * sizeof(Element))]] = Element;
   words across;
   for (unsigned l = 0; l < lanes; ++l) across[l] = r.draws.first + l * r.draws.step;

@@ -7,7 +7,7 @@ template <class Table> constexpr void offer_products(Table& table) {
   NARROW_OFFER(widening, {join_tiles, add_tile});
   NARROW_OFFER(axpby, axpby_tile);
   NARROW_OFFER(scale_tile, {scale_tile<sum_lanes, std::int32_t>, add_scaled_tile<sum_lanes, std::int32_t>});
-  NARROW_OFFER(scale_float_tile, {scale_tile<value_lanes, float>, add_scaled_tile<value_lanes, float>});
+  NARROW_OFFER(scale_float_tile, {scale_tile<float_vector, float>, add_scaled_tile<float_vector, float>});
   NARROW_OFFER(round, tile_roundings<std::int32_t>());
   NARROW_OFFER(round_wide, tile_roundings<std::int64_t>());
   NARROW_OFFER(scale, scale_line);

@@ -32,8 +32,8 @@ inline constexpr index lines_across = 16;
 template <class Element>
 inline void words_across(const unsigned char* from, index depth_step, word flip, word* to) {
   if constexpr (sizeof(Element) == sizeof(word)) {
-    NARROW_UNROLL for (int i = 0; i < lines_across; i += code_count) {
-      code_lanes words;
+    NARROW_UNROLL for (int i = 0; i < lines_across; i += lanes32) {
+      uint32_vector words;
       std::memcpy(&words, from + i * index{sizeof(word)}, sizeof words);
       words ^= flip;
       std::memcpy(to + i, &words, sizeof words);
@@ -156,7 +156,7 @@ inline half_words high_halves(half_words x) {
 }
 inline half_words low_halves(half_words x) { return x - (high_halves(x) << 8); }
 template <class Change> inline void change_halves(word* x, index n, Change change) {
-  for (index i = 0; i < n; i += code_count) {  // a whole number of vectors
+  for (index i = 0; i < n; i += lanes32) {  // a whole number of vectors
     half_words halves;
     std::memcpy(&halves, x + i, sizeof halves);
     halves = change(halves);

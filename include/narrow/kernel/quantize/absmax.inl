@@ -5,38 +5,38 @@ NARROW_KERNEL inline std::size_t absmax_of_block(const float* from, const stride
                                                  std::uint32_t* largest) {
   constexpr index ways = 4;
   const index n = b.n;
-  signed_lanes most[ways] = {};
+  int32_vector most[ways] = {};
   const auto look = [&](const float* numbers, index k) {
-    code_lanes bits;
+    uint32_vector bits;
     std::memcpy(&bits, numbers, sizeof bits);
-    find_most(bits, most[k]);
+    raise_to_magnitudes(bits, most[k]);
   };
   for (index line = 0; line < b.lines; ++line) {
     const float* const x = from + line * b.from_stride;
     index i = 0;
-    for (; i + ways * code_count <= n; i += ways * code_count) {
-      NARROW_UNROLL for (index k = 0; k < ways; ++k) look(x + i + k * code_count, k);
+    for (; i + ways * lanes32 <= n; i += ways * lanes32) {
+      NARROW_UNROLL for (index k = 0; k < ways; ++k) look(x + i + k * lanes32, k);
     }
-    for (; i + code_count <= n; i += code_count) look(x + i, 0);
+    for (; i + lanes32 <= n; i += lanes32) look(x + i, 0);
     if (i == n) continue;
-    if (n >= code_count) {  // once more, at numbers that were looked at before
-      look(x + n - code_count, 1);
+    if (n >= lanes32) {  // once more, at numbers that were looked at before
+      look(x + n - lanes32, 1);
       continue;
     }
-    float rest[code_count];
+    float rest[lanes32];
     read_part(rest, x, n * index{sizeof(float)});
     look(rest, 0);
   }
-  for (const signed_lanes& other : most) most[0] = most[0] > other ? most[0] : other;
+  for (const int32_vector& other : most) most[0] = most[0] > other ? most[0] : other;
   std::int32_t top = largest_of(most[0]);
   std::size_t count = 0;
-  if (top >= infinity_bits) {  // rare
+  if (top >= nonfinite_bits) {  // rare
     top = 0;
     for (index line = 0; line < b.lines; ++line)
       for (index i = 0; i < n; ++i) {
-        const auto bits = std::bit_cast<std::uint32_t>(from[line * b.from_stride + i]) & magnitude_bits;
+        const auto bits = std::bit_cast<std::uint32_t>(from[line * b.from_stride + i]) & magnitude_mask;
         const auto magnitude = static_cast<std::int32_t>(bits);
-        if (magnitude >= infinity_bits)
+        if (magnitude >= nonfinite_bits)
           ++count;
         else
           top = top < magnitude ? magnitude : top;
@@ -51,21 +51,21 @@ NARROW_KERNEL inline std::size_t absmax_of_block(const float* from, const stride
 inline bool absmax_by_place(const float* from, const strided_lines& block, const block_runs& runs,
                             std::uint32_t* largest) {
   const strided_lines b = block;
-  alignas(vector_bytes) std::int32_t by_place[max_places + code_count];
+  alignas(vector_bytes) std::int32_t by_place[max_places + lanes32];
   fill_places(by_place, 0, b.n, 0);
-  signed_lanes all = {};
+  int32_vector all = {};
   for (index line = 0; line < b.lines; ++line, from += b.from_stride) {
     const auto look = [&](index place, index count) {
-      auto most = vector_at<signed_lanes>(by_place + place);
-      find_most(read<code_lanes>(from + place, count), most);
+      auto most = vector_at<int32_vector>(by_place + place);
+      raise_to_magnitudes(read<uint32_vector>(from + place, count), most);
       std::memcpy(by_place + place, &most, sizeof most);
       all = all > most ? all : most;
     };
     index place = 0;
-    for (; place + code_count <= b.n; place += code_count) look(place, code_count);
+    for (; place + lanes32 <= b.n; place += lanes32) look(place, lanes32);
     if (place < b.n) look(place, b.n - place);
   }
-  if (largest_of(all) >= infinity_bits) return false;
+  if (largest_of(all) >= nonfinite_bits) return false;
   for_runs(b.n, runs, [&](index place, index end) {
     auto top = static_cast<std::int32_t>(*largest);
     for (; place < end; ++place) top = top < by_place[place] ? by_place[place] : top;

@@ -27,12 +27,12 @@ template <class Single, class Element> struct fitting_lanes {
   }
 };
 
-/// Writes to the places from `place` to `end`, and perhaps to less than code_count more.
+/// Writes to the places from `place` to `end`, and perhaps to less than lanes32 more.
 template <class Value> inline void fill_places(Value* to, index place, index end, Value value) {
   using lanes [[gnu::vector_size(vector_bytes)]] = Value;
-  constexpr index parts = sizeof(Value) / sizeof(float), count = code_count / parts;
+  constexpr index parts = sizeof(Value) / sizeof(float), count = lanes32 / parts;
   const lanes all = lanes{} + value;
-  for (; place < end; place += code_count) {
+  for (; place < end; place += lanes32) {
     NARROW_UNROLL for (index part = 0; part < parts; ++part)
         std::memcpy(to + place + part * count, &all, sizeof all);
   }
@@ -57,7 +57,7 @@ inline void for_bands(const strided_lines& b, const block_runs& runs, const Visi
 template <class Wide, class Single, class Element>
 inline const double* encode_by_place(const float* from, Element* to, const strided_lines& b,
                                      const quantization& q, const block_runs& runs, const double* inverses) {
-  constexpr index most = max_places + code_count;
+  constexpr index most = max_places + lanes32;
   alignas(vector_bytes) float singles[most], scales[most];
   alignas(vector_bytes) double doubles[most];
   fitting_lanes<Single, Element> fitting(q);
@@ -111,13 +111,13 @@ NARROW_KERNEL void encode_blocks(const float* from, Element* to, const strided_l
   });
 }
 
-template <class Element> inline value_lanes values_of(const Element* from) {
+template <class Element> inline float_vector values_of(const Element* from) {
   if constexpr (std::is_same_v<Element, float>) {
-    return vector_at<value_lanes>(from);
+    return vector_at<float_vector>(from);
   } else {
     const std::uint32_t sign = std::uint32_t{1} << (8 * sizeof(Element) - 1);
-    const code_lanes number = (lanes_as<code_lanes>(load_lower<sizeof(Element)>(from)) ^ sign) - sign;
-    return __builtin_convertvector(lanes_as<signed_lanes>(number), value_lanes);
+    const uint32_vector number = (lanes_as<uint32_vector>(load_lower<sizeof(Element)>(from)) ^ sign) - sign;
+    return __builtin_convertvector(lanes_as<int32_vector>(number), float_vector);
   }
 }
 
@@ -127,19 +127,19 @@ inline void decode_lines(const ScaleAt& scale_at, const Element* from, float* to
                          const strided_lines& block) {
   const strided_lines b = block;  // which a store to `to` cannot change
   const auto take = [&](const Element* q, float* x, index place) {
-    const value_lanes values = values_of(q) * scale_at(place);
+    const float_vector values = values_of(q) * scale_at(place);
     std::memcpy(x, &values, sizeof values);
   };
   for (index line = 0; line < b.lines; ++line, from += b.from_stride, to += b.to_stride) {
     index i = 0;
-    for (; i + code_count <= b.n; i += code_count) take(from + i, to + i, i);
+    for (; i + lanes32 <= b.n; i += lanes32) take(from + i, to + i, i);
     if (i == b.n) continue;
-    if (b.n >= code_count) {  // once more, numbers that were there before
-      take(from + b.n - code_count, to + b.n - code_count, b.n - code_count);
+    if (b.n >= lanes32) {  // once more, numbers that were there before
+      take(from + b.n - lanes32, to + b.n - lanes32, b.n - lanes32);
       continue;
     }
-    Element rest[code_count];
-    float results[code_count];
+    Element rest[lanes32];
+    float results[lanes32];
     read_part(rest, from, b.n * index{sizeof(Element)});
     take(rest, results, 0);
     write_part(to, results, b.n * index{sizeof(float)});
@@ -153,14 +153,14 @@ NARROW_KERNEL void decode_blocks(const Element* from, float* to, const strided_l
     const Element* const q = from + line * b.from_stride;
     float* const x = to + line * b.to_stride;
     if (runs.are_narrow()) {
-      alignas(vector_bytes) float by_place[max_places + code_count];
+      alignas(vector_bytes) float by_place[max_places + lanes32];
       for_runs(b.n, runs, [&](index place, index end) { fill_places(by_place, place, end, *scales++); });
-      decode_lines([&](index place) { return vector_at<value_lanes>(by_place + place); }, q, x, part);
+      decode_lines([&](index place) { return vector_at<float_vector>(by_place + place); }, q, x, part);
       return;
     }
     for_runs(b.n, runs, [&](index place, index end) {
       part.n = end - place;
-      const value_lanes scale = value_lanes{} + *scales++;
+      const float_vector scale = float_vector{} + *scales++;
       decode_lines([scale](index) { return scale; }, q + place, x + place, part);
     });
   });

@@ -14,13 +14,13 @@ template <class Bits, class Lanes> inline Lanes number_or_zero(const Lanes& x) {
   return x == x ? x : 0;
 #else
   const Bits bits = lanes_as<Bits>(x),
-             is_nan = (bits & static_cast<std::int32_t>(magnitude_bits)) > infinity_bits;
+             is_nan = (bits & static_cast<std::int32_t>(magnitude_mask)) > nonfinite_bits;
   return lanes_as<Lanes>(bits & ~is_nan);
 #endif
 }
 
 /// The larger one, or b if it is NaN.
-inline value_lanes larger_or_nan(value_lanes a, value_lanes b) {
+inline float_vector larger_or_nan(float_vector a, float_vector b) {
 #if NARROW_COMPARES_NANS
   return larger(a, b);
 #else
@@ -69,14 +69,14 @@ struct one_inverse {
   double value;
   float single = static_cast<float>(value);
   double_lanes doubles(index) const { return double_lanes{} + value; }
-  value_lanes floats(index) const { return value_lanes{} + single; }
+  float_vector floats(index) const { return float_vector{} + single; }
 };
 /// The inverses of the scales that the places of a line have; `singles` only where they are needed.
 struct own_inverses {
   const double* values;
   const float* singles;
   double_lanes doubles(index place) const { return vector_at<double_lanes>(values + place); }
-  value_lanes floats(index place) const { return vector_at<value_lanes>(singles + place); }
+  float_vector floats(index place) const { return vector_at<float_vector>(singles + place); }
 };
 
 /// Quantises a vector of double lanes, for any inverse and range.
@@ -118,29 +118,29 @@ template <class Round, class Inverse> struct in_double_lanes {
 
 /// Magnitudes below 2^31, rounded to integers.
 struct magnitude_nearest {
-  static signed_lanes round(value_lanes x, const quantization&, code_lanes) {
-    const value_lanes whole = (x + 0x1p23f) - 0x1p23f;
-    return __builtin_convertvector(x < 0x1p23f ? whole : x, signed_lanes);
+  static int32_vector round(float_vector x, const quantization&, uint32_vector) {
+    const float_vector whole = (x + 0x1p23f) - 0x1p23f;
+    return __builtin_convertvector(x < 0x1p23f ? whole : x, int32_vector);
   }
 };
 struct magnitude_toward_zero {
-  static signed_lanes round(value_lanes x, const quantization&, code_lanes) {
-    return __builtin_convertvector(x, signed_lanes);
+  static int32_vector round(float_vector x, const quantization&, uint32_vector) {
+    return __builtin_convertvector(x, int32_vector);
   }
 };
 struct magnitude_stochastic {
-  static signed_lanes round(value_lanes x, const quantization& q, code_lanes at) {
-    const signed_lanes whole = __builtin_convertvector(x, signed_lanes);
+  static int32_vector round(float_vector x, const quantization& q, uint32_vector at) {
+    const int32_vector whole = __builtin_convertvector(x, int32_vector);
     // The first 32 bits of the fraction, cut off.
-    const value_lanes fraction = (x - __builtin_convertvector(whole, value_lanes)) * 0x1p32f;
-    const code_lanes bits = __builtin_convertvector(fraction, code_lanes);
-    return whole - lanes_as<signed_lanes>(bits + random_draws{q.draws.key}(at) < bits);
+    const float_vector fraction = (x - __builtin_convertvector(whole, float_vector)) * 0x1p32f;
+    const uint32_vector bits = __builtin_convertvector(fraction, uint32_vector);
+    return whole - lanes_as<int32_vector>(bits + random_draws{q.draws.key}(at) < bits);
   }
 };
 
 template <class Round, class Inverse> struct in_float_lanes {
-  static constexpr int count = code_count;
-  using indices = code_lanes;
+  static constexpr int count = lanes32;
+  using indices = uint32_vector;
   quantization q;
   Inverse inverse;
   float lowest, highest;
@@ -156,23 +156,23 @@ template <class Round, class Inverse> struct in_float_lanes {
 
   void set_inverse(double by) { inverse = Inverse{by}; }
   template <class Element> void operator()(const float* from, Element* to, index place, indices at) const {
-    value_lanes x;
+    float_vector x;
     std::memcpy(&x, from, sizeof x);
-    value_lanes quotient = number_or_zero<signed_lanes>(x) * inverse.floats(place);
-    signed_lanes result;
+    float_vector quotient = number_or_zero<int32_vector>(x) * inverse.floats(place);
+    int32_vector result;
     if constexpr (sizeof(Element) < sizeof(float)) {
-      quotient = larger(smaller(quotient, value_lanes{} + highest), value_lanes{} + lowest);
+      quotient = larger(smaller(quotient, float_vector{} + highest), float_vector{} + lowest);
       if constexpr (std::is_same_v<Round, magnitude_nearest>) {
-        const value_lanes magic = value_lanes{} + 0x1.8p23f;
-        result = lanes_as<signed_lanes>(quotient + magic) - lanes_as<signed_lanes>(magic);
+        const float_vector magic = float_vector{} + 0x1.8p23f;
+        result = lanes_as<int32_vector>(quotient + magic) - lanes_as<int32_vector>(magic);
       } else if constexpr (std::is_same_v<Round, magnitude_toward_zero>) {
-        result = __builtin_convertvector(quotient, signed_lanes);
+        result = __builtin_convertvector(quotient, int32_vector);
       } else {
         result = rounded(quotient, at);
       }
     } else {
       constexpr float inside = 0x1.fffffep30f;  // the last float that an int32 holds
-      const signed_lanes over = quotient > inside, under = quotient < -inside;
+      const int32_vector over = quotient > inside, under = quotient < -inside;
       quotient = quotient < inside ? quotient : inside;
       quotient = quotient > -inside ? quotient : -inside;
       result = rounded(quotient, at);
@@ -185,11 +185,11 @@ template <class Round, class Inverse> struct in_float_lanes {
   }
 
  private:
-  signed_lanes rounded(value_lanes quotient, indices at) const {
-    const signed_lanes bits = lanes_as<signed_lanes>(quotient), negative = bits >> 31;
-    const signed_lanes magnitude = Round::round(lanes_as<value_lanes>(bits & 0x7fff'ffff), q, at);
-    return lanes_as<signed_lanes>((lanes_as<code_lanes>(magnitude) ^ lanes_as<code_lanes>(negative)) -
-                                  lanes_as<code_lanes>(negative));
+  int32_vector rounded(float_vector quotient, indices at) const {
+    const int32_vector bits = lanes_as<int32_vector>(quotient), negative = bits >> 31;
+    const int32_vector magnitude = Round::round(lanes_as<float_vector>(bits & 0x7fff'ffff), q, at);
+    return lanes_as<int32_vector>((lanes_as<uint32_vector>(magnitude) ^ lanes_as<uint32_vector>(negative)) -
+                                  lanes_as<uint32_vector>(negative));
   }
 };
 
@@ -197,8 +197,8 @@ template <class Round, class Inverse> struct in_float_lanes {
 /// computed, is next to the right integer or is it, fused or not, and x less that many scales is exact. No
 /// draws.
 template <class Inverse> struct to_nearest_multiple {
-  static constexpr int count = code_count;
-  using indices = code_lanes;
+  static constexpr int count = lanes32;
+  using indices = uint32_vector;
   Inverse inverse, scale;  // the inverse's inverse
   float highest;
 
@@ -220,36 +220,36 @@ template <class Inverse> struct to_nearest_multiple {
     scale = Inverse{1 / by};
   }
   template <class Element> void operator()(const float* from, Element* to, index place, indices) const {
-    const auto x = vector_at<value_lanes>(from);
-    const value_lanes end = scale.floats(place) * highest;
-    auto [near, rest, beyond] = of(larger(smaller(number_or_zero<signed_lanes>(x), end), -end), place);
+    const auto x = vector_at<float_vector>(from);
+    const float_vector end = scale.floats(place) * highest;
+    auto [near, rest, beyond] = of(larger(smaller(number_or_zero<int32_vector>(x), end), -end), place);
     // Further than half a scale, or as far, from an odd integer.
-    const signed_lanes wrong = beyond > -(near & 1);
+    const int32_vector wrong = beyond > -(near & 1);
     near += wrong & (rest >> 31 | 1);
     store_lower<sizeof(Element)>(to, near);
   }
   /// Quantises numbers that are nearer than half a scale to a multiple; raises `most` to 0 or more if one is
   /// not, or is NaN.
-  template <class Element> void quick(const float* from, Element* to, index place, signed_lanes& most) const {
-    const value_lanes end = scale.floats(place) * highest;
-    const auto [near, rest, beyond] = of(larger_or_nan(-end, vector_at<value_lanes>(from)), place);
-    const signed_lanes top = signed_lanes{} + static_cast<std::int32_t>(highest);
+  template <class Element> void quick(const float* from, Element* to, index place, int32_vector& most) const {
+    const float_vector end = scale.floats(place) * highest;
+    const auto [near, rest, beyond] = of(larger_or_nan(-end, vector_at<float_vector>(from)), place);
+    const int32_vector top = int32_vector{} + static_cast<std::int32_t>(highest);
     store_lower<sizeof(Element)>(to, near < top ? near : top);
     most = most > beyond ? most : beyond;
   }
 
  private:
   struct multiple {
-    signed_lanes near, rest,
+    int32_vector near, rest,
         beyond;  // the last one how much further than half a scale, in units of the last place
   };
   /// Next to x, which is not below the range.
-  multiple of(const value_lanes& x, index place) const {
-    const value_lanes step = scale.floats(place), half = step * 0.5f;
-    const value_lanes magic = value_lanes{} + 0x1.8p23f, sum = x * inverse.floats(place) + magic;
-    const signed_lanes near = lanes_as<signed_lanes>(sum) - lanes_as<signed_lanes>(magic);
-    const signed_lanes rest = lanes_as<signed_lanes>(x - (sum - magic) * step);
-    return {near, rest, (rest & 0x7fff'ffff) - lanes_as<signed_lanes>(half)};
+  multiple of(const float_vector& x, index place) const {
+    const float_vector step = scale.floats(place), half = step * 0.5f;
+    const float_vector magic = float_vector{} + 0x1.8p23f, sum = x * inverse.floats(place) + magic;
+    const int32_vector near = lanes_as<int32_vector>(sum) - lanes_as<int32_vector>(magic);
+    const int32_vector rest = lanes_as<int32_vector>(x - (sum - magic) * step);
+    return {near, rest, (rest & 0x7fff'ffff) - lanes_as<int32_vector>(half)};
   }
 };
 
@@ -257,8 +257,8 @@ template <class Inverse> struct to_nearest_multiple {
 /// in double lanes where the error of those could tell. That is below 2^-16: of the inverse and of the
 /// product half an ulp each.
 template <class Inverse> struct nearly_stochastic {
-  static constexpr int count = code_count;
-  using indices = code_lanes;
+  static constexpr int count = lanes32;
+  using indices = uint32_vector;
   quantization q;
   Inverse inverse;
   float highest;
@@ -273,16 +273,16 @@ template <class Inverse> struct nearly_stochastic {
 
   void set_inverse(double by) { inverse = Inverse{by}; }
   template <class Element> void operator()(const float* from, Element* to, index place, indices at) const {
-    value_lanes x;
+    float_vector x;
     std::memcpy(&x, from, sizeof x);
-    const signed_lanes bits = lanes_as<signed_lanes>(number_or_zero<signed_lanes>(x) * inverse.floats(place)),
+    const int32_vector bits = lanes_as<int32_vector>(number_or_zero<int32_vector>(x) * inverse.floats(place)),
                        negative = bits >> 31;
-    value_lanes magnitude = lanes_as<value_lanes>(bits & 0x7fff'ffff);
-    magnitude = smaller(magnitude, value_lanes{} + highest);
-    const signed_lanes whole = __builtin_convertvector(magnitude, signed_lanes);
-    const value_lanes fraction = (magnitude - __builtin_convertvector(whole, value_lanes)) * 0x1p32f;
-    const code_lanes upper = __builtin_convertvector(fraction, code_lanes),
-                     sum = upper + random_draws{q.draws.key}(at);
+    float_vector magnitude = lanes_as<float_vector>(bits & 0x7fff'ffff);
+    magnitude = smaller(magnitude, float_vector{} + highest);
+    const int32_vector whole = __builtin_convertvector(magnitude, int32_vector);
+    const float_vector fraction = (magnitude - __builtin_convertvector(whole, float_vector)) * 0x1p32f;
+    const uint32_vector upper = __builtin_convertvector(fraction, uint32_vector),
+                        sum = upper + random_draws{q.draws.key}(at);
     constexpr std::uint32_t margin = std::uint32_t{1} << 17;  // around the next integer, in units of 2^-32
     if (any_of(sum + margin < 2 * margin)) [[unlikely]] {
       constexpr int half = count / 2;
@@ -293,7 +293,7 @@ template <class Inverse> struct nearly_stochastic {
       round_in_doubles<round_stochastic>(from + half, to + half, q, inverse.doubles(place + half), halves[1]);
       return;
     }
-    const signed_lanes kept = whole - lanes_as<signed_lanes>(sum < upper);
+    const int32_vector kept = whole - lanes_as<int32_vector>(sum < upper);
     store_lower<sizeof(Element)>(to, (kept ^ negative) - negative);
   }
 };
@@ -314,8 +314,8 @@ NARROW_KERNEL void encode_lines(const Lanes& of_places, const float* from, Eleme
     auto at = start;
     index i = 0;
     for (; i + ways * count <= n; i += ways * count) {
-      if constexpr (requires(signed_lanes most) { lanes.quick(from, to, i, most); }) {
-        signed_lanes most = signed_lanes{} - 1;
+      if constexpr (requires(int32_vector most) { lanes.quick(from, to, i, most); }) {
+        int32_vector most = int32_vector{} - 1;
         NARROW_UNROLL for (index k = i; k < i + ways * count; k += count)
             lanes.quick(from + k, to + k, k, most);
         if (any_of(most >= 0)) [[unlikely]]

@@ -43,7 +43,7 @@ template <class T, class Use> void in_panels(const matrix_view<const T>& x, cons
   if (x.rows * x.cols < min_shared)
     use_share(0, x.cols);
   else
-    in_shares(x.cols, 1, x.rows, use_share);
+    parallel_for_lines(x.cols, 1, x.rows, use_share);
 }
 
 /// Adds the magnitudes of each tile to its statistic, by all threads; returns how many are not finite. x may
@@ -74,16 +74,16 @@ std::size_t gather_in_shares(kernel_set t, const matrix_view<const T>& x, const 
   if (!one && !begins_with_tile) {
     add_share({0, 0, x.rows, x.cols});
   } else if (!one && map.cols < x.cols) {
-    in_shares(x.cols, map.cols, x.rows, [&](index first, index count) {
+    parallel_for_lines(x.cols, map.cols, x.rows, [&](index first, index count) {
       add_share({0, first, x.rows, count});
     });
   } else if (!one) {
-    in_shares(x.rows, map.rows, x.cols, [&](index first, index count) {
+    parallel_for_lines(x.rows, map.rows, x.cols, [&](index first, index count) {
       add_share({first, 0, count, x.cols});
     });
   } else if constexpr (absmax_statistic<Statistic>) {
     std::mutex merging;
-    in_shares(x.cols, 1, x.rows, [&](index first, index count) {
+    parallel_for_lines(x.cols, 1, x.rows, [&](index first, index count) {
       Statistic found;
       nonfinite += add_magnitudes(t, x.block(0, first, x.rows, count), found);
       if constexpr (requires { found.bits; }) {
