@@ -7,8 +7,6 @@
 
 NARROW_STRICT_BEGIN
 
-NARROW_STRICT_BEGIN
-
 namespace narrow::inline NARROW_ABI::kernel {
 
 /// The row-major indices of a matrix.

@@ -6,8 +6,6 @@
 
 NARROW_STRICT_BEGIN
 
-NARROW_STRICT_BEGIN
-
 namespace narrow::inline NARROW_ABI::kernel {
 
 /// Adds the magnitudes of all elements to the statistics of their tiles; returns how many are not finite.
