@@ -17,9 +17,7 @@ namespace narrow::inline NARROW_ABI {
 ///
 /// Integer results and conversions are the same bits with each of them; sums of floating-point products
 /// differ within their bound.
-inline std::string_view isa_name() {
-  return kernel::dispatch::name_of(kernel::dispatch::instance().chosen());
-}
+inline std::string_view isa_name() { return kernel::dispatch::name_of(kernel::dispatch::chosen()); }
 
 /// Makes kernels use the instruction set `name` from now on, in all threads. Throws std::invalid_argument
 /// listing the names if it is none, or none that this processor has; then nothing changes.

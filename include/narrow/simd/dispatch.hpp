@@ -66,6 +66,7 @@ class kernel_set {
  private:
   explicit kernel_set(std::size_t i) : at_(i) {}
   template <class Use> friend decltype(auto) enter(const Use& use);
+  friend struct kernels_not_in_use;  // defined by tests of plans, which look at kernels and run none
 
   std::size_t at_;
 };
@@ -77,12 +78,20 @@ class dispatch {
     static dispatch the_one;
     // Not in its constructor: a static object that was not constructed would wait for itself where the
     // exception passes code compiled without exceptions.
-    if (!the_one.refused_.empty()) [[unlikely]]
+    if (!the_one.refused_.empty() && chosen_.load(std::memory_order_relaxed) == none_yet) [[unlikely]]
       the_one.choose(the_one.refused_, "the environment variable NARROW_ISA");
     return the_one;
   }
 
-  std::size_t chosen() const { return chosen_.load(std::memory_order_relaxed); }
+  /// The one in use. The first call asks the processor and the environment; later ones are a load.
+  static std::size_t chosen() {
+    std::size_t i = chosen_.load(std::memory_order_relaxed);
+    if (i == none_yet) [[unlikely]] {
+      instance();
+      i = chosen_.load(std::memory_order_relaxed);
+    }
+    return i;
+  }
   static std::string_view name_of(std::size_t i) { return instruction_set_at(i).name; }
   /// Whether this processor has it.
   bool supports(std::size_t i) const { return supported_[i]; }
@@ -98,12 +107,16 @@ class dispatch {
 
  private:
   dispatch() {
+    std::size_t best = 0;
     for (std::size_t i = 0; i < instruction_set_count(); ++i) {
       supported_[i] = instruction_set_at(i).supported();
-      if (supported_[i]) chosen_ = i;
+      if (supported_[i]) best = i;
     }
     const char* const name = std::getenv("NARROW_ISA");
-    if (name != nullptr && *name != '\0' && !take(name)) refused_ = name;
+    if (name == nullptr || *name == '\0')
+      chosen_.store(best, std::memory_order_relaxed);
+    else if (!take(name))
+      refused_ = name;
   }
 
   /// Whether there is one of this name.
@@ -113,9 +126,11 @@ class dispatch {
     return false;
   }
 
+  static constexpr std::size_t none_yet = ~std::size_t{0};
+  static inline constinit std::atomic<std::size_t> chosen_ = none_yet;
+
   std::string refused_;  // a name in the environment
   std::bitset<64> supported_;
-  std::atomic<std::size_t> chosen_ = 0;
 };
 
 NARROW_STRICT_BEGIN
@@ -125,7 +140,7 @@ NARROW_STRICT_BEGIN
 /// computes keeps to the floating point of the region that it is written in.
 template <class Use> NARROW_KERNEL decltype(auto) enter(const Use& use) {
   const detail::float_environment environment;
-  return use(kernel_set(dispatch::instance().chosen()));
+  return use(kernel_set(dispatch::chosen()));
 }
 
 NARROW_STRICT_END

@@ -86,24 +86,36 @@ bool run_dot(kernel_set t, const packing_plan& plan, const A* a, index stride_a,
   return exact;
 }
 
+/// sum over i of a[i stride_a] b[i stride_b] by the kernels that the plan names. False if there are none, or
+/// numbers took part that they take for others.
+template <class A, class B, class Sum>
+bool try_dot(kernel_set t, const packing_plan& plan, const A* a, index stride_a, const B* b, index stride_b,
+             index n, Sum& result) {
+  return with_packed_type<best_type<Sum, A, B>()>([&]<packed_type P>() {
+    return plan.packed == P && run_dot<P>(t, plan, a, stride_a, b, stride_b, n, result);
+  });
+}
+
+/// The sum as the plan for the fallback says, or in plain C++. Not inlined, which keeps the usual way short.
+template <class Accumulation, class A, class B>
+NARROW_KERNEL typename Accumulation::sum dot_by_fallback(kernel_set t, packed_type fallback, const A* a,
+                                                         index stride_a, const B* b, index stride_b,
+                                                         index n) {
+  typename Accumulation::sum result = 0;
+  packing_plan plan;
+  if (fallback != packed_type::none) plan_dot<Accumulation, A, B>(t, {}, fallback, plan);
+  if (try_dot(t, plan, a, stride_a, b, stride_b, n, result)) return result;
+  return portable::dot<Accumulation>(a, stride_a, b, stride_b, n);
+}
+
 /// sum over i of a[i stride_a] b[i stride_b], as the plan says, or as the one for its fallback does.
 template <class Accumulation, class A, class B>
 typename Accumulation::sum dot_of_lines(kernel_set t, const packing_plan& plan, const A* a, index stride_a,
                                         const B* b, index stride_b, index n) {
-  using sum = typename Accumulation::sum;
-  sum result = 0;
-  const auto run = [&](const packing_plan& p) {
-    return with_packed_type<best_type<sum, A, B>()>([&]<packed_type P>() {
-      return p.packed == P && run_dot<P>(t, p, a, stride_a, b, stride_b, n, result);
-    });
-  };
-  if (run(plan)) return result;
-  if (plan.fallback != packed_type::none) {
-    packing_plan next;
-    plan_dot<Accumulation, A, B>(t, {}, plan.fallback, next);
-    if (run(next)) return result;
-  }
-  return portable::dot<Accumulation>(a, stride_a, b, stride_b, n);
+  typename Accumulation::sum result = 0;
+  if (try_dot(t, plan, a, stride_a, b, stride_b, n, result)) [[likely]]
+    return result;
+  return dot_by_fallback<Accumulation>(t, plan.fallback, a, stride_a, b, stride_b, n);
 }
 
 /// Sum of the products of corresponding elements, line by line.
