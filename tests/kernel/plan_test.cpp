@@ -244,7 +244,7 @@ std::string table_of_products() {
   std::vector<kernel::kernel_set> sets;
   std::string text = "| products of |";
   for (std::size_t i = 1; i < kernel::instruction_set_count(); ++i) {
-    sets.emplace_back(i);
+    sets.push_back(kernel::kernels_not_in_use::of(i));
     text += " `" + std::string(kernel::dispatch::name_of(i)) + "` |";
   }
   text += "\n|---|";

@@ -216,7 +216,7 @@ template <class Element, class Round> struct encoder {
         float values[max_buffered];
         scale(&x(r.row, r.col), values, {r.rows, r.cols, x.col_stride, r.rows}, of_band, factors);
         for (index k = 0; k < r.cols; ++k)
-          if (!encode_line<Element, overflow::saturate>(values + k * r.rows, &q(r.row, r.col + k), r.rows,
+          if (!encode_line<Element, overflow::saturate>(t, values + k * r.rows, &q(r.row, r.col + k), r.rows,
                                                         round, order(r.row, r.col + k), order.row_step))
             return false;
         return true;
