@@ -104,4 +104,4 @@ template <class T> constexpr std::int64_t largest_element() {
 /// have half its fraction length, come back as a fixed_sum of their own.
 template <narrow_scalar T> using accumulator_t = typename detail::accumulation_traits<T, T>::result;
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow

@@ -18,4 +18,4 @@ const std::span<const instruction_set> compiled_instruction_sets{instruction_set
 inline constexpr auto kernel_tables = listed_sets.kernels<every_kernel>();
 const std::span<const every_kernel> compiled_kernels{kernel_tables};
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel

@@ -85,4 +85,4 @@ template <class T> using number_t = typename number_type<T>::type;
 /// > 24.
 template <narrow_scalar T> using carrier_t = typename T::carrier;
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow

@@ -60,9 +60,9 @@ template <int Bits>
 using int_at_least =
     std::conditional_t<Bits <= 8, std::int8_t, std::conditional_t<Bits <= 16, std::int16_t, std::int32_t>>;
 
-}  // namespace narrow::inline NARROW_ABI::detail
+}  // namespace narrow::detail
 
 namespace narrow::inline NARROW_ABI::kernel {
 /// A number of elements, rows or columns, or a difference of two.
 using index = std::ptrdiff_t;
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel

@@ -34,4 +34,4 @@ void convert(const From& from, To&& to, const Round& round = Round{}) {
   detail::convert(std::ranges::data(from), std::ranges::data(to), n, round);
 }
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow

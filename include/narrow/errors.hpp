@@ -113,4 +113,4 @@ template <class F> std::optional<std::string> refusal_of(const std::string& atte
   return std::nullopt;
 }
 
-}  // namespace narrow::inline NARROW_ABI::detail
+}  // namespace narrow::detail

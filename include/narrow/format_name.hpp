@@ -126,4 +126,4 @@ template <class Element, class Block, class Round> struct detail::naming<mx<Elem
   }
 };
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow

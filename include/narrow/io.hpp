@@ -25,7 +25,7 @@ std::basic_istream<Char, Traits>& operator>>(std::basic_istream<Char, Traits>& i
   return in;
 }
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow
 
 #ifdef __cpp_lib_format
 /// Formats x as its carrier, with the format specifications of that.

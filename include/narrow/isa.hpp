@@ -23,4 +23,4 @@ inline std::string_view isa_name() { return kernel::dispatch::name_of(kernel::di
 /// listing the names if it is none, or none that this processor has; then nothing changes.
 inline void use_isa(std::string_view name) { kernel::dispatch::instance().choose(name, "narrow::use_isa"); }
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow

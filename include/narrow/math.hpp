@@ -153,4 +153,4 @@ constexpr detail::mixed_t<A, B> fmax(A a, B b) noexcept(detail::cannot_throw<det
   return detail::chosen_number<detail::mixed_t<A, B>>(a < b, a, b);
 }
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow

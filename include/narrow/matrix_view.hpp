@@ -162,4 +162,4 @@ detail::view_of<R> column_major(R&& range, std::ptrdiff_t rows, std::ptrdiff_t c
   return column_major(range, rows, cols, rows);
 }
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "convert.hpp"
+#include "format/catalog.hpp"
 #include "isa.hpp"
 #include "kernel/product.hpp"
 #include "kernel/reduce.hpp"
@@ -24,10 +25,10 @@ template <class Wide, class Sum> Wide root_of(const Sum& squares) {
 
 /// The name of a type of elements in a text for people.
 template <class T> std::string element_name() {
-  if constexpr (narrow_fixed<T>)
+  if constexpr (!catalog_name<T>.empty())
+    return std::string(catalog_name<T>);
+  else if constexpr (narrow_fixed<T>)
     return "fixed<" + std::to_string(T::word_length) + "," + std::to_string(T::fraction_length) + ">";
-  else if constexpr (kernel::coded_as_fp16<T> || kernel::coded_as_bf16<T>)
-    return kernel::coded_as_fp16<T> ? "fp16" : "bf16";
   else if constexpr (narrow_float<T>)
     return "floating<" + std::to_string(T::layout::exponent_bits) + "," +
            std::to_string(T::layout::mantissa_bits) + ">";
@@ -138,4 +139,4 @@ void gemv(matrix_view<A> a, const X& x, Y&& y, double alpha = 1, double beta = 0
   gemm(a, column_major(x, n, 1), column_major(y, m, 1), alpha, beta);
 }
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow

@@ -47,4 +47,4 @@ template <std::invocable<std::ptrdiff_t> Part> void parallel_for(std::ptrdiff_t 
   });
 }
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow

@@ -373,7 +373,7 @@ void gemm(const fixed_tensor::view_type& a, const fixed_tensor::view_type& b, ma
   fixed_tensor::for_tiles_of_sums(left, right, store);
 }
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow
 
 template <> class std::numeric_limits<narrow::dynamic_fixed> : public std::numeric_limits<double> {};
 

@@ -133,7 +133,7 @@ concept block_format = granularity<typename T::block_type> && rounding_policy<ty
   typename T::write_statistic;
 };
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow
 
 /// A single object is a float, and has its limits.
 template <narrow::block_format T> class std::numeric_limits<T> : public std::numeric_limits<float> {};

@@ -81,4 +81,4 @@ constexpr std::ptrdiff_t blocks_before(std::ptrdiff_t place, std::ptrdiff_t size
 
 }  // namespace detail
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow

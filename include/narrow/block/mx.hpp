@@ -114,6 +114,6 @@ class mx : public detail::lone_number<float> {
   static constexpr float limit = static_cast<float>(std::numeric_limits<element_type>::max());
 };
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow
 
 NARROW_STRICT_END

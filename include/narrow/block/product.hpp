@@ -136,4 +136,4 @@ void gemv(const A& a, const X& x, Y&& y, double alpha = 1, double beta = 0) {
   gemm(a, column_major(x, n, 1), column_major(y, m, 1), alpha, beta);
 }
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow

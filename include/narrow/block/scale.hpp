@@ -312,6 +312,6 @@ template <int Bits = 0> struct avg : detail::keep_bits<detail::absmean, Bits> {}
 
 }  // namespace exponent
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow
 
 NARROW_STRICT_END

@@ -158,6 +158,6 @@ inline void check_part(std::string_view type, const region& part, std::ptrdiff_t
 
 }  // namespace detail
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow
 
 NARROW_STRICT_END

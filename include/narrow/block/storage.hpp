@@ -285,6 +285,6 @@ template <class Element, class Scale> class block_storage {
   std::size_t nonfinite_ = 0;
 };
 
-}  // namespace narrow::inline NARROW_ABI::detail
+}  // namespace narrow::detail
 
 NARROW_STRICT_END

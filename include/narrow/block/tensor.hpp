@@ -142,6 +142,6 @@ class block_tensor
       &Format::step::template reaching<Round>};
 };
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow
 
 NARROW_STRICT_END

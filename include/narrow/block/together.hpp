@@ -86,4 +86,4 @@ inline void assign_together(std::initializer_list<assignment_in_parts*> assignme
   for (auto* a : assignments) a->finish();
 }
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow

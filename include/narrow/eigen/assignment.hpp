@@ -78,4 +78,4 @@ void call_dense_assignment_loop(Dst& dst, const Src& src, const Functor& functor
   kernel::enter([&](const kernel::kernel_set&) { detail::assign(dst, src, functor); });
 }
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow

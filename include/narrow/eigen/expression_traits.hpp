@@ -97,4 +97,4 @@ template <class Wide, class X> plain_like<Wide, X> wide_copy(const X& x) {
     return x.template cast<Wide>();
 }
 
-}  // namespace narrow::inline NARROW_ABI::detail
+}  // namespace narrow::detail

@@ -108,7 +108,7 @@ template <class T, class Sum> auto sum_coefficient(const Sum& sum) {
     return sum;
 }
 
-}  // namespace narrow::inline NARROW_ABI::detail
+}  // namespace narrow::detail
 
 namespace Eigen::internal {
 
@@ -252,4 +252,4 @@ requires detail::narrow_product<A, B>
   return detail::sum_of_products(a.derived(), b.derived());
 }
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow

@@ -110,4 +110,4 @@ template <detail::dense_eigen X> struct array_access<X> {
   };
 };
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow

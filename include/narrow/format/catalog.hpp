@@ -46,4 +46,4 @@ using all_formats = detail::tuple_after_first<void NARROW_CATALOG(NARROW_LISTED)
 #undef NARROW_LISTED
 #undef NARROW_CATALOG
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow

@@ -84,4 +84,4 @@ template <int WL, int FL, class Round, class Overflow> class fixed {
   bits_type mantissa_;
 };
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow

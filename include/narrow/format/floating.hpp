@@ -99,4 +99,4 @@ template <int E, int M, specials Specials, class Round, class Overflow> class fl
   bits_type bits_;
 };
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow

@@ -57,7 +57,7 @@ template <class T> struct limits_of_narrow {
   }
 };
 
-}  // namespace narrow::inline NARROW_ABI::detail
+}  // namespace narrow::detail
 
 template <int E, int M, narrow::specials Specials, class Round, class Overflow>
 class std::numeric_limits<narrow::floating<E, M, Specials, Round, Overflow>>

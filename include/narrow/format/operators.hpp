@@ -234,7 +234,7 @@ requires narrow_scalar<From> || detail::arithmetic_value<From>
   return To(unpack(x), round, overflow);
 }
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow
 
 /// The common type is that of the sum. `std::ranges::find(numbers, 0.5f)` asks for it.
 template <narrow::narrow_scalar A, narrow::detail::arithmetic_operand B> struct std::common_type<A, B> {

@@ -31,6 +31,6 @@ template <std::floating_point T> void copy(matrix_view<const T> from, matrix_vie
   enter([&](kernel_set t) { copy(t, from, to); });
 }
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel
 
 NARROW_STRICT_END

@@ -90,6 +90,6 @@ product_plan plan_of(const block_view<E, S>& a, const block_view<F, T>& b) {
   return enter([&](kernel_set t) { return plan_blocks(t, a, b); });
 }
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel
 
 NARROW_STRICT_END

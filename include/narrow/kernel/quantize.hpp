@@ -69,6 +69,6 @@ template <class Element> void dequantize(matrix_view<const Element> q, float sca
   dequantize(q, tile_map<const float>::all(scale, q.rows, q.cols), x);
 }
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel
 
 NARROW_STRICT_END

@@ -12,7 +12,7 @@ template <class A, class Sum> auto sum_of(Sum sum) {
   else
     return sum;
 }
-}  // namespace narrow::inline NARROW_ABI::detail
+}  // namespace narrow::detail
 
 NARROW_STRICT_BEGIN
 
@@ -59,6 +59,6 @@ inline void scale_in_place(float* x, index n, float factor) {
   });
 }
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel
 
 NARROW_STRICT_END

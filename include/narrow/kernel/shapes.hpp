@@ -46,4 +46,4 @@ struct tile_shape {
   static constexpr tile_shape line(index n) { return {1, n, n, n}; }
 };
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel

@@ -193,4 +193,4 @@ constexpr std::partial_ordering compare_codes(typename Layout::bits_type a, type
   return key(a) <=> key(b);
 }
 
-}  // namespace narrow::inline NARROW_ABI::detail
+}  // namespace narrow::detail

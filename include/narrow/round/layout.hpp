@@ -88,4 +88,4 @@ constexpr float power_of_two(int exponent) {
                                           : std::uint32_t{1} << (exponent - lowest));
 }
 
-}  // namespace narrow::inline NARROW_ABI::detail
+}  // namespace narrow::detail

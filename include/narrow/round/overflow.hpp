@@ -26,4 +26,4 @@ template <class T>
 concept overflow_policy =
     std::same_as<T, overflow::ieee> || std::same_as<T, overflow::saturate> || std::same_as<T, overflow::wrap>;
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow

@@ -154,4 +154,4 @@ constexpr std::int32_t mantissa_of(Int k, int down, int wl, const Round& round, 
   return static_cast<std::int32_t>((low ^ half) - half);
 }
 
-}  // namespace narrow::inline NARROW_ABI::detail
+}  // namespace narrow::detail

@@ -64,4 +64,4 @@ inline random_stream& thread_stream() noexcept {
 /// Restarts the calling thread's stream from `value`.
 inline void seed(std::uint64_t value) noexcept { thread_stream() = random_stream{value, 0}; }
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow

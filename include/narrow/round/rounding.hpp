@@ -134,4 +134,4 @@ template <rounding_policy Round> constexpr Round at_element(const Round& round, 
     return round;
 }
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow

@@ -140,4 +140,4 @@ constexpr unpacked<uint128> unpack(long double x) {
   }
 }
 
-}  // namespace narrow::inline NARROW_ABI::detail
+}  // namespace narrow::detail

@@ -65,7 +65,7 @@ class float_environment {
   word saved_;
 };
 
-}  // namespace narrow::inline NARROW_ABI::detail
+}  // namespace narrow::detail
 
 // Code between these two means what it says under -ffast-math and -march=native: no reassociation, no
 // contraction to fused multiply-add, NaN and infinity as they are. So source files built with different flags
@@ -124,4 +124,4 @@ template <class F> NARROW_KERNEL decltype(auto) with_float_environment(const F& 
   return f();
 }
 
-}  // namespace narrow::inline NARROW_ABI::detail
+}  // namespace narrow::detail

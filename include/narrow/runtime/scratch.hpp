@@ -91,4 +91,4 @@ class scratch {
   alignas(64) T near_[near_count];
 };
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel

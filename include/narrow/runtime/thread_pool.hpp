@@ -260,4 +260,4 @@ template <class Use> void parallel_for_lines(index lines, index together, index 
                      [&](index first, index, index count, index) { use(first, count); });
 }
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel

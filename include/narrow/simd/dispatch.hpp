@@ -145,4 +145,4 @@ template <class Use> NARROW_KERNEL decltype(auto) enter(const Use& use) {
 
 NARROW_STRICT_END
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel

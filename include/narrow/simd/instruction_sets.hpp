@@ -76,4 +76,4 @@ inline constexpr auto listed_sets = linked(
 // clang-format on
 inline constexpr auto& instruction_sets = listed_sets.sets;
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel

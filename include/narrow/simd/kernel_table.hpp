@@ -58,4 +58,4 @@ template <class Kernel> constexpr bool is_there(const Kernel& kernel) {
   }                                                                                                          \
   static_assert(true)
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel

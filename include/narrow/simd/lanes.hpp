@@ -65,4 +65,4 @@ template <class Instructions> consteval bool check_instructions() {
   return true;
 }
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel

@@ -216,6 +216,6 @@ class adaptive_clip : detail::streamable<adaptive_clip> {
   std::vector<std::uint64_t> clipped_;
 };
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow
 
 NARROW_STRICT_END

@@ -155,4 +155,4 @@ template <class X> auto write_array(X& x, const array_layout& source, const arra
 
 }  // namespace detail
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow

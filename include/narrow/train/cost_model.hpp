@@ -149,6 +149,6 @@ class cost_model : detail::streamable<cost_model> {
   double memory_ = 0;                     // bits, a sum over all steps
 };
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow
 
 NARROW_STRICT_END

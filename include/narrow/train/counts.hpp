@@ -18,4 +18,4 @@ constexpr std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) noexcep
 /// is no larger can be counted on from.
 inline constexpr std::uint64_t max_count = std::uint64_t{1} << 62;
 
-}  // namespace narrow::inline NARROW_ABI::detail
+}  // namespace narrow::detail

@@ -284,4 +284,4 @@ template <narrow_scalar F = fp16> float suggest_scale(const exponent_histogram& 
   return std::bit_cast<float>(static_cast<std::uint32_t>(exponent + layout::bias) << layout::mantissa_bits);
 }
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow

@@ -123,6 +123,6 @@ typename Layers::mapped_type* known_layer(Layers& layers, std::string_view name,
   return &known->second;
 }
 
-}  // namespace narrow::inline NARROW_ABI::detail
+}  // namespace narrow::detail
 
 NARROW_STRICT_END

@@ -123,6 +123,6 @@ double kolmogorov_smirnov(const X& x, const D& distribution) {
   });
 }
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow
 
 NARROW_STRICT_END

@@ -46,7 +46,7 @@ template <class T> bool unscale(const T* from, float* to, std::size_t n, float s
   return finite;
 }
 
-}  // namespace narrow::inline NARROW_ABI::detail
+}  // namespace narrow::detail
 
 NARROW_STRICT_END
 
@@ -244,4 +244,4 @@ inline loss_scaler static_scale(float scale) {
   return loss_scaler({.init_scale = scale, .growth_factor = 1, .backoff_factor = 1});
 }
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow

@@ -86,8 +86,8 @@ class weight_histograms {
       const auto part = weights_.subspan(first, std::min(block, weights_.size() - first));
       const auto n = std::ssize(part);
       kernel::to_fixed(matrix_view<const float>{part.data(), n, 1, 1, n},
-                             matrix_view<std::int32_t>{mantissas.data(), n, 1, 1, n}, f.fl, range,
-                             rounding::nearest_even{}, {});
+                       matrix_view<std::int32_t>{mantissas.data(), n, 1, 1, n}, f.fl, range,
+                       rounding::nearest_even{}, {});
       for (std::size_t i = 0; i < part.size(); ++i)
         if (is_finite(part[i])) ++copies[bin_of(mantissas[i] * step)];
     }
@@ -184,6 +184,6 @@ lossless_format find_lossless_format(const Weights& weights, int bins, double to
       [&] { return detail::find_lossless(array.elements(), bins, tolerance, smoothing); });
 }
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow
 
 NARROW_STRICT_END

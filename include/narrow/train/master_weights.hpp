@@ -121,4 +121,4 @@ template <narrow_scalar F> class master_weights : detail::streamable<master_weig
   std::vector<F> weights_;
 };
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow

@@ -297,6 +297,6 @@ int muppet_quantize(const X& x, Out&& to, int word_length, const Round& round) {
   return s;
 }
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow
 
 NARROW_STRICT_END

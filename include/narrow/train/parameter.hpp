@@ -60,4 +60,4 @@ void check_parameter(std::string_view owner, std::string_view name, T value, con
                                       ranged_text(x) + ", must be in " + range.template text<number>());
 }
 
-}  // namespace narrow::inline NARROW_ABI::detail
+}  // namespace narrow::detail

@@ -361,6 +361,6 @@ class precision_switch : detail::streamable<precision_switch> {
   std::map<std::string, detail::precision_layer, std::less<>> layers_;
 };
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow
 
 NARROW_STRICT_END

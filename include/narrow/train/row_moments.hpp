@@ -192,6 +192,6 @@ class row_moments {
   std::vector<double> means_, deviations_;  // means_ are those of differences from the pivot
 };
 
-}  // namespace narrow::inline NARROW_ABI::detail
+}  // namespace narrow::detail
 
 NARROW_STRICT_END

@@ -326,4 +326,4 @@ template <class T> struct streamable {
   void check_relations() const {}
 };
 
-}  // namespace narrow::inline NARROW_ABI::detail
+}  // namespace narrow::detail

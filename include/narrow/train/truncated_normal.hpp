@@ -61,6 +61,6 @@ void truncated_normal(Weights&& weights, double fan_in, std::uint64_t seed, doub
   out.commit();
 }
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow
 
 NARROW_STRICT_END

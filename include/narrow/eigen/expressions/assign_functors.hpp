@@ -60,7 +60,7 @@ template <assigns_narrow Functor> struct combination<Functor> : combination<type
 
 template <class, class> using source_alone = void;
 
-}  // namespace narrow::inline NARROW_ABI::detail
+}  // namespace narrow::detail
 
 #define NARROW_ASSIGN_FUNCTOR(functor, Combine, float_operation)                                             \
   template <class To, class From>                                                                            \

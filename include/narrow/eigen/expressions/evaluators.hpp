@@ -146,7 +146,7 @@ class diagonal_product_evaluator : public expression_evaluator<Eigen::Product<L,
   const diagonal_evaluator diagonal_;
 };
 
-}  // namespace narrow::inline NARROW_ABI::detail
+}  // namespace narrow::detail
 
 // Eigen's own templates are specialised with its own patterns of arguments and a constraint, which is why
 // these win: unary_evaluator, binary_evaluator, ternary_evaluator (Core/CoreEvaluators.h), evaluator<Select>

@@ -391,7 +391,7 @@ struct piecewise<Eigen::Select<Condition, Then, Else>> : piecewise_selection<Con
 };
 #endif
 
-}  // namespace narrow::inline NARROW_ABI::detail
+}  // namespace narrow::detail
 
 namespace Eigen::internal {
 template <class Op> struct functor_traits<narrow::detail::without_packets<Op>> {

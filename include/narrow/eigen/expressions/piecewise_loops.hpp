@@ -126,4 +126,4 @@ template <read_in_pieces X, class Use> bool for_pieces(const X& x, const Use& us
   return true;
 }
 
-}  // namespace narrow::inline NARROW_ABI::detail
+}  // namespace narrow::detail

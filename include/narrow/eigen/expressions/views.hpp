@@ -84,7 +84,7 @@ template <class View> struct view_evaluator : expression_evaluator<View> {
   const Nested nested_;
 };
 
-}  // namespace narrow::inline NARROW_ABI::detail
+}  // namespace narrow::detail
 
 namespace Eigen::internal {
 

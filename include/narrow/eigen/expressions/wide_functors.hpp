@@ -97,7 +97,7 @@ auto apply_wide(const Functor& functor, const T&... x) {
     return wide{}(convert_coefficient<replaced<Scalars, wide_among<Scalars...>>>(x)...);
 }
 
-}  // namespace narrow::inline NARROW_ABI::detail
+}  // namespace narrow::detail
 
 #if EIGEN_VERSION_AT_LEAST(4, 0, 0)
 namespace Eigen::internal {

@@ -193,7 +193,7 @@ template <class L, class R> product_result<L, R> product_value(const L& l, const
   return result;
 }
 
-}  // namespace narrow::inline NARROW_ABI::detail
+}  // namespace narrow::detail
 
 namespace Eigen::internal {
 

@@ -50,4 +50,4 @@ template <class S, class X> struct stripped<Eigen::CwiseUnaryOp<Eigen::internal:
 /// The format of the tensor that an operand is, times a factor; void if it is none.
 template <class X> using stripped_format = format_below<typename stripped<X>::type>;
 
-}  // namespace narrow::inline NARROW_ABI::detail
+}  // namespace narrow::detail

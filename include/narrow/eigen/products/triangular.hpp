@@ -69,7 +69,7 @@ void update_triangle(Dst& dst, const Values& values, double alpha, double beta) 
     dst.template triangularView<Mode>() += scaled;
 }
 
-}  // namespace narrow::inline NARROW_ABI::detail
+}  // namespace narrow::detail
 
 namespace Eigen::internal {
 

@@ -67,7 +67,7 @@ template <class Base> struct carrier_decomposition : Base {
   }
 };
 
-}  // namespace narrow::inline NARROW_ABI::detail
+}  // namespace narrow::detail
 
 namespace Eigen {
 

@@ -31,7 +31,7 @@ template <narrow_expression X, class Result> struct wide_checked_inverse {
   }
 };
 
-}  // namespace narrow::inline NARROW_ABI::detail
+}  // namespace narrow::detail
 
 namespace Eigen::internal {
 

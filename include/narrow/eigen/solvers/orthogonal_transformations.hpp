@@ -53,7 +53,7 @@ template <class Derived> class narrow_matrix_base : public Eigen::MatrixBase<Der
   }
 };
 
-}  // namespace narrow::inline NARROW_ABI::detail
+}  // namespace narrow::detail
 
 namespace Eigen::internal {
 

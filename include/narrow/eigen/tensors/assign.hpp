@@ -282,4 +282,4 @@ template <class Derived> class tensor_expression : public Eigen::MatrixBase<Deri
   }
 };
 
-}  // namespace narrow::inline NARROW_ABI::detail
+}  // namespace narrow::detail

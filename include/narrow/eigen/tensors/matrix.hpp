@@ -313,4 +313,4 @@ void call_dense_assignment_loop(Dst& dst, const Eigen::Matrix<S, R, C, O, MR, MC
   src.tensor().dequantize(detail::view_of_direct(dst));
 }
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow

@@ -86,4 +86,4 @@ template <tensor_of_floats X> class piecewise<X> {
   place scaled_{by_columns, -1, 0, 0};
 };
 
-}  // namespace narrow::inline NARROW_ABI::detail
+}  // namespace narrow::detail

@@ -65,4 +65,4 @@ template <class L, class R> class tensor_factors {
   tensor_operand<R, side::right, stripped_format<L>> b_;
 };
 
-}  // namespace narrow::inline NARROW_ABI::detail
+}  // namespace narrow::detail

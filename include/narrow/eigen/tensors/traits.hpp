@@ -38,7 +38,7 @@ concept tensor_part = is_tensor_part<X>;
 /// False, but not before there is a T: what a static_assert refuses.
 template <class T> inline constexpr bool refused = false;
 
-}  // namespace narrow::inline NARROW_ABI::detail
+}  // namespace narrow::detail
 
 namespace Eigen {
 
@@ -148,4 +148,4 @@ struct tensor_access<Eigen::VectorBlock<X, N>> : tensor_access<typename Eigen::V
 /// The format of the tensor below an expression; void if there is none.
 template <class X> using format_below = typename tensor_access<X>::format;
 
-}  // namespace narrow::inline NARROW_ABI::detail
+}  // namespace narrow::detail

@@ -27,7 +27,7 @@ template <std::integral T, class From> T nearest_integer(const From& x) {
   return magnitude >= max_positive ? limits::max() : static_cast<T>(magnitude);
 }
 
-}  // namespace narrow::inline NARROW_ABI::detail
+}  // namespace narrow::detail
 
 namespace narrow::inline NARROW_ABI::kernel {
 
@@ -65,6 +65,6 @@ void convert_to_builtin([[maybe_unused]] kernel_set t, const From* from, To* to,
   }
 }
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel
 
 NARROW_STRICT_END

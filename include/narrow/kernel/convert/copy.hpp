@@ -50,4 +50,4 @@ template <std::floating_point T> void copy(kernel_set t, matrix_view<const T> fr
   for_each_place(to, [&](index i, index j) { to(i, j) = from(i, j); });
 }
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel

@@ -98,6 +98,6 @@ void decode(kernel_set, const T* from, index stride, Element* to, index n) {
   }
 }
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel
 
 NARROW_STRICT_END

@@ -113,6 +113,6 @@ inline const float* float_stand_ins(kernel_set, const double* from, index n, flo
   return buffer;
 }
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel
 
 NARROW_STRICT_END

@@ -73,6 +73,6 @@ template <narrow_float T, class Overflow> constexpr encoding encoding_of() {
                            code_of(std::numeric_limits<float>::infinity()) == layout::max_finite + 1};
 }
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel
 
 NARROW_STRICT_END

@@ -66,4 +66,4 @@ struct convert_table {
   void (*float_to_fp16)(const float* from, const tile_shape&, void* to) = nullptr;
 };
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel

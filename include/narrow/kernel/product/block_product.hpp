@@ -168,6 +168,6 @@ void multiply_blocks(kernel_set t, const A& a, const B& b, const epilogue<C, Rou
     multiply_pieces(t, a, b, length, e, store);
 }
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel
 
 NARROW_STRICT_END

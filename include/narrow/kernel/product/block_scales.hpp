@@ -112,6 +112,6 @@ void scale_tile(kernel_set t, matrix_view<const Sum> sums, const line_scales& ro
     }
 }
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel
 
 NARROW_STRICT_END

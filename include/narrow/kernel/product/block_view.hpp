@@ -76,4 +76,4 @@ template <std::signed_integral A, std::signed_integral B> struct element_accumul
 
 }  // namespace detail
 
-}  // namespace narrow::inline NARROW_ABI
+}  // namespace narrow

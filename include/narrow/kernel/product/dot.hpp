@@ -135,6 +135,6 @@ auto dot_of_matrices(kernel_set t, matrix_view<const A> a, matrix_view<const B> 
   return total;
 }
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel
 
 NARROW_STRICT_END

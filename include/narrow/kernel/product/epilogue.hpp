@@ -215,6 +215,6 @@ void apply_epilogue(kernel_set t, matrix_view<const Sum> sums, const epilogue<C,
                                           at_element(e.round, e.order(i, j)));
 }
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel
 
 NARROW_STRICT_END

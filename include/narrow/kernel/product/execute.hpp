@@ -91,6 +91,6 @@ void multiply(kernel_set t, matrix_view<const A> a, matrix_view<const B> b, cons
   products<accumulation>(t, a, b, largest_elements<A, B>(), store, e.direct());
 }
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel
 
 NARROW_STRICT_END

@@ -50,4 +50,4 @@ constexpr std::string_view name_of(algorithm how) {
   return text;
 }
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel

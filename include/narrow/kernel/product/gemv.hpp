@@ -193,6 +193,6 @@ void run_gemv(kernel_set t, const product_plan& plan, matrix_view<const A> a, co
   });
 }
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel
 
 NARROW_STRICT_END

@@ -86,6 +86,6 @@ template <packed_type P> class left_factor {
   index step_of_rows_ = 0, row_step_ = 0, pack_step_ = 0;
 };
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel
 
 NARROW_STRICT_END

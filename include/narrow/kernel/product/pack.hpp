@@ -159,6 +159,6 @@ void pack_rows(kernel_set t, matrix_view<const T> m, index packs, word* to) {
   }
 }
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel
 
 NARROW_STRICT_END

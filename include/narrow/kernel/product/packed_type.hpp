@@ -105,6 +105,6 @@ inline constexpr bool is_element = sizeof(T) == sizeof(element_of<P>) &&
                                     (narrow_fixed<T> && P != packed_type::fp32) ||
                                     (coded_as_bf16<T> && P == packed_type::bf16));
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel
 
 NARROW_STRICT_END

@@ -272,6 +272,6 @@ void run_scaled_panels(kernel_set t, const product_plan& plan, matrix_view<const
   });
 }
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel
 
 NARROW_STRICT_END

@@ -353,6 +353,6 @@ product_plan plan_product(kernel_set t, const matrix_view<const A>& a, const mat
   return plan;
 }
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel
 
 NARROW_STRICT_END

@@ -218,6 +218,6 @@ template <class A> NARROW_KERNEL auto sum(matrix_view<const A> a) {
   return total;
 }
 
-}  // namespace narrow::inline NARROW_ABI::kernel::portable
+}  // namespace narrow::kernel::portable
 
 NARROW_STRICT_END

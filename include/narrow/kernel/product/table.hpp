@@ -255,4 +255,4 @@ struct product_table {
   gemv_kernels<std::int32_t, std::int64_t> gemv_int8 = {}, gemv_int16 = {};  // wrap
 };
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel

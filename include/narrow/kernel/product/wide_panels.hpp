@@ -223,6 +223,6 @@ void run_wide_panels(kernel_set t, const product_plan& plan, matrix_view<const A
   });
 }
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel
 
 NARROW_STRICT_END

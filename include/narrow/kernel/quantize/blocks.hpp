@@ -280,6 +280,6 @@ void decode(kernel_set t, const matrix_view<const Element>& q, const tile_map<co
   });
 }
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel
 
 NARROW_STRICT_END

@@ -248,6 +248,6 @@ void decode_elements(const matrix_view<const Element>& q, float scale, const mat
       x(i, j) = static_cast<float>(static_cast<double>(static_cast<float>(q(i, j))) * double{scale});
 }
 
-}  // namespace narrow::inline NARROW_ABI::kernel::portable
+}  // namespace narrow::kernel::portable
 
 NARROW_STRICT_END

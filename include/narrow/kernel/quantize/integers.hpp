@@ -29,4 +29,4 @@ template <class Element, class Round> auto integer_encoder(kernel_set t) {
     return static_cast<typename kernels::encoding_of_blocks*>(nullptr);
 }
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel

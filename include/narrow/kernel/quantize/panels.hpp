@@ -145,6 +145,6 @@ void decode_lines(kernel_set t, const matrix_view<const Element>& q, const tile_
     decode(t, q, map, unit, x);
 }
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel
 
 NARROW_STRICT_END

@@ -59,4 +59,4 @@ struct quantize_table {
                         std::uint32_t* largest) = nullptr;
 };
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel

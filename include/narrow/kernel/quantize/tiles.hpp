@@ -98,4 +98,4 @@ template <class T> struct tile_map {
   }
 };
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel

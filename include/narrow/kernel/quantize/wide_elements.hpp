@@ -112,6 +112,6 @@ void encode_in_steps(const matrix_view<const long double>& x, const matrix_view<
     }
 }
 
-}  // namespace narrow::inline NARROW_ABI::kernel::portable
+}  // namespace narrow::kernel::portable
 
 NARROW_STRICT_END

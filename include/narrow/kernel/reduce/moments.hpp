@@ -62,12 +62,14 @@ inline void add_quotients(const float* from, double divisor, double* to, index n
 
 }  // namespace portable
 
-inline void add_moments(kernel_set t, const float* from, const strided_lines& lines, const moment_sums& sums) {
+inline void add_moments(kernel_set t, const float* from, const strided_lines& lines,
+                        const moment_sums& sums) {
   const auto kernel = t.get<&kernel_table::add_moments>();
   (kernel ? kernel : portable::add_moments)(from, lines, sums);
 }
 
-inline void count_tails(kernel_set t, const float* from, const strided_lines& lines, const tail_counts& counts) {
+inline void count_tails(kernel_set t, const float* from, const strided_lines& lines,
+                        const tail_counts& counts) {
   const auto kernel = t.get<&kernel_table::count_tails>();
   (kernel ? kernel : portable::count_tails)(from, lines, counts);
 }
@@ -91,6 +93,6 @@ inline void add_quotients(kernel_set t, const float* from, double divisor, doubl
             [=](auto add, index first, index count) { add(from + first, divisor, to + first, count, sums); });
 }
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel
 
 NARROW_STRICT_END

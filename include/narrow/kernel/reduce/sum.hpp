@@ -58,6 +58,6 @@ template <class T> auto sum_of_matrix(kernel_set t, matrix_view<const T> a) {
   return total;
 }
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel
 
 NARROW_STRICT_END

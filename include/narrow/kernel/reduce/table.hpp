@@ -66,4 +66,4 @@ struct reduce_table {
   void (*add_quotients)(const float* from, double divisor, double* to, index n, double* sums) = nullptr;
 };
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel

@@ -146,7 +146,7 @@ struct kernels {
   }
 };
 
-}  // namespace narrow::inline NARROW_ABI::kernel::neon
+}  // namespace narrow::kernel::neon
 
 NARROW_STRICT_END
 
@@ -187,7 +187,7 @@ struct kernels {
   }
 };
 
-}  // namespace narrow::inline NARROW_ABI::kernel::neon_dot
+}  // namespace narrow::kernel::neon_dot
 
 NARROW_TARGET_END
 
@@ -228,7 +228,7 @@ struct kernels {
   }
 };
 
-}  // namespace narrow::inline NARROW_ABI::kernel::neon_bf16
+}  // namespace narrow::kernel::neon_bf16
 
 NARROW_TARGET_END
 
@@ -285,6 +285,6 @@ struct kernels {
   template <class Table> static constexpr void offer(Table& table) { NARROW_OFFER(int8, panels<8, 2>()); }
 };
 
-}  // namespace narrow::inline NARROW_ABI::kernel::neon_i8mm
+}  // namespace narrow::kernel::neon_i8mm
 
 NARROW_TARGET_END

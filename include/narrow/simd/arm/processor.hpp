@@ -27,4 +27,4 @@ struct processor {
   }
 };
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel

@@ -9,4 +9,4 @@ struct processor {
   static processor probe() { return {}; }
 };
 
-}  // namespace narrow::inline NARROW_ABI::kernel
+}  // namespace narrow::kernel

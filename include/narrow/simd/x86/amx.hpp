@@ -267,6 +267,6 @@ struct kernels {
   }
 };
 
-}  // namespace narrow::inline NARROW_ABI::kernel::amx
+}  // namespace narrow::kernel::amx
 
 NARROW_TARGET_END

@@ -91,6 +91,6 @@ struct kernels {
   }
 };
 
-}  // namespace narrow::inline NARROW_ABI::kernel::avx2
+}  // namespace narrow::kernel::avx2
 
 NARROW_TARGET_END

@@ -163,6 +163,6 @@ struct kernels {
   }
 };
 
-}  // namespace narrow::inline NARROW_ABI::kernel::avx512
+}  // namespace narrow::kernel::avx512
 
 NARROW_TARGET_END

@@ -66,6 +66,6 @@ struct kernels {
   }
 };
 
-}  // namespace narrow::inline NARROW_ABI::kernel::avx512_bf16
+}  // namespace narrow::kernel::avx512_bf16
 
 NARROW_TARGET_END

@@ -17,6 +17,6 @@ struct kernels {
   template <class Table> static constexpr void offer(Table& table) { offer_vnni<14, 8>(table); }
 };
 
-}  // namespace narrow::inline NARROW_ABI::kernel::avx512_vnni
+}  // namespace narrow::kernel::avx512_vnni
 
 NARROW_TARGET_END

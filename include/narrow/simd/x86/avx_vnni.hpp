@@ -17,6 +17,6 @@ struct kernels {
   template <class Table> static constexpr void offer(Table& table) { offer_vnni<6>(table); }
 };
 
-}  // namespace narrow::inline NARROW_ABI::kernel::avx_vnni
+}  // namespace narrow::kernel::avx_vnni
 
 NARROW_TARGET_END
