@@ -6,6 +6,9 @@
 
 #include "../../accumulator.hpp"
 #include "../../matrix_view.hpp"
+#include "../../runtime/environment.hpp"
+
+NARROW_STRICT_BEGIN
 
 namespace narrow::inline NARROW_ABI {
 
@@ -77,3 +80,5 @@ template <std::signed_integral A, std::signed_integral B> struct element_accumul
 }  // namespace detail
 
 }  // namespace narrow
+
+NARROW_STRICT_END
