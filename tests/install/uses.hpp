@@ -9,7 +9,7 @@
 #error "narrow::eigen does not bring Eigen"
 #endif
 #if defined(USES_kernels)
-#include <narrow/simd/dispatch.hpp>
+#include <narrow/isa.hpp>
 #if !defined(NARROW_COMPILED_KERNELS)
 #error "narrow::kernels does not say that the kernels are compiled"
 #endif

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "../accumulator.hpp"
 #include "../errors.hpp"
 #include "../format/limits.hpp"
 #include "../kernel/convert.hpp"

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "../../runtime/thread_pool.hpp"
+#include "../convert/copy.hpp"
 #include "blocks.hpp"
 
 NARROW_STRICT_BEGIN
