@@ -32,13 +32,13 @@ template <class T, class Fill, class Visit>
 
 /// use(part, panel) for all of x, lines along its columns, by all threads: panels in place, or copied where
 /// neighbours in a column do not lie side by side.
-template <class T, class Use> void in_panels(const matrix_view<const T>& x, const Use& use) {
+template <class T, class Use> void in_panels(kernel_set t, const matrix_view<const T>& x, const Use& use) {
   const auto use_share = [&](index first, index count) {
     const region share{0, first, x.rows, count};
     if (x.row_stride == 1 || x.rows == 1) return use(share, x.block(share));
     for_each_filled_panel<T>(
         x.rows, count,
-        [&](const region& r, const matrix_view<T>& to) { copy(x.block(r.moved(0, first)), to); },
+        [&](const region& r, const matrix_view<T>& to) { copy(t, x.block(r.moved(0, first)), to); },
         [&](const region& r, const matrix_view<const T>& panel) { use(r.moved(0, first), panel); });
   };
   if (x.rows * x.cols < min_shared)
@@ -67,7 +67,7 @@ std::size_t gather_in_shares(kernel_set t, const matrix_view<const T>& x, const 
     else
       for_each_filled_panel<T>(
           part.cols, part.rows,
-          [&](const region& r, const matrix_view<T>& to) { copy(part.transposed().block(r), to); },
+          [&](const region& r, const matrix_view<T>& to) { copy(t, part.transposed().block(r), to); },
           [&](const region& r, const matrix_view<const T>& panel) {
             nonfinite += add_magnitudes(t, panel, of_part.transposed().at(r.row, r.col));
           });
@@ -105,7 +105,7 @@ void encode_in_shares(const encoder<Element, Round>& by, const matrix_view<const
     return encode_in_shares(by, x.transposed(), q.transposed(), map.transposed(), order.transposed());
   if (q.row_stride != 1 || (x.row_stride == 1 && q.rows * q.cols < min_shared))
     return by.encode(x, q, map, order);
-  in_panels(x, [&](const region& r, const matrix_view<const T>& panel) {
+  in_panels(by.t, x, [&](const region& r, const matrix_view<const T>& panel) {
     by.encode(panel, q.block(r), map.at(r.row, r.col), order.at(r.row, r.col));
   });
 }
@@ -119,7 +119,7 @@ std::size_t encode_in_steps(kernel_set t, const matrix_view<const T>& x, const m
     return encode_in_steps(t, x.transposed(), q.transposed(), fraction_length, range, round,
                            order.transposed());
   std::atomic<std::size_t> nonfinite = 0;
-  in_panels(x, [&](const region& r, const matrix_view<const T>& panel) {
+  in_panels(t, x, [&](const region& r, const matrix_view<const T>& panel) {
     const auto part = q.block(r);
     const auto of_part = order.at(r.row, r.col);
     no_statistic none;
