@@ -3,7 +3,7 @@
 // These are defined after an inclusion; all others that a header defines it undefines.
 //
 //   version.hpp              NARROW_VERSION_MAJOR NARROW_VERSION_MINOR NARROW_VERSION_PATCH
-//   config.hpp               NARROW_ABI NARROW_JOINED NARROW_JOINED_ NARROW_ADDRESS_SANITIZER
+//   config.hpp               NARROW_ABI NARROW_JOINED NARROW_JOINED_ NARROW_ADDRESS_SANITIZER NARROW_FLOAT_OPERAND
 //   runtime/environment.hpp  NARROW_STRICT_BEGIN NARROW_STRICT_END NARROW_QUIETLY NARROW_KERNEL
 //                            NARROW_COMPARES_NANS
 //   simd/region.hpp          NARROW_TARGET_BEGIN NARROW_TARGET_END NARROW_FEATURES NARROW_PRAGMA
@@ -33,6 +33,13 @@
 
 // The name of the namespace that everything stands in: of the version, and of where the kernels are compiled.
 // Object files for which one of them differs have no symbol in common, so that no linker joins them silently.
+// An operand of an asm statement in a register of the floating-point unit, read and written.
+#if defined(__aarch64__)
+#define NARROW_FLOAT_OPERAND(x) "+w"(x)
+#else
+#define NARROW_FLOAT_OPERAND(x) "+x"(x)
+#endif
+
 #define NARROW_JOINED_(a, b, c) a##b##_##c
 #define NARROW_JOINED(a, b, c) NARROW_JOINED_(a, b, c)
 #if defined(NARROW_COMPILED_KERNELS)

@@ -35,19 +35,16 @@ template <class T> std::uint32_t bits_of(const T& x) {
     return static_cast<std::uint32_t>(x.bits());
 }
 
-/// to = form(...), against form(...) of single coefficients; NaN is NaN.
+/// to = form(...), against the coefficients that its evaluator gives one by one; NaN is NaN.
 template <class Dst, class Form, class... M> void check(const char* name, const Form& form, const M&... m) {
   Dst got, expected;
   got = form(m...);
   expected.resize(got.rows(), got.cols());
+  const auto expression = form(m...);
+  const Eigen::internal::evaluator<std::remove_cvref_t<decltype(expression)>> values(expression);
   for (Eigen::Index i = 0; i < got.rows(); ++i)
-    for (Eigen::Index j = 0; j < got.cols(); ++j) {
-      const auto one = [&](const auto& x) {
-        return Eigen::Matrix<typename std::remove_cvref_t<decltype(x)>::Scalar, 1, 1>(x(i, j));
-      };
-      const Eigen::Matrix<typename Dst::Scalar, 1, 1> y = form(one(m)...);
-      expected(i, j) = y(0, 0);
-    }
+    for (Eigen::Index j = 0; j < got.cols(); ++j)
+      expected(i, j) = static_cast<typename Dst::Scalar>(values.coeff(i, j));
   INFO(name << ", " << got.rows() << " x " << got.cols());
   Eigen::Index different = 0;
   for (Eigen::Index i = 0; i < got.rows(); ++i)

@@ -4,16 +4,16 @@
 // Assignment<Dst, Src, Functor>::run. Sources with kernels or routines of their own are caught there:
 //   A * B, X + A * B          products/dense.hpp (Assignment, assignment_from_xpr_op_product): kernel/product.hpp
 //   inverses, solutions       solvers/ (Assignment): Eigen's routines on wide copies
-// Any other dense source comes to call_dense_assignment_loop below, which `assign` computes in the first of
-// these ways that is possible:
-//   1. in pieces              expressions/piecewise_loops.hpp: kernels convert, Eigen's packets compute
-//   2. with one draw each     coefficient by coefficient, for stochastic rounding
-//   3. by Eigen's own loop    over the evaluators of expressions/, with the functors of assign_functors.hpp
-// A further way (an expression as a program of lanes) is one more concept beside assigns_in_pieces, which
-// assigned_here lists, and one more branch of `assign`, which runs with the kernels of this processor.
+// Any other dense source comes to call_dense_assignment_loop below, which computes it in the first of these
+// ways that is possible:
+//   1. as a program of lanes  expressions/lane_programs.hpp: one loop from the loads to the store
+//   2. in pieces              expressions/piecewise_loops.hpp: kernels convert, Eigen's packets compute
+//   3. with one draw each     coefficient by coefficient, for stochastic rounding
+//   4. by Eigen's own loop    over the evaluators of expressions/, with the functors of assign_functors.hpp
 #pragma once
 
 #include "expressions/assign_functors.hpp"
+#include "expressions/lane_programs.hpp"
 #include "expressions/piecewise_loops.hpp"
 
 namespace narrow::inline NARROW_ABI {
@@ -31,6 +31,12 @@ concept assigns_in_pieces = requires {
   typename combination<Functor>::type;
 }
 &&stored_in_pieces<typename combination<Functor>::type, Dst, uncast<typename Dst::Scalar, Src>>;
+
+template <class Dst, class Src, class Functor>
+concept assigns_in_lanes = requires {
+  typename combination<Functor>::type;
+}
+&&assigned_in_lanes<typename combination<Functor>::type, Dst, uncast<typename Dst::Scalar, Src>>;
 
 template <class Dst, class Src, class Functor>
 concept assigned_here = assigns_drawn<Dst, Functor> || assigns_computed<Dst, Src, Functor> ||
@@ -75,6 +81,13 @@ template <class Dst, class Src, class Functor> void assign(Dst& dst, const Src& 
 template <class Dst, class Src, class Functor>
 requires detail::assigned_here<Dst, Src, Functor>
 void call_dense_assignment_loop(Dst& dst, const Src& src, const Functor& functor) {
+  using To = typename Dst::Scalar;
+  if constexpr (detail::assigns_in_lanes<Dst, Src, Functor>) {
+    Eigen::internal::resize_if_allowed(dst, src, functor);
+    if (detail::assign_in_lanes<typename detail::combination<Functor>::type>(
+            dst, detail::without_cast_to<To>(src)))
+      return;
+  }
   kernel::enter([&](const kernel::kernel_set&) { detail::assign(dst, src, functor); });
 }
 

@@ -9,6 +9,7 @@
 #include <array>
 
 #include "../kernel/reduce.hpp"
+#include "expressions/lane_programs.hpp"
 #include "expressions/piecewise_loops.hpp"
 #include "products/dense.hpp"
 
@@ -23,29 +24,39 @@ template <class L, class R> auto sum_of_products(const L& l, const R& r) {
   return kernel::dot(a.view(), aligned ? b.view() : b.view().transposed());
 }
 
+/// Sum of coefficients that have to be computed, in pieces if that is possible, or else a portion at a time.
+template <class X, class Values> auto sum_of_portions(const X& x, const Values& values) {
+  std::array<coefficient_t<X>, 256> portion;
+  std::size_t count = 0;
+  decltype(kernel::sum(portion.data(), 1, 0)) total{};
+  if constexpr (read_in_pieces<X>)
+    if (for_pieces(x, [&](const piece_view& some) { total += kernel::sum(some.data(), 1, some.size()); }))
+      return total;
+  const auto add_portion = [&] {
+    total += kernel::sum(portion.data(), 1, static_cast<kernel::index>(count));
+    count = 0;
+  };
+  for (Eigen::Index j = 0; j < x.cols(); ++j)
+    for (Eigen::Index i = 0; i < x.rows(); ++i) {
+      if (count == portion.size()) add_portion();
+      portion[count++] = values.coeff(i, j);
+    }
+  add_portion();
+  return total;
+}
+
 /// Sum of all coefficients, of which `values` is the evaluator: float for floating formats, exact for
 /// `fixed`.
 template <class X, class Values> auto wide_sum(const X& x, const Values& values) {
   if constexpr (direct_access<X>) {
     return kernel::sum(view_of_direct(x));
   } else {
-    std::array<coefficient_t<X>, 256> portion;
-    std::size_t count = 0;
-    decltype(kernel::sum(portion.data(), 1, 0)) total{};
-    if constexpr (read_in_pieces<X>)
-      if (for_pieces(x, [&](const piece_view& some) { total += kernel::sum(some.data(), 1, some.size()); }))
+    if constexpr (lane_expressions<X> && narrow_float<scalar_of<X>>) {
+      float total = 0;
+      if (sum_in_lanes(x, total)) [[likely]]
         return total;
-    const auto add_portion = [&] {
-      total += kernel::sum(portion.data(), 1, static_cast<kernel::index>(count));
-      count = 0;
-    };
-    for (Eigen::Index j = 0; j < x.cols(); ++j)
-      for (Eigen::Index i = 0; i < x.rows(); ++i) {
-        if (count == portion.size()) add_portion();
-        portion[count++] = values.coeff(i, j);
-      }
-    add_portion();
-    return total;
+    }
+    return sum_of_portions(x, values);
   }
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "../concepts.hpp"
-#include "../round/pack.hpp"
+#include "../round/through_float.hpp"
 
 namespace narrow::inline NARROW_ABI {
 
@@ -43,6 +43,9 @@ template <int E, int M, specials Specials, class Round, class Overflow> class fl
 
   template <detail::arithmetic_value T>
   constexpr floating(T x) noexcept(cannot_throw) : floating(detail::unpack(x), Round{}, Overflow{}) {}
+  template <detail::arithmetic_value T>
+  requires detail::has_short_way<T, Round>
+  constexpr floating(T x) noexcept : bits_(detail::nearest_code<layout>(x, Overflow{})) {}
 
   /// Between two narrow formats: explicit, one rounding.
   template <narrow_scalar T>
@@ -57,7 +60,13 @@ template <int E, int M, specials Specials, class Round, class Overflow> class fl
   }
   constexpr bits_type bits() const noexcept { return bits_; }
 
-  constexpr operator float() const noexcept { return std::bit_cast<float>(widened_bits()); }
+  constexpr operator float() const noexcept {
+#if defined(__F16C__)
+    if constexpr (detail::has_instructions<layout>)
+      if (!std::is_constant_evaluated()) return _cvtsh_ss(bits_);
+#endif
+    return std::bit_cast<float>(widened_bits());
+  }
 
   /// The operators are made of this function, which takes a number apart, and of the constructor from an
   /// unpacked number, which rounds once.
@@ -74,20 +83,22 @@ template <int E, int M, specials Specials, class Round, class Overflow> class fl
   constexpr std::uint32_t widened_bits() const noexcept {
     using float_layout = detail::binary32;
     constexpr int shift = float_layout::mantissa_bits - M;
+    constexpr std::uint32_t rebias = static_cast<std::uint32_t>(float_layout::bias - layout::bias)
+                                     << float_layout::mantissa_bits;
     const std::uint32_t code = bits_;
-    const std::uint32_t negative = (code & layout::sign_mask) != 0 ? float_layout::sign_mask : 0;
+    const std::uint32_t negative = (code & layout::sign_mask) << (float_layout::width - layout::width);
     const std::uint32_t magnitude = code & layout::magnitude_mask;
+    if constexpr (rebias == 0) {  // bf16: subnormals of the one are subnormals of the other
+      if (magnitude <= layout::max_finite) [[likely]]
+        return code << (float_layout::width - layout::width);
+    } else if (magnitude - layout::min_normal <= layout::max_finite - layout::min_normal) [[likely]] {
+      return negative | ((magnitude << shift) + rebias);
+    }
     if (!layout::is_finite(bits_)) {
       if (layout::is_infinity(bits_)) return negative | float_layout::infinity;
       const std::uint32_t payload = layout::has_payload ? (magnitude & layout::mantissa_mask) << shift : 0;
       return negative | float_layout::quiet_nan | payload;
     }
-    // Equal biases (bf16): subnormals of the one are subnormals of the other.
-    if constexpr (layout::bias == float_layout::bias) return negative | (magnitude << shift);
-    constexpr int rebias = float_layout::bias - layout::bias;
-    if (magnitude >= layout::min_normal)
-      return negative |
-             ((magnitude << shift) + (static_cast<std::uint32_t>(rebias) << float_layout::mantissa_bits));
     if (magnitude == 0) return negative;
     // A subnormal's leading one moves up to float's hidden bit, where it adds 1 to the exponent field.
     const int up = std::countl_zero(magnitude) - (31 - float_layout::mantissa_bits);

@@ -99,11 +99,23 @@ template <narrow_fixed T, class Int> constexpr T rounded_fixed(Int k, int down) 
       mantissa_of(k, down, T::word_length, typename T::round_policy{}, typename T::overflow_policy{})));
 }
 
+/// Formats whose operations may be computed in float and rounded once more.
+template <class T> inline constexpr bool computed_in_float = false;
+template <narrow_float T>
+requires std::same_as<typename T::round_policy, rounding::nearest_even>
+inline constexpr bool computed_in_float<T> = deciding_floats<typename T::layout>::exist;
+
 /// A narrow result is the exact one, rounded once. A built-in result is that type's own arithmetic on the
 /// value of the narrow operand, in double where the narrow operand needs double.
 template <class Op, class A, class B>
 constexpr mixed_t<A, B> apply(A a, B b) noexcept(cannot_throw<mixed_t<A, B>>) {
   using result = mixed_t<A, B>;
+  if constexpr (computed_in_float<A> && std::same_as<A, B>)
+    if (!std::is_constant_evaluated()) {
+      const float x = opaque(Op::native(static_cast<float>(a), opaque(static_cast<float>(b))));
+      if (deciding_floats<typename A::layout>::have(x)) [[likely]]
+        return A(x);
+    }
   if constexpr (narrow_fixed<A> && std::same_as<A, B> && requires { Op::fraction_lengths; }) {
     return rounded_fixed<A>(Op::of_mantissas(a.bits(), b.bits()),
                             (Op::fraction_lengths - 1) * A::fraction_length);

@@ -145,4 +145,13 @@ template <class Use> NARROW_KERNEL decltype(auto) enter(const Use& use) {
 
 NARROW_STRICT_END
 
+/// use(set) with the index of the instruction set in use, likewise, where `use` does nothing but call kernels
+/// that raise no other floating-point exceptions than their numbers do. Where the environment is the usual
+/// one, as short computations tell sooner than the control register, those exceptions stay.
+template <class Use> decltype(auto) enter_lightly(const Use& use) {
+  if (detail::rounds_as_usual()) [[likely]]
+    return use(dispatch::chosen());
+  return detail::with_float_environment([&] { return use(dispatch::chosen()); });
+}
+
 }  // namespace narrow::kernel

@@ -77,6 +77,19 @@ template <class Lanes> inline Lanes uncontracted(Lanes product) {
   return product;
 }
 
+/// A vector's lanes, added two by two: each with the one half a vector further, until one is left.
+template <class Lanes, int... L> inline float total_of_floats(Lanes x, std::integer_sequence<int, L...>) {
+  constexpr int half = sizeof...(L);
+  if constexpr (half == 1)
+    return x[0] + x[1];
+  else
+    return total_of_floats(__builtin_shufflevector(x, x, L...) + __builtin_shufflevector(x, x, (L + half)...),
+                           std::make_integer_sequence<int, half / 2>{});
+}
+inline float total_of_floats(float_vector x) {
+  return total_of_floats(x, std::make_integer_sequence<int, lanes32 / 2>{});
+}
+
 template <class Elements, bool Upper, int... I>
 inline Elements interleaved(Elements a, Elements b, std::integer_sequence<int, I...>) {
   constexpr int n = sizeof...(I), block = 16 * n / vector_bytes;

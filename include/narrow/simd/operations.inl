@@ -120,6 +120,6 @@ struct summed_int8 : int16_line {
 };
 
 struct fp16_codes {
-  static void decode(const void* from, float* to) { floats::store(to, instructions::load_fp16(from)); }
+  floats::vector operator()(const void* from) const { return instructions::load_fp16(from); }
   void operator()(const float* from, void* to) const { instructions::store_fp16(to, floats::load(from)); }
 };

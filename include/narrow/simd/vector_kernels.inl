@@ -30,6 +30,8 @@
 
 #include "operations.inl"
 
+#include "../kernel/elementwise/program.inl"
+
 #include "../kernel/convert/offer.inl"
 #include "../kernel/product/offer.inl"
 #include "../kernel/quantize/offer.inl"
@@ -40,4 +42,5 @@ template <class Table> constexpr void offer_vectors(Table& table) {
   offer_products(table);
   offer_quantization(table);
   offer_reductions(table);
+  offer_programs(table);
 }

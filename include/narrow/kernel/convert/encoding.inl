@@ -18,13 +18,33 @@ inline void raise_to_magnitudes(uint32_vector bits, int32_vector& most) {
 }
 
 /// Codes of magnitudes, perhaps too large ones, with the signs of these numbers.
-template <class Code>
-inline void store_codes(int32_vector magnitude, uint32_vector bits, void* to, const encoding& e) {
+inline uint32_vector with_signs(int32_vector magnitude, uint32_vector bits, const encoding& e) {
   const int32_vector last = int32_vector{} + static_cast<std::int32_t>(e.last_code);
   const auto code = lanes_as<uint32_vector>(magnitude < last ? magnitude : last);
   uint32_vector signs = (bits & ~magnitude_mask) >> (31 - e.sign_shift);
   if (e.zero_sign == 0) signs = code != 0 ? signs : 0u;
-  store_lower<sizeof(Code)>(to, code | signs);
+  return code | signs;
+}
+template <class Code>
+inline void store_codes(int32_vector magnitude, uint32_vector bits, void* to, const encoding& e) {
+  store_lower<sizeof(Code)>(to, with_signs(magnitude, bits, e));
+}
+
+/// The magnitudes of codes, perhaps too large ones, to nearest even; that of a NaN means nothing.
+inline int32_vector nearest_codes(uint32_vector bits, const encoding& e) {
+  const uint32_vector magnitude = bits & magnitude_mask, tie = magnitude >> e.dropped_bits & 1u;
+  const uint32_vector normal = ((magnitude + (e.half - 1) + tie) >> e.dropped_bits) - e.rebias;
+  // Below the normal numbers an addition rounds to multiples of the smallest one.
+  const float_vector magic = float_vector{} + e.magic, sum = lanes_as<float_vector>(magnitude) + magic;
+  const uint32_vector subnormal = lanes_as<uint32_vector>(sum) - lanes_as<uint32_vector>(magic);
+  const auto code =
+      lanes_as<int32_vector>(magnitude) < static_cast<std::int32_t>(e.min_normal) ? subnormal : normal;
+  return lanes_as<int32_vector>(code);
+}
+
+/// The codes of bf16, the upper half of float's code, rounded; that of a NaN means nothing.
+inline uint32_vector upper_half_codes(uint32_vector bits) {
+  return (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
 }
 
 // Steps from a vector of numbers to their codes. `most` is the largest magnitude of all, which tells whether
@@ -38,18 +58,10 @@ template <class Code> struct encode_nearest {
     uint32_vector bits;
     std::memcpy(&bits, from, sizeof bits);
     raise_to_magnitudes(bits, most);
-    const uint32_vector magnitude = bits & magnitude_mask, tie = magnitude >> e.dropped_bits & 1u;
-    const uint32_vector normal = ((magnitude + (e.half - 1) + tie) >> e.dropped_bits) - e.rebias;
-    // Below the normal numbers an addition rounds to multiples of the smallest one.
-    const float_vector magic = float_vector{} + e.magic, sum = lanes_as<float_vector>(magnitude) + magic;
-    const uint32_vector subnormal = lanes_as<uint32_vector>(sum) - lanes_as<uint32_vector>(magic);
-    const auto code =
-        lanes_as<int32_vector>(magnitude) < static_cast<std::int32_t>(e.min_normal) ? subnormal : normal;
-    store_codes<Code>(lanes_as<int32_vector>(code), bits, to, e);
+    store_codes<Code>(nearest_codes(bits, e), bits, to, e);
   }
 };
 
-/// Numbers to bf16, the upper half of float's code, rounded.
 struct encode_upper_half {
   int32_vector most = {};
 
@@ -57,7 +69,7 @@ struct encode_upper_half {
     uint32_vector bits;
     std::memcpy(&bits, from, sizeof bits);
     raise_to_magnitudes(bits, most);
-    store_lower<2>(to, (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+    store_lower<2>(to, upper_half_codes(bits));
   }
 };
 
@@ -218,7 +230,9 @@ NARROW_KERNEL bool encode_line_stochastic(const float* from, void* to, index n, 
   return largest_of(state.most) <= nonfinite_bits;
 }
 
-template <class Code> inline void decode_some(const void* from, float* to, const decoding& d) {
+// From a vector of codes to the bits of floats. Not lambdas, which g++ takes for functions of another target.
+
+template <class Code> inline uint32_vector decode_some(const void* from, const decoding& d) {
   const auto code = lanes_as<uint32_vector>(load_lower<sizeof(Code)>(from));
   const uint32_vector magnitude = code & d.magnitude_mask, sign = (code >> d.sign_shift) << 31;
   const uint32_vector upper = magnitude << d.dropped_bits,
@@ -236,42 +250,52 @@ template <class Code> inline void decode_some(const void* from, float* to, const
   }
   const uint32_vector special = magnitude == d.infinity ? uint32_vector{} + 0x7f80'0000u : nan;
   bits = number > static_cast<std::int32_t>(d.max_code) ? special : bits;
-  bits |= sign;
-  std::memcpy(to, &bits, sizeof bits);
+  return bits | sign;
 }
 
-/// Codes of bf16 to floats.
-inline void decode_upper_half(const void* from, float* to) {
+/// Of bf16.
+inline uint32_vector decode_upper_half(const void* from) {
   uint32_vector bits = lanes_as<uint32_vector>(load_lower<sizeof(std::uint16_t)>(from)) << 16;
   const int32_vector nan = lanes_as<int32_vector>(bits & magnitude_mask) > nonfinite_bits;
-  bits |= lanes_as<uint32_vector>(nan) & 0x0040'0000u;  // quiet
-  std::memcpy(to, &bits, sizeof bits);
+  return bits | (lanes_as<uint32_vector>(nan) & 0x0040'0000u);  // quiet
 }
+
+template <class Code> struct some_decoder {
+  decoding d;  // a copy, which a store to the floats cannot change
+  uint32_vector operator()(const void* from) const { return decode_some<Code>(from, d); }
+};
+struct upper_half_decoder {
+  uint32_vector operator()(const void* from) const { return decode_upper_half(from); }
+};
 
 template <class Code, class Decode>
 inline void decode_with(Decode decode, const void* from, float* to, index n) {
   const auto* const codes = static_cast<const unsigned char*>(from);
   constexpr index ways = 4, bytes = sizeof(Code);
+  const auto decode_at = [decode](const void* place, float* numbers) {
+    const auto values = decode(place);
+    std::memcpy(numbers, &values, sizeof values);
+  };
   index i = 0;
   for (; i + ways * lanes32 <= n; i += ways * lanes32) {
-    NARROW_UNROLL for (index v = i; v < i + ways * lanes32; v += lanes32) decode(codes + v * bytes, to + v);
+    NARROW_UNROLL for (index v = i; v < i + ways * lanes32; v += lanes32)
+        decode_at(codes + v * bytes, to + v);
   }
-  for (; i + lanes32 <= n; i += lanes32) decode(codes + i * bytes, to + i);
+  for (; i + lanes32 <= n; i += lanes32) decode_at(codes + i * bytes, to + i);
   if (i == n) return;
   Code rest[lanes32];
   float results[lanes32];
   read_part(rest, codes + i * bytes, (n - i) * index{sizeof(Code)});
-  decode(rest, results);
+  decode_at(rest, results);
   write_part(to + i, results, (n - i) * index{sizeof(float)});
 }
 
 template <class Code>
 NARROW_KERNEL void decode_line(const void* from, float* to, index n, const decoding& d) {
   if (sizeof(Code) == 2 && d.dropped_bits == 16 && d.factor == 1)
-    decode_with<std::uint16_t>([](auto... x) { decode_upper_half(x...); }, from, to, n);
-  else  // a copy of `d`, which a store to `to` cannot change
-    decode_with<Code>([d](const void* code, float* value) { decode_some<Code>(code, value, d); }, from, to,
-                      n);
+    decode_with<std::uint16_t>(upper_half_decoder{}, from, to, n);
+  else
+    decode_with<Code>(some_decoder<Code>{d}, from, to, n);
 }
 
 template <class Code> constexpr code_kernels coders() {
@@ -279,7 +303,7 @@ template <class Code> constexpr code_kernels coders() {
 }
 
 template <class Fp16> NARROW_KERNEL void decode_fp16(const void* from, float* to, index n) {
-  decode_with<std::uint16_t>([](auto... x) { Fp16::decode(x...); }, from, to, n);
+  decode_with<std::uint16_t>(Fp16{}, from, to, n);
 }
 
 NARROW_KERNEL inline bool has_code16(const void* codes, index n, const code_range& range) {

@@ -22,6 +22,7 @@ struct instructions : parts_in_memory {
   using doubles = __m256d;
 
   static bool any_of(integers x) { return _mm256_testz_si256(x, x) == 0; }
+  static bool any_nan(floats x) { return _mm256_movemask_ps(_mm256_cmp_ps(x, x, _CMP_UNORD_Q)) != 0; }
   template <int Size> static void store_lower(void* to, integers x) {
     if constexpr (Size == 1) {
       const __m256i first = _mm256_shuffle_epi8(x, _mm256_set1_epi32(0x0c080400));

@@ -1,0 +1,237 @@
+// Coefficient-wise expressions of narrow floats as programs of lanes (kernel/elementwise/program.hpp):
+// computed in one loop from end to end, with the vectors of this processor.
+//
+// They give the numbers that evaluators.hpp gives coefficient by coefficient. Expressions with functions,
+// with narrow numbers that do not lie one after the other, or rounded otherwise than to nearest even are
+// computed in other ways.
+#pragma once
+
+#include "../../kernel/elementwise.hpp"
+#include "piecewise.hpp"
+
+namespace narrow::inline NARROW_ABI::detail {
+
+template <class T>
+concept lane_number = std::same_as<T, float> ||(narrow_float<T>&& kernel::has_coder<T>);
+
+/// An expression as a program:
+///
+///   exists                  whether it can be one
+///   orders                  the storage orders of the matrices in it, of which a program takes one
+///   adjacent(x)             whether the numbers of each of its lines lie one after the other
+///   gapless(x)              whether its lines do, so that they are one
+///   make<Order>(x)          the program, along lines of that order
+template <class X> struct lane_program { static constexpr bool exists = false; };
+
+template <class X> using lane_program_t = lane_program<std::remove_cv_t<X>>;
+/// The type of a program. (Those that make one hand it on without a name: a copy of it would be read by g++
+/// in words of 128 bits right after it was written in words of 64, for which a processor has to wait.)
+template <class X, traversal Order>
+using lane_program_type = decltype(lane_program_t<X>::template make<Order>(std::declval<const X&>()));
+template <class... X>
+concept lane_expressions = (lane_program_t<X>::exists && ...);
+
+/// What Eigen's functor of floats is in a program: void for most.
+template <class Functor> struct lane_operation { using type = void; };
+template <class Op> using lane_operation_t = typename lane_operation<typename wide_functor<Op>::type>::type;
+template <class Op>
+concept lane_functor = !std::is_void_v<lane_operation_t<Op>>;
+#define NARROW_LANE_OPERATION(operation, ...) \
+  template <> struct lane_operation<Eigen::internal::__VA_ARGS__> { using type = kernel::operation; };
+NARROW_LANE_OPERATION(lane_sum, scalar_sum_op<float, float>)
+NARROW_LANE_OPERATION(lane_difference, scalar_difference_op<float, float>)
+NARROW_LANE_OPERATION(lane_product, scalar_product_op<float, float>)
+NARROW_LANE_OPERATION(lane_quotient, scalar_quotient_op<float, float>)
+NARROW_LANE_OPERATION(lane_smaller, scalar_min_op<float, float, Eigen::PropagateFast>)
+NARROW_LANE_OPERATION(lane_larger, scalar_max_op<float, float, Eigen::PropagateFast>)
+NARROW_LANE_OPERATION(lane_negative, scalar_opposite_op<float>)
+NARROW_LANE_OPERATION(lane_absolute, scalar_abs_op<float>)
+NARROW_LANE_OPERATION(lane_square, scalar_abs2_op<float>)
+NARROW_LANE_OPERATION(lane_square, scalar_square_op<float>)
+NARROW_LANE_OPERATION(lane_less, scalar_cmp_op<float, float, Eigen::internal::cmp_LT>)
+NARROW_LANE_OPERATION(lane_not_greater, scalar_cmp_op<float, float, Eigen::internal::cmp_LE>)
+NARROW_LANE_OPERATION(lane_equal, scalar_cmp_op<float, float, Eigen::internal::cmp_EQ>)
+NARROW_LANE_OPERATION(lane_unequal, scalar_cmp_op<float, float, Eigen::internal::cmp_NEQ>)
+#undef NARROW_LANE_OPERATION
+
+/// Numbers in memory.
+template <class X>
+requires(direct_access<X>&& lane_number<typename X::Scalar>) struct lane_program<X> {
+  static constexpr bool exists = true;
+  static constexpr int orders = storage_order_of<X>;
+  static bool adjacent(const X& x) { return x.innerStride() == 1 || x.innerSize() <= 1; }
+  static bool gapless(const X& x) { return without_gaps(x); }
+  template <traversal> static auto make(const X& x) {
+    return kernel::lane_numbers<typename X::Scalar>{x.data(), x.outerStride()};
+  }
+};
+
+template <float_or_rounded_to T, class Plain>
+struct lane_program<Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<T>, Plain>> {
+  using expression = Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<T>, Plain>;
+
+  static constexpr bool exists = true;
+  static constexpr int orders = 0;
+  static bool adjacent(const expression&) { return true; }
+  static bool gapless(const expression&) { return true; }
+  template <traversal> static auto make(const expression& x) {
+    return kernel::lane_constant{convert_coefficient<float>(x.functor().m_other)};
+  }
+};
+
+/// What an expression of Operands has of all of them.
+template <class... Operands> struct lane_operands {
+  static constexpr bool exists = true;
+  static constexpr int orders = (0 | ... | int(lane_program_t<Operands>::orders));
+
+ protected:
+  static bool all_adjacent(const Operands&... x) { return (lane_program_t<Operands>::adjacent(x) && ...); }
+  static bool all_gapless(const Operands&... x) { return (lane_program_t<Operands>::gapless(x) && ...); }
+};
+
+template <lane_functor Op, class Arg>
+requires lane_expressions<Arg>
+struct lane_program<Eigen::CwiseUnaryOp<Op, Arg>> : lane_operands<Arg> {
+  using expression = Eigen::CwiseUnaryOp<Op, Arg>;
+  static bool adjacent(const expression& x) { return lane_program::all_adjacent(x.nestedExpression()); }
+  static bool gapless(const expression& x) { return lane_program::all_gapless(x.nestedExpression()); }
+  template <traversal Order> static auto make(const expression& x) {
+    return kernel::lane_unary<lane_operation_t<Op>, lane_program_type<Arg, Order>>{
+        lane_program_t<Arg>::template make<Order>(x.nestedExpression())};
+  }
+};
+
+template <lane_functor Op, class L, class R>
+requires lane_expressions<L, R>
+struct lane_program<Eigen::CwiseBinaryOp<Op, L, R>> : lane_operands<L, R> {
+  using expression = Eigen::CwiseBinaryOp<Op, L, R>;
+  static bool adjacent(const expression& x) { return lane_program::all_adjacent(x.lhs(), x.rhs()); }
+  static bool gapless(const expression& x) { return lane_program::all_gapless(x.lhs(), x.rhs()); }
+  template <traversal Order> static auto make(const expression& x) {
+    return kernel::lane_binary<lane_operation_t<Op>, lane_program_type<L, Order>,
+                               lane_program_type<R, Order>>{lane_program_t<L>::template make<Order>(x.lhs()),
+                                                            lane_program_t<R>::template make<Order>(x.rhs())};
+  }
+};
+
+/// `condition.select(x, y)`, the condition a comparison.
+template <class Op, class L, class R, class X, class Y>
+requires(compares_floats<typename wide_functor<Op>::type>&&
+             lane_expressions<Eigen::CwiseBinaryOp<Op, L, R>, X,
+                              Y>) struct lane_program<Eigen::Select<Eigen::CwiseBinaryOp<Op, L, R>, X, Y>>
+    : lane_operands<Eigen::CwiseBinaryOp<Op, L, R>, X, Y> {
+  using condition = Eigen::CwiseBinaryOp<Op, L, R>;
+  using expression = Eigen::Select<condition, X, Y>;
+  static bool adjacent(const expression& x) {
+    return lane_program::all_adjacent(x.conditionMatrix(), x.thenMatrix(), x.elseMatrix());
+  }
+  static bool gapless(const expression& x) {
+    return lane_program::all_gapless(x.conditionMatrix(), x.thenMatrix(), x.elseMatrix());
+  }
+  template <traversal Order> static auto make(const expression& x) {
+    return kernel::lane_choice<lane_program_type<condition, Order>, lane_program_type<X, Order>,
+                               lane_program_type<Y, Order>>{
+        lane_program<condition>::template make<Order>(x.conditionMatrix()),
+        lane_program_t<X>::template make<Order>(x.thenMatrix()),
+        lane_program_t<Y>::template make<Order>(x.elseMatrix())};
+  }
+};
+
+/// An expression with the coefficients of the one below it, in their places.
+template <class X, class Below> struct lane_wrapper : lane_operands<Below> {
+  static bool adjacent(const X& x) { return lane_wrapper::all_adjacent(x.nestedExpression()); }
+  static bool gapless(const X& x) { return lane_wrapper::all_gapless(x.nestedExpression()); }
+  template <traversal Order> static auto make(const X& x) {
+    return lane_program_t<Below>::template make<Order>(x.nestedExpression());
+  }
+};
+template <casts_to<float> Op, class Arg>
+requires lane_expressions<Arg>
+struct lane_program<Eigen::CwiseUnaryOp<Op, Arg>> : lane_wrapper<Eigen::CwiseUnaryOp<Op, Arg>, Arg> {
+};
+template <class Arg>
+requires(!direct_access<Eigen::ArrayWrapper<Arg>> &&
+         lane_expressions<Arg>) struct lane_program<Eigen::ArrayWrapper<Arg>>
+    : lane_wrapper<Eigen::ArrayWrapper<Arg>, Arg> {
+};
+template <class Arg>
+requires(!direct_access<Eigen::MatrixWrapper<Arg>> &&
+         lane_expressions<Arg>) struct lane_program<Eigen::MatrixWrapper<Arg>>
+    : lane_wrapper<Eigen::MatrixWrapper<Arg>, Arg> {
+};
+
+/// `m.colwise() + v`, `m.rowwise() + v` for a vector in memory.
+template <class V, int Rows, int Cols>
+requires(broadcast<V, Rows, Cols>&& direct_access<V>&&
+             lane_number<typename V::Scalar>) struct lane_program<Eigen::Replicate<V, Rows, Cols>> {
+  using expression = Eigen::Replicate<V, Rows, Cols>;
+  static constexpr traversal along = V::ColsAtCompileTime == 1 ? by_columns : by_rows;
+
+  static constexpr bool exists = true;
+  static constexpr int orders = 0;
+  static bool adjacent(const expression& x) { return lane_program_t<V>::adjacent(x.nestedExpression()); }
+  static bool gapless(const expression&) { return false; }
+  template <traversal Order> static auto make(const expression& x) {
+    const V& v = x.nestedExpression();
+    if constexpr (Order == along)
+      return kernel::lane_numbers<typename V::Scalar>{v.data(), 0};
+    else
+      return kernel::lane_number_per_line<typename V::Scalar>{v.data(), v.innerStride()};
+  }
+};
+
+/// Whether X can be evaluated along lines of this order.
+template <class X, traversal Order>
+concept lane_program_along = lane_expressions<X> &&(lane_program_t<X>::orders & ~Order) == 0;
+
+/// A destination that a program can write.
+template <class Dst>
+concept lane_destination = direct_access<Dst> && lane_number<typename Dst::Scalar> &&
+    (std::same_as<typename Dst::Scalar, float> ||
+     std::same_as<typename policy_of<typename Dst::Scalar>::type, rounding::nearest_even>);
+
+template <class Combine, class Dst, class X>
+concept assigned_in_lanes = lane_destination<Dst> && lane_program_along<X, storage_order_of<Dst>> &&
+    (std::is_void_v<Combine> || lane_functor<Combine>);
+
+/// dst = Combine(dst, x), or dst = x for void. False, and nothing is done, if that has to be computed in
+/// another way.
+template <class Combine, class Dst, class X>
+requires assigned_in_lanes<Combine, Dst, X>
+bool assign_in_lanes(Dst& dst, const X& x) {
+  using program = lane_program_t<X>;
+  using place = lane_program<Dst>;
+  if (!program::adjacent(x) || !place::adjacent(dst)) return false;
+  const auto store = [&](const auto& p) {
+    const bool one_line = place::gapless(dst) && program::gapless(x);
+    return kernel::store_program(
+        p, dst.data(), dst.outerStride(),
+        one_line ? kernel::line_shape{1, dst.size()} : kernel::line_shape{dst.outerSize(), dst.innerSize()});
+  };
+  constexpr traversal order = storage_order_of<Dst>;
+  if constexpr (std::is_void_v<Combine>)
+    return store(program::template make<order>(x));
+  else
+    return store(kernel::lane_binary<lane_operation_t<Combine>, lane_program_type<Dst, order>,
+                                     lane_program_type<X, order>>{place::template make<order>(dst),
+                                                                  program::template make<order>(x)});
+}
+
+/// The sum of x. False, if it has to be computed in another way.
+template <class X> bool sum_in_lanes(const X& x, float& sum) {
+  constexpr traversal order = lane_program_t<X>::orders & by_rows ? by_rows : by_columns;
+  if constexpr (lane_program_along<X, order>) {
+    using program = lane_program_t<X>;
+    if (!program::adjacent(x)) return false;
+    const Eigen::Index lines = order == by_columns ? x.cols() : x.rows();
+    return kernel::sum_program(program::template make<order>(x),
+                               program::gapless(x)
+                                   ? kernel::line_shape{1, x.size()}
+                                   : kernel::line_shape{lines, order == by_columns ? x.rows() : x.cols()},
+                               sum);
+  } else {
+    return false;
+  }
+}
+
+}  // namespace narrow::detail

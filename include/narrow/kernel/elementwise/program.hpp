@@ -1,0 +1,99 @@
+// Programs of lanes: a coefficient-wise expression as a tree of nodes, which one loop of the instruction set
+// in use evaluates whole (program.inl), so that nothing goes through memory between its loads and its store.
+//
+// A program is evaluated along lines, which are columns or rows. It computes in float: each operation is
+// rounded to nearest, none is contracted with another, so that all instruction sets give the same bits.
+#pragma once
+
+#include "../convert/encoding.hpp"
+
+namespace narrow::inline NARROW_ABI::kernel {
+
+// Leaves.
+
+/// Element i of line l is from[l * line_step + i]; T is float or a format with has_coder.
+template <class T> struct lane_numbers {
+  const T* from;
+  index line_step;
+};
+/// All elements of line l are from[l * line_step].
+template <class T> struct lane_number_per_line {
+  const T* from;
+  index line_step;
+};
+struct lane_constant {
+  float value;
+};
+
+// Operations on one or two numbers; what they mean stands in program.inl. A comparison has the condition of a
+// choice for its result.
+
+struct lane_negative {};
+struct lane_absolute {};
+struct lane_square {};
+struct lane_sum {};
+struct lane_difference {};
+struct lane_product {};
+struct lane_quotient {};
+struct lane_smaller {};  // b < a ? b : a
+struct lane_larger {};   // a < b ? b : a
+struct lane_less {};
+struct lane_not_greater {};
+struct lane_equal {};
+struct lane_unequal {};
+
+template <class Op, class A> struct lane_unary { A a; };
+template <class Op, class A, class B> struct lane_binary {
+  A a;
+  B b;
+};
+/// condition ? a : b.
+template <class Condition, class A, class B> struct lane_choice {
+  Condition condition;
+  A a;
+  B b;
+};
+
+/// What is left of a program on line l: its numbers are those of line 0, and those of the line are constants.
+template <class T> lane_numbers<T> on_line(const lane_numbers<T>& x, index l) {
+  return {x.from + l * x.line_step, 0};
+}
+template <class T> lane_constant on_line(const lane_number_per_line<T>& x, index l) {
+  return {static_cast<float>(x.from[l * x.line_step])};
+}
+inline lane_constant on_line(const lane_constant& x, index) { return x; }
+template <class Op, class A> auto on_line(const lane_unary<Op, A>& x, index l) {
+  return lane_unary<Op, decltype(on_line(x.a, l))>{on_line(x.a, l)};
+}
+template <class Op, class A, class B> auto on_line(const lane_binary<Op, A, B>& x, index l) {
+  return lane_binary<Op, decltype(on_line(x.a, l)), decltype(on_line(x.b, l))>{on_line(x.a, l),
+                                                                               on_line(x.b, l)};
+}
+template <class C, class A, class B> auto on_line(const lane_choice<C, A, B>& x, index l) {
+  return lane_choice<decltype(on_line(x.condition, l)), decltype(on_line(x.a, l)), decltype(on_line(x.b, l))>{
+      on_line(x.condition, l), on_line(x.a, l), on_line(x.b, l)};
+}
+
+/// So many lines of so many elements.
+struct line_shape {
+  index lines, length;
+};
+
+// What is done with the numbers that a program gives; `function` is a kernel's.
+
+/// Stores them, each rounded to T: element i of line l at to[l * to_step + i]. A T that is not float is
+/// rounded to nearest even.
+template <class Program, class T> struct store_of {
+  using function = void(const Program&, T* to, index to_step, const line_shape&);
+};
+/// Adds them up, in float.
+template <class Program> struct sum_of { using function = float(const Program&, const line_shape&); };
+
+/// A table of the one kernel of a job (see simd/kernel_table.hpp): null in instruction sets without vectors.
+template <class Job> struct one_job {
+  using job = Job;
+  typename Job::function* run = nullptr;
+  template <auto> static constexpr bool wants = false;
+};
+
+}  // namespace narrow::kernel

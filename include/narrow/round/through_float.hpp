@@ -1,0 +1,107 @@
+// Short ways to the same bits, for results rounded to nearest even: a conversion by integer arithmetic on the
+// code of a normal number, and an operation on numbers of at most 11 significant bits by that of float.
+#pragma once
+
+#if defined(__F16C__)
+#include <immintrin.h>
+#endif
+
+#include "pack.hpp"
+
+namespace narrow::inline NARROW_ABI::detail {
+
+template <std::floating_point T> struct layout_of_built_in { using type = binary64; };
+template <> struct layout_of_built_in<float> { using type = binary32; };
+
+/// Numbers that are normal in the wider layout From and become normal ones of To, as magnitudes of their
+/// codes.
+template <class To, class From> struct rounding_of_normals {
+  using word = typename From::bits_type;
+
+  static constexpr int dropped_bits = From::mantissa_bits - To::mantissa_bits;
+  static constexpr word half = word{1} << (dropped_bits - 1);  // of a unit in To's last place
+  static constexpr word rebias = static_cast<word>(From::bias - To::bias) << To::mantissa_bits;
+  static constexpr word lowest = static_cast<word>(To::min_exponent + From::bias) << From::mantissa_bits;
+  /// Where rounding may leave the finite numbers.
+  static constexpr word end = ((To::max_finite + rebias) << dropped_bits) + half;
+
+  static constexpr bool has(word magnitude) { return magnitude - lowest < end - lowest; }
+  /// The code, sign and all, of the number with this code of From. A carry out of the mantissa adds 1 to the
+  /// exponent, as it must.
+  static constexpr typename To::bits_type round(word code) {
+    const word odd = code >> dropped_bits & 1;
+    if constexpr (rebias == 0) {
+      return static_cast<typename To::bits_type>((code + (half - 1) + odd) >> dropped_bits);
+    } else {
+      const word magnitude = ((code & From::magnitude_mask) + (half - 1) + odd) >> dropped_bits;
+      return static_cast<typename To::bits_type>((code >> (From::width - To::width) & To::sign_mask) |
+                                                 (magnitude - rebias));
+    }
+  }
+};
+
+/// Whether the processor for which this source file is compiled converts between float and codes of this
+/// layout: F16C.
+template <class Layout>
+inline constexpr bool has_instructions = std::same_as<Layout, layout<5, 10, specials::ieee>> &&
+#if defined(__F16C__)
+                                         true;
+#else
+                                         false;
+#endif
+
+template <class T, class Round>
+concept has_short_way = (std::same_as<T, float> ||
+                         std::same_as<T, double>)&&std::same_as<Round, rounding::nearest_even>;
+
+/// The code of the number of a format that is nearest to x, ties to even.
+template <class Layout, std::floating_point T, overflow_policy Overflow>
+constexpr typename Layout::bits_type nearest_code(T x, Overflow overflow) {
+  using from = typename layout_of_built_in<T>::type;
+#if defined(__F16C__)
+  if constexpr (has_instructions<Layout> && std::same_as<T, float> && std::same_as<Overflow, overflow::ieee>)
+    if (!std::is_constant_evaluated()) return _cvtss_sh(x, _MM_FROUND_TO_NEAREST_INT);
+#endif
+  if constexpr (from::mantissa_bits > Layout::mantissa_bits) {
+    using normals = rounding_of_normals<Layout, from>;
+    const auto code = std::bit_cast<typename from::bits_type>(x);
+    if (normals::has(code & from::magnitude_mask)) [[likely]]
+      return normals::round(code);
+  }
+  return pack_code<Layout>(unpack(x), rounding::nearest_even{}, overflow);
+}
+
+/// A number that the compiler knows nothing about: under -ffast-math it takes a result for finite, and a
+/// divisor for one whose reciprocal will do.
+template <std::floating_point T> inline T opaque(T x) {
+  asm("" : NARROW_FLOAT_OPERAND(x));
+  return x;
+}
+
+/// Floats which decide what a sum, a difference, a product or a quotient of two numbers of Layout is rounded
+/// to, whatever the rounding mode and the flushing of the floating-point environment.
+///
+/// With p <= 11 significant bits the operation of float, p + 13 bits of it or more, is exact or errs by less
+/// than the distance of the exact result from the nearest point half-way between two numbers of p bits:
+///   a + b   exact if the exponents are at most 12 apart; or else |b| is less than a quarter of a unit in the last place
+///           of a, and by as much less as one of its own last place, which a float still has
+///   a b     2 p bits, exact
+///   a / b   x / y = m with x, y of p bits and m of p + 1 or |x - m y| >= 1 in units of their last places together, so
+///           that |x / y - m| >= 2^-2p of the quotient's exponent: a unit of float's last place is half of it
+/// (Figueroa, "When is double rounding innocuous?", 1995, has the condition 2 p + 2 <= 24 for rounding to
+/// nearest.) Where the format has subnormals that float has not as normal numbers, they may have counted as
+/// zero: a float some binades above them is the same either way.
+template <class Layout> struct deciding_floats {
+  static constexpr bool exist = 2 * (Layout::mantissa_bits + 1) + 2 <= binary32::mantissa_bits + 1;
+  static constexpr bool may_flush = Layout::min_quantum < binary32::min_exponent;
+  static constexpr std::uint32_t lowest =
+      may_flush ? Layout::mantissa_bits + 3u << binary32::mantissa_bits : 1;
+
+  /// Neither a zero, whose sign follows the rounding mode, nor an infinity or a NaN.
+  static constexpr bool have(float x) {
+    const std::uint32_t magnitude = std::bit_cast<std::uint32_t>(x) & binary32::magnitude_mask;
+    return magnitude - lowest < binary32::infinity - lowest;
+  }
+};
+
+}  // namespace narrow::detail

@@ -1,0 +1,250 @@
+// Expressions that are computed as programs of lanes have the bits of float arithmetic, each result rounded
+// once: on every instruction set, at every length, in any floating-point environment.
+#include <bit>
+#include <cfenv>
+#include <narrow/eigen.hpp>
+#include <random>
+
+#include "catch.hpp"
+#include "every_isa.hpp"
+#include "exhaustive.hpp"
+#include "float_control.hpp"
+
+namespace {
+
+using namespace narrow;
+using at = Eigen::Index;
+template <class T, int Order = Eigen::ColMajor>
+using matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Order>;
+
+/// Any codes: of numbers of all sizes, of NaNs, signalling ones too, and of infinities.
+template <class T, int Order = Eigen::ColMajor> matrix<T, Order> any_codes(at rows, at cols, unsigned seed) {
+  std::mt19937 engine(seed);
+  matrix<T, Order> m(rows, cols);
+  for (at i = 0; i < m.size(); ++i) {
+    const auto bits = static_cast<std::uint32_t>(engine());
+    if constexpr (std::same_as<T, float>)
+      m.data()[i] =
+          i % 3 ? static_cast<float>(static_cast<std::int32_t>(bits)) * 0x1p-30f : std::bit_cast<float>(bits);
+    else
+      m.data()[i] = i % 3 ? T(static_cast<float>(static_cast<std::int32_t>(bits)) * 0x1p-30f)
+                          : T::from_bits(static_cast<typename T::bits_type>(bits));
+  }
+  return m;
+}
+
+template <class T> std::uint32_t bits_of(const T& x) {
+  if constexpr (std::same_as<T, float>)
+    return std::bit_cast<std::uint32_t>(x);
+  else
+    return static_cast<std::uint32_t>(x.bits());
+}
+template <class T> bool same(const T& a, const T& b) {
+  return bits_of(a) == bits_of(b) || (a != a && b != b);
+}
+
+/// Assigns expressions of a, b and x, each through `run`, and checks every coefficient against the same
+/// arithmetic on plain floats, in the usual environment. How many these were.
+template <class S, class Run> at check_forms(at rows, at cols, const Run& run) {
+  const auto a = any_codes<S>(rows, cols, 1), b = any_codes<S>(rows, cols, 2);
+  const auto x = any_codes<float>(rows, cols, 3);
+  at checked = 0;
+  const auto check = [&]<class Dst>(const char* name, Dst start, const auto& assign, const auto& right) {
+    Dst got = start;
+    run([&] { assign(got); });
+    at different = 0;
+    for (at j = 0; j < cols; ++j)
+      for (at i = 0; i < rows; ++i) {
+        const auto expected =
+            static_cast<typename Dst::Scalar>(right(static_cast<float>(a(i, j)), static_cast<float>(b(i, j)),
+                                                    x(i, j), static_cast<float>(start(i, j))));
+        different += !same<typename Dst::Scalar>(got(i, j), expected);
+      }
+    INFO(name << ", " << rows << " x " << cols);
+    CHECK(different == 0);
+    checked += rows * cols;
+  };
+  const matrix<S> none = matrix<S>::Zero(rows, cols);
+  const auto larger = [](float p, float q) { return p < q ? q : p; };
+  const auto smaller = [](float p, float q) { return q < p ? q : p; };
+  check(
+      "sum", none, [&](auto& to) { to = a + b; }, [](float p, float q, float, float) { return p + q; });
+  check(
+      "difference", none, [&](auto& to) { to = a - 0.3f * b; },
+      [](float p, float q, float, float) { return p - 0.3f * q; });
+  check(
+      "product", none, [&](auto& to) { to = a.cwiseProduct(b) + a; },
+      [](float p, float q, float, float) { return p * q + p; });
+  check(
+      "quotient", none, [&](auto& to) { to = a.cwiseQuotient(b); },
+      [](float p, float q, float, float) { return p / q; });
+  check(
+      "signs", none, [&](auto& to) { to = (-a).cwiseAbs() - b.cwiseAbs2(); },
+      [](float p, float q, float, float) { return std::abs(-p) - q * q; });
+  check(
+      "extremes", none, [&](auto& to) { to = (3 * a).cwiseMax(b).cwiseMin(S(1.5f)); },
+      [&](float p, float q, float, float) { return smaller(larger(3 * p, q), static_cast<float>(S(1.5f))); });
+  check(
+      "choice", none, [&](auto& to) { to = (a.array() < b.array()).select(b, a + a); },
+      [](float p, float q, float, float) { return p < q ? q : p + p; });
+  check(
+      "not greater", none, [&](auto& to) { to = (a.array() <= b.array()).select(a + b, b); },
+      [](float p, float q, float, float) { return p <= q ? p + q : q; });
+  check(
+      "equal", none, [&](auto& to) { to = (a.array() == b.array()).select(a, b + b); },
+      [](float p, float q, float, float) { return p == q ? p : q + q; });
+  check(
+      "unequal", none, [&](auto& to) { to = (a.array() != S(0)).select(a * 2, b); },
+      [](float p, float q, float, float) { return p != 0 ? p * 2 : q; });
+  check(
+      "from float", none, [&](auto& to) { to = (x * 0.1f).template cast<S>(); },
+      [](float, float, float r, float) { return r * 0.1f; });
+  check(
+      "into float", matrix<float>(x), [&](auto& to) { to = (a + b).template cast<float>() * 0.1f; },
+      [](float p, float q, float, float) { return (p + q) * 0.1f; });
+  check(
+      "added", none, [&](auto& to) { to += a; }, [](float p, float, float, float old) { return old + p; });
+  check(
+      "taken away", a, [&](auto& to) { to -= 0.1f * b; },
+      [](float, float q, float, float old) { return old - 0.1f * q; });
+  check(
+      "multiplied", a, [&](auto& to) { to.array() *= b.array(); },
+      [](float, float q, float, float old) { return old * q; });
+  check(
+      "from the master copy", matrix<float>(x), [&](auto& to) { to -= 0.25f * a.template cast<float>(); },
+      [](float p, float, float, float old) { return old - 0.25f * p; });
+  return checked;
+}
+
+using floating_formats = test::some_of<
+    std::tuple<fp16, bf16, fp8_e4m3fn, fp8_e5m2, fp8_e3m4, fp8_e5m2fnuz, fp8_e4m3fnuz, fp6_e2m3, fp6_e3m2,
+               fp4_e2m1, floating<5, 10, specials::ieee, rounding::nearest_even, overflow::saturate>,
+               floating<8, 7, specials::ieee, rounding::nearest_even, overflow::saturate>, floating<8, 16>,
+               floating<6, 12, specials::none>>,
+    0, 1, 2>;
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("programs of lanes have the bits of floats, rounded once", "[eigen][lanes]",
+                        floating_formats) {
+  at checked = 0;
+  test::for_each_isa([&](const std::string& isa) {
+    INFO(isa);
+    for (const auto& [rows, cols] :
+         {std::pair{1, 1}, {2, 3}, {5, 3}, {16, 1}, {1, 17}, {31, 1}, {33, 1}, {67, 3}})
+      checked += check_forms<TestType>(rows, cols, [](const auto& assign) { assign(); });
+  });
+  REQUIRE(checked >= at(test::isa_count()) * 5000);
+}
+
+TEMPLATE_LIST_TEST_CASE("programs of lanes do not depend on the floating-point environment", "[eigen][lanes]",
+                        floating_formats) {
+  for (const test::control_word rounding :
+       {test::control_word{0}, test::round_down, test::round_up, test::round_to_zero})
+    for (const test::control_word flushing : test::flushing_modes) {
+      INFO("rounding " << rounding << ", flushing " << flushing);
+      check_forms<TestType>(19, 2, [&](const auto& assign) {
+        const test::float_control control(test::plain_control | rounding | flushing);
+        assign();
+        CHECK((test::read_control() & ~test::exception_flags) ==
+              ((test::plain_control | rounding | flushing) & ~test::exception_flags));
+      });
+    }
+}
+
+TEMPLATE_TEST_CASE("programs of lanes go along lines", "[eigen][lanes]", (matrix<fp16, Eigen::ColMajor>),
+                   (matrix<bf16, Eigen::RowMajor>), (matrix<fp8_e4m3fn, Eigen::ColMajor>)) {
+  using M = TestType;
+  using S = typename M::Scalar;
+  constexpr int order = M::IsRowMajor ? Eigen::RowMajor : Eigen::ColMajor;
+  constexpr at rows = 37, cols = 45;
+  const M a = any_codes<S, order>(rows, cols, 1);
+  const Eigen::Matrix<S, Eigen::Dynamic, 1> column = any_codes<S>(rows, 1, 2);
+  const Eigen::Matrix<S, 1, Eigen::Dynamic> row = any_codes<S, Eigen::RowMajor>(1, cols, 3);
+  test::for_each_isa([&](const std::string& isa) {
+    INFO(isa);
+    const auto expect = [&](const M& got, const auto& right) {
+      at different = 0;
+      for (at i = 0; i < rows; ++i)
+        for (at j = 0; j < cols; ++j) different += !same(got(i, j), S(right(i, j)));
+      CHECK(different == 0);
+    };
+    const auto wide = [](const auto& m, auto... i) { return static_cast<float>(m(i...)); };
+    expect(a.colwise() + column, [&](at i, at j) { return wide(a, i, j) + wide(column, i); });
+    expect(a.rowwise() - row, [&](at i, at j) { return wide(a, i, j) - wide(row, j); });
+    M whole = a;
+    whole.block(2, 3, 30, 40) = 2 * a.block(1, 1, 30, 40) - a.block(4, 5, 30, 40);
+    expect(whole, [&](at i, at j) {
+      const bool inside = i >= 2 && i < 32 && j >= 3 && j < 43;
+      return inside ? 2 * wide(a, i - 1, j - 2) - wide(a, i + 2, j + 2) : wide(a, i, j);
+    });
+    // Lines across memory: not as a program, but the same.
+    whole = a;
+    whole.row(3) = 2 * a.row(4) + a.row(5);
+    whole.col(2) = 3 * a.col(1) - a.col(0);
+    expect(whole, [&](at i, at j) {
+      if (j == 2) return 3 * wide(a, i, 1) - wide(a, i, 0);
+      return i == 3 ? 2 * wide(a, 4, j) + wide(a, 5, j) : wide(a, i, j);
+    });
+  });
+}
+
+TEMPLATE_LIST_TEST_CASE("programs of lanes add up", "[eigen][lanes]", floating_formats) {
+  using S = TestType;
+  at checked = 0;
+  test::for_each_isa([&](const std::string& isa) {
+    INFO(isa);
+    for (const at n : {1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 130, 1000})
+      for (const at cols : {1, 3}) {
+        // Small integers, the sums of which are exact in float.
+        matrix<S> a(n, cols), b(n, cols);
+        double expected = 0, in_block = 0;
+        for (at j = 0; j < cols; ++j)
+          for (at i = 0; i < n; ++i) {
+            a(i, j) = S(static_cast<float>((7 * i + j) % 5 - 2));
+            b(i, j) = S(static_cast<float>((3 * i + 2 * j) % 4 - 1));
+            const double d = static_cast<double>(a(i, j)) - static_cast<double>(b(i, j));
+            expected += d * d;
+            in_block += i > 0 ? d : 0;
+          }
+        INFO(n << " x " << cols);
+        CHECK(narrow::sum((a - b).cwiseAbs2()) == expected);
+        CHECK(narrow::sum((a - b).bottomRows(n - 1)) == in_block);
+        CHECK(narrow::sum(a.bottomRows(n - 1) - b.bottomRows(n - 1)) == in_block);
+        checked += 3;
+      }
+  });
+  REQUIRE(checked == at(test::isa_count()) * 96);
+}
+
+TEST_CASE("spare lanes raise no exceptions", "[eigen][lanes]") {
+  const Eigen::Matrix<fp16, Eigen::Dynamic, 1> a = Eigen::Matrix<fp16, Eigen::Dynamic, 1>::Constant(
+                                                   5, fp16(3.f)),
+                                               b = a + a;
+  Eigen::Matrix<fp16, Eigen::Dynamic, 1> c(5);
+  test::for_each_isa([&](const std::string& isa) {
+    INFO(isa);
+    std::feclearexcept(FE_ALL_EXCEPT);
+    c = a.cwiseQuotient(b);
+    const float sum = narrow::sum(a.cwiseQuotient(b));
+    CHECK(std::fetestexcept(FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW) == 0);
+    CHECK(c(4) == fp16(0.5f));
+    CHECK(sum == 2.5f);
+  });
+}
+
+TEST_CASE("what is a program of lanes", "[eigen][lanes]") {
+  const matrix<fp16> a(3, 3), b(3, 3);
+  const matrix<fp16, Eigen::RowMajor> r(3, 3);
+  const auto along_columns = [](const auto& x) {
+    return detail::lane_program_along<std::remove_cvref_t<decltype(x)>, detail::by_columns>;
+  };
+  CHECK(along_columns(a + b));
+  CHECK(along_columns((3 * a.array() + 1).max(fp16(0))));
+  CHECK(along_columns(a.template cast<float>() * 0.1f));
+  CHECK(along_columns(a.block(1, 1, 2, 2) - b.topRows(2)));
+  CHECK(along_columns(a.colwise() + b.col(0)));
+  CHECK(!along_columns(a + r));
+  CHECK(!along_columns(a.array().exp()));
+  CHECK(!along_columns(a.reverse()));
+}
