@@ -65,6 +65,12 @@ template <narrow_scalar T> constexpr T fabs(T x) noexcept(noexcept(-x)) { return
 
 /// The square root, rounded once. Negative numbers give NaN (`fixed`: 0), -0 gives -0.
 template <narrow_scalar T> constexpr T sqrt(T x) noexcept(T::cannot_throw) {
+  // The root of a double is on the same side of every number half-way between two of T's as the exact one,
+  // which is none of them, whatever the rounding mode.
+  if constexpr (detail::computed_in_float<T>)
+    if (!std::is_constant_evaluated() && (x.bits() & T::layout::sign_mask) == 0 &&
+        detail::deciding_floats<typename T::layout>::have(x)) [[likely]]
+      return T(detail::opaque(std::sqrt(static_cast<double>(static_cast<float>(x)))));
   return detail::rounded<T>(detail::square_root(unpack(x)));
 }
 

@@ -18,6 +18,11 @@ namespace narrow::inline NARROW_ABI::detail {
 /// Sum of the products of corresponding coefficients, in the accumulator of their formats; of a row and a
 /// column too.
 template <class L, class R> auto sum_of_products(const L& l, const R& r) {
+  if constexpr (vectors_in_lanes<L, R>) {
+    float sum = 0;
+    if (dot_in_lanes(l, r, sum)) [[likely]]
+      return sum;
+  }
   const operand<L, unstripped<L>> a(l);
   const operand<R, unstripped<R>> b(r);
   const bool aligned = a.view().rows == b.view().rows;
@@ -49,6 +54,11 @@ template <class X, class Values> auto sum_of_portions(const X& x, const Values& 
 /// `fixed`.
 template <class X, class Values> auto wide_sum(const X& x, const Values& values) {
   if constexpr (direct_access<X>) {
+    if constexpr (vectors_in_lanes<X>) {
+      float sum = 0;
+      if (vector_sum_in_lanes(x, sum)) [[likely]]
+        return sum;
+    }
     return kernel::sum(view_of_direct(x));
   } else {
     if constexpr (lane_expressions<X> && narrow_float<scalar_of<X>>) {

@@ -2,6 +2,7 @@
 // it, in product/plan.hpp.
 #pragma once
 
+#include "../simd/jobs.hpp"
 #include "product/block_product.hpp"
 #include "product/explain.hpp"
 
@@ -43,7 +44,7 @@ template <class A, class B> product_plan plan_of(matrix_view<A> a, matrix_view<B
 /// sum over i of a[i stride_a] b[i stride_b], in the accumulator of the pair of types.
 template <class A, class B> auto dot(const A* a, index stride_a, const B* b, index stride_b, index n) {
   using accumulation = detail::accumulation_traits<A, B>;
-  return enter([&](kernel_set t) {
+  return enter_lightly([&](kernel_set t) {
     packing_plan plan;
     plan_dot<accumulation, A, B>(t, largest_elements<A, B>(), packed_type::int8, plan);
     return typename accumulation::result(dot_of_lines<accumulation>(t, plan, a, stride_a, b, stride_b, n));
@@ -54,7 +55,7 @@ template <class A, class B> auto dot(const A* a, index stride_a, const B* b, ind
 template <class A, class B> auto dot(matrix_view<A> a, matrix_view<B> b) {
   using left = std::remove_const_t<A>;
   using right = std::remove_const_t<B>;
-  return enter([&](kernel_set t) {
+  return enter_lightly([&](kernel_set t) {
     return typename detail::accumulation_traits<left, right>::result(dot_of_matrices<left, right>(t, a, b));
   });
 }

@@ -20,13 +20,13 @@ namespace narrow::inline NARROW_ABI::kernel {
 
 /// sum over i of a[i stride]: float, or the exact sum of fixed-point numbers.
 template <class A> auto sum(const A* a, index stride, index n) {
-  return enter([&](kernel_set t) { return detail::sum_of<A>(sum_of_line(t, a, stride, n)); });
+  return enter_lightly([&](kernel_set t) { return detail::sum_of<A>(sum_of_line(t, a, stride, n)); });
 }
 
 /// The sum of all elements of a matrix, column by column, or row by row where rows are what lies in memory.
 template <class A> auto sum(matrix_view<A> a) {
   using element = std::remove_const_t<A>;
-  return enter([&](kernel_set t) { return detail::sum_of<element>(sum_of_matrix<element>(t, a)); });
+  return enter_lightly([&](kernel_set t) { return detail::sum_of<element>(sum_of_matrix<element>(t, a)); });
 }
 
 /// Adds lines of which n is a multiple of moment_places to the sums.

@@ -66,6 +66,7 @@ class kernel_set {
  private:
   explicit kernel_set(std::size_t i) : at_(i) {}
   template <class Use> friend decltype(auto) enter(const Use& use);
+  template <class Use> friend decltype(auto) enter_lightly(const Use& use);
   friend struct kernels_not_in_use;  // defined by tests of plans, which look at kernels and run none
 
   std::size_t at_;
@@ -143,15 +144,15 @@ template <class Use> NARROW_KERNEL decltype(auto) enter(const Use& use) {
   return use(kernel_set(dispatch::chosen()));
 }
 
-NARROW_STRICT_END
-
-/// use(set) with the index of the instruction set in use, likewise, where `use` does nothing but call kernels
-/// that raise no other floating-point exceptions than their numbers do. Where the environment is the usual
-/// one, as short computations tell sooner than the control register, those exceptions stay.
-template <class Use> decltype(auto) enter_lightly(const Use& use) {
-  if (detail::rounds_as_usual()) [[likely]]
-    return use(dispatch::chosen());
-  return detail::with_float_environment([&] { return use(dispatch::chosen()); });
+/// use(kernels) likewise, for kernels that raise no other floating-point exceptions than their numbers do:
+/// where the environment is the usual one, as short computations tell sooner than the control register, those
+/// exceptions stay.
+template <class Use> NARROW_KERNEL decltype(auto) enter_lightly(const Use& use) {
+  if (!detail::rounds_as_usual()) [[unlikely]]
+    return enter(use);
+  return use(kernel_set(dispatch::chosen()));
 }
+
+NARROW_STRICT_END
 
 }  // namespace narrow::kernel

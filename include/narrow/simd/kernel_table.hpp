@@ -37,6 +37,12 @@ struct every_kernel {
   template <auto> static constexpr bool wants = true;
   template <auto Member> constexpr auto& at() { return kernels.*Member; }
 };
+/// The kernel of a job (see jobs.hpp), null in instruction sets without vectors.
+template <class Job> struct one_job {
+  using job = Job;
+  typename Job::function* run = nullptr;
+  template <auto> static constexpr bool wants = false;
+};
 struct no_kernels {
   template <class Table> static constexpr void offer(Table&) {}
 };

@@ -7,6 +7,7 @@
 
 #include "../config.hpp"
 #include "../kernel/elementwise/program.hpp"
+#include "../kernel/product/small.hpp"
 #include "region.hpp"
 
 namespace narrow::inline NARROW_ABI::kernel {

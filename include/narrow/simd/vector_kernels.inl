@@ -32,6 +32,8 @@
 
 #include "../kernel/elementwise/program.inl"
 
+#include "../kernel/product/small.inl"
+
 #include "../kernel/convert/offer.inl"
 #include "../kernel/product/offer.inl"
 #include "../kernel/quantize/offer.inl"
@@ -42,5 +44,6 @@ template <class Table> constexpr void offer_vectors(Table& table) {
   offer_products(table);
   offer_quantization(table);
   offer_reductions(table);
-  offer_programs(table);
+  if constexpr (requires { kernel_of(std::type_identity<typename Table::job>{}); })
+    table.run = kernel_of(std::type_identity<typename Table::job>{});
 }

@@ -217,6 +217,55 @@ bool assign_in_lanes(Dst& dst, const X& x) {
                                                                   program::template make<order>(x)});
 }
 
+/// The numbers of a vector in memory, side by side: where they are, or, so few, in a copy.
+template <class V> class adjacent_numbers {
+  using scalar = typename V::Scalar;
+
+ public:
+  static constexpr Eigen::Index max_size = 256;
+
+  explicit adjacent_numbers(const V& x) : from_(x.data()) {
+    if (x.innerStride() == 1) return;
+    for (Eigen::Index i = 0; i < x.size(); ++i) copy_[i] = x.data()[i * x.innerStride()];
+    from_ = copy_;
+  }
+  adjacent_numbers(const adjacent_numbers&) = delete;
+  adjacent_numbers& operator=(const adjacent_numbers&) = delete;
+
+  using program_type = kernel::lane_numbers<scalar>;
+  program_type program() const { return {from_, 0}; }
+
+ private:
+  const scalar* from_;
+  scalar copy_[max_size];
+};
+
+template <class... V>
+concept vectors_in_lanes = ((direct_access<V> && bool(V::IsVectorAtCompileTime) &&
+                             lane_number<typename V::Scalar>)&&...) &&
+                           some_narrow_float<V...>;
+
+/// The inner product of vectors that are short. False, if it has to be computed in another way.
+template <class L, class R>
+requires vectors_in_lanes<L, R>
+bool dot_in_lanes(const L& l, const R& r, float& sum) {
+  if (l.size() > adjacent_numbers<L>::max_size) return false;
+  const adjacent_numbers<L> a(l);
+  const adjacent_numbers<R> b(r);
+  return kernel::sum_program(
+      kernel::lane_binary<kernel::lane_product, typename adjacent_numbers<L>::program_type,
+                          typename adjacent_numbers<R>::program_type>{a.program(), b.program()},
+      {1, l.size()}, sum);
+}
+/// The sum of a vector that is short.
+template <class V>
+requires vectors_in_lanes<V>
+bool vector_sum_in_lanes(const V& x, float& sum) {
+  if (x.size() > adjacent_numbers<V>::max_size) return false;
+  const adjacent_numbers<V> numbers(x);
+  return kernel::sum_program(numbers.program(), {1, x.size()}, sum);
+}
+
 /// The sum of x. False, if it has to be computed in another way.
 template <class X> bool sum_in_lanes(const X& x, float& sum) {
   constexpr traversal order = lane_program_t<X>::orders & by_rows ? by_rows : by_columns;

@@ -12,6 +12,7 @@
 
 #include "../../kernel/product.hpp"
 #include "../tensors/product.hpp"
+#include "small.hpp"
 
 namespace narrow::inline NARROW_ABI::detail {
 
@@ -124,6 +125,8 @@ class factors<L, R> : public tensor_factors<L, R> {
 /// theirs.
 template <class Dst, class L, class R>
 void multiply(Dst& dst, const L& l, const R& r, double alpha, double beta) {
+  if constexpr (small_float_product<Dst, L, R>)
+    if (multiply_small(dst, l, r, alpha, beta)) return;
   factors<L, R> product(l, r);
   using To = typename Dst::Scalar;
   const Eigen::Index rows = l.rows(), cols = r.cols();

@@ -7,6 +7,8 @@
 
 #include "../convert/encoding.hpp"
 
+NARROW_STRICT_BEGIN
+
 namespace narrow::inline NARROW_ABI::kernel {
 
 // Leaves.
@@ -89,11 +91,6 @@ template <class Program, class T> struct store_of {
 /// Adds them up, in float.
 template <class Program> struct sum_of { using function = float(const Program&, const line_shape&); };
 
-/// A table of the one kernel of a job (see simd/kernel_table.hpp): null in instruction sets without vectors.
-template <class Job> struct one_job {
-  using job = Job;
-  typename Job::function* run = nullptr;
-  template <auto> static constexpr bool wants = false;
-};
-
 }  // namespace narrow::kernel
+
+NARROW_STRICT_END

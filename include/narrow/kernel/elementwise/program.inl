@@ -157,25 +157,29 @@ NARROW_KERNEL void store_lines(const Program& program, T* to, index to_step, con
   }
 }
 
-/// Four vectors of sums side by side, since an addition waits for the one before it.
+/// A line is added up in the order of `dot_line` and `sum_line`.
 template <class Program> NARROW_KERNEL float sum_lines(const Program& program, const line_shape& shape) {
-  constexpr index ways = 4;
-  if (shape.lines == 1 && shape.length == lanes32)
-    return total_of_floats(at(on_line(program, 0), 0, all_lanes{}));
-  float_vector sums[ways] = {};
-  for (index l = 0; l < shape.lines; ++l) {
+  constexpr index ways = fp32_line::ways;
+  const auto [lines, length] = shape;
+  float_vector sum = {};
+  for (index l = 0; l < lines; ++l) {
     const auto line = on_line(program, l);
     index i = 0;
-    for (; i + ways * lanes32 <= shape.length; i += ways * lanes32) {
-      NARROW_UNROLL for (index v = 0; v < ways; ++v) sums[v] += at(line, i + v * lanes32, all_lanes{});
+    if (length >= ways * lanes32) {
+      float_vector sums[ways] = {sum};
+      for (; i + ways * lanes32 <= length; i += ways * lanes32) {
+        NARROW_UNROLL for (index w = 0; w < ways; ++w) sums[w] += at(line, i + w * lanes32, all_lanes{});
+      }
+      NARROW_UNROLL for (index w = 1; w < ways; ++w) sums[0] += sums[w];
+      sum = sums[0];
     }
-    for (; i + lanes32 <= shape.length; i += lanes32) sums[0] += at(line, i, all_lanes{});
-    if (i == shape.length) continue;
-    const first_lanes lanes{shape.length - i};
-    const float_vector some = at(line, i, lanes);
-    sums[1] += are_numbers(lanes) ? some : float_vector{};
+    for (; i + lanes32 <= length; i += lanes32) sum += at(line, i, all_lanes{});
+    if (i == length) continue;
+    const first_lanes rest{length - i};
+    const float_vector some = at(line, i, rest);
+    sum += are_numbers(rest) ? some : float_vector{};
   }
-  return total_of_floats((sums[0] + sums[1]) + (sums[2] + sums[3]));
+  return total_of_floats(sum);
 }
 
 template <class Program, class T> constexpr auto kernel_of(std::type_identity<store_of<Program, T>>) {
@@ -183,9 +187,4 @@ template <class Program, class T> constexpr auto kernel_of(std::type_identity<st
 }
 template <class Program> constexpr auto kernel_of(std::type_identity<sum_of<Program>>) {
   return sum_lines<Program>;
-}
-
-template <class Table> constexpr void offer_programs(Table& table) {
-  if constexpr (requires { typename Table::job; })
-    table.run = kernel_of(std::type_identity<typename Table::job>{});
 }

@@ -1,0 +1,69 @@
+// Products of matrices whose sizes are small and known when the program is compiled: to one kernel
+// (kernel/product/small.hpp).
+#pragma once
+
+#include "../../kernel/product.hpp"
+#include "../expressions/lane_programs.hpp"
+#include "strip_factor.hpp"
+
+namespace narrow::inline NARROW_ABI::detail {
+
+/// Whether n, a size at compile time, is known and small.
+constexpr bool is_small(int n) { return 1 <= n && n <= 8; }
+
+/// An operand of a small product in memory: where it is, or in a copy of its wide values.
+template <class X> class small_operand {
+  static constexpr bool in_place = direct_access<X>;
+  using plain = plain_like<coefficient_t<X>, X>;
+  using stored = std::conditional_t<in_place, const X&, const plain>;
+
+ public:
+  explicit small_operand(const X& x) : values_(x) {}
+
+  bool adjacent() const { return values_.innerStride() == 1 || values_.innerSize() <= 1; }
+  auto matrix() const {
+    using held = std::remove_cvref_t<stored>;
+    return kernel::small_matrix < const typename held::Scalar,
+           held::IsRowMajor ? kernel::line_order::rows
+                            : kernel::line_order::columns > {values_.data(), values_.outerStride()};
+  }
+
+ private:
+  stored values_;
+};
+
+template <class Dst, class L, class R>
+concept small_float_product = lane_destination<Dst> && dense_expression<L> && dense_expression<R> &&
+    is_small(L::RowsAtCompileTime) && is_small(L::ColsAtCompileTime) && is_small(R::RowsAtCompileTime) &&
+    is_small(R::ColsAtCompileTime) && is_small(Dst::RowsAtCompileTime) &&
+    is_small(Dst::ColsAtCompileTime) && lane_number<coefficient_t<typename stripped<L>::type>> &&
+    lane_number<coefficient_t<typename stripped<R>::type>>;
+
+/// dst = alpha l r + beta dst. False, and nothing is done, where there is no kernel or where the numbers of a
+/// line do not lie side by side.
+template <class Dst, class L, class R>
+requires small_float_product<Dst, L, R>
+bool multiply_small(Dst& dst, const L& l, const R& r, double alpha, double beta) {
+  const small_operand<typename stripped<L>::type> a(stripped<L>::expression(l));
+  const small_operand<typename stripped<R>::type> b(stripped<R>::expression(r));
+  if (!a.adjacent() || !b.adjacent() || (dst.innerStride() != 1 && dst.innerSize() > 1)) return false;
+  const auto factor = static_cast<float>(alpha * stripped<L>::factor(l) * stripped<R>::factor(r));
+  const kernel::small_matrix<typename Dst::Scalar, kernel::line_order::columns> c{dst.data(),
+                                                                                  dst.outerStride()};
+  const auto multiply = [&]<int Rows, int Depth, int Cols>(const auto& left, const auto& right,
+                                                           std::integer_sequence<int, Rows, Depth, Cols>) {
+    using job =
+        kernel::small_product<std::remove_cvref_t<decltype(left)>, std::remove_cvref_t<decltype(right)>,
+                              std::remove_const_t<decltype(c)>, Rows, Depth, Cols>;
+    return kernel::do_job<job>(
+        [&](auto* kernel) { kernel(left, right, c, factor, static_cast<float>(beta)); });
+  };
+  constexpr int rows = L::RowsAtCompileTime, depth = L::ColsAtCompileTime, cols = R::ColsAtCompileTime;
+  if constexpr (Dst::IsRowMajor)  // C^T = B^T A^T lies by columns
+    return multiply(b.matrix().transposed(), a.matrix().transposed(),
+                    std::integer_sequence<int, cols, depth, rows>{});
+  else
+    return multiply(a.matrix(), b.matrix(), std::integer_sequence<int, rows, depth, cols>{});
+}
+
+}  // namespace narrow::detail
