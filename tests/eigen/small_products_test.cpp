@@ -96,7 +96,8 @@ template <class C, class A, class B, class Run> at check(const Run& run) {
   at different = 0;
   for (at j = 0; j < c.cols(); ++j)
     for (at i = 0; i < c.rows(); ++i)
-      different += bits_of(turned(j, i)) != bits_of(static_cast<typename C::Scalar>(right(a, b, c, i, j, 1, 0)));
+      different +=
+          bits_of(turned(j, i)) != bits_of(static_cast<typename C::Scalar>(right(a, b, c, i, j, 1, 0)));
   CHECK(different == 0);
   return checked;
 }
