@@ -4,6 +4,8 @@
 
 #include "../elementwise/program.hpp"
 
+NARROW_STRICT_BEGIN
+
 namespace narrow::inline NARROW_ABI::kernel {
 
 enum class line_order { columns, rows };
@@ -30,3 +32,5 @@ template <class A, class B, class C, int Rows, int Depth, int Cols> struct small
 };
 
 }  // namespace narrow::kernel
+
+NARROW_STRICT_END
