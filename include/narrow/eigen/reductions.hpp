@@ -103,6 +103,11 @@ template <Eigen::DirectionType Direction, class X> auto line_of(const X& x, Eige
 
 /// The sum of one row or column, wide.
 template <Eigen::DirectionType Direction, class X> auto wide_line_sum(const X& x, Eigen::Index line) {
+  if constexpr (line_summed_in_lanes<X, Direction>) {
+    float sum = 0;
+    if (sum_line_in_lanes<Direction>(x, line, sum)) [[likely]]
+      return sum;
+  }
   return wide_sum(line_of<Direction>(x, line));
 }
 template <Eigen::DirectionType Direction, class S, class X>

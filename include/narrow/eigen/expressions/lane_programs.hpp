@@ -283,4 +283,21 @@ template <class X> bool sum_in_lanes(const X& x, float& sum) {
   }
 }
 
+/// Whether the rows or columns of a computed expression are lines that a program can go along.
+template <class X, Eigen::DirectionType Direction>
+concept line_summed_in_lanes = narrow_float<scalar_of<X>> && !direct_access<X> && lane_program_along < X,
+        Direction == Eigen::Vertical ? by_columns : by_rows > ;
+
+/// The sum of one row or column of x. False, if it has to be computed in another way.
+template <Eigen::DirectionType Direction, class X>
+requires line_summed_in_lanes<X, Direction>
+bool sum_line_in_lanes(const X& x, Eigen::Index line, float& sum) {
+  using program = lane_program_t<X>;
+  constexpr bool down = Direction == Eigen::Vertical;
+  if (!program::adjacent(x)) return false;
+  return kernel::sum_program(
+      kernel::on_line(program::template make < down ? by_columns : by_rows > (x), line),
+      {1, down ? x.rows() : x.cols()}, sum);
+}
+
 }  // namespace narrow::detail
