@@ -85,11 +85,11 @@ struct line_shape {
 
 /// Stores them, each rounded to T: element i of line l at to[l * to_step + i]. A T that is not float is
 /// rounded to nearest even.
-template <class Program, class T> struct store_of {
+template <class Program, class T> struct stored_program {
   using function = void(const Program&, T* to, index to_step, const line_shape&);
 };
 /// Adds them up, in float.
-template <class Program> struct sum_of { using function = float(const Program&, const line_shape&); };
+template <class Program> struct summed_program { using function = float(const Program&, const line_shape&); };
 
 }  // namespace narrow::kernel
 

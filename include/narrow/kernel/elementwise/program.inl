@@ -182,9 +182,9 @@ template <class Program> NARROW_KERNEL float sum_lines(const Program& program, c
   return total_of_floats(sum);
 }
 
-template <class Program, class T> constexpr auto kernel_of(std::type_identity<store_of<Program, T>>) {
+template <class Program, class T> constexpr auto kernel_of(std::type_identity<stored_program<Program, T>>) {
   return store_lines<Program, T>;
 }
-template <class Program> constexpr auto kernel_of(std::type_identity<sum_of<Program>>) {
+template <class Program> constexpr auto kernel_of(std::type_identity<summed_program<Program>>) {
   return sum_lines<Program>;
 }
