@@ -1,4 +1,4 @@
-// expect: must have instructions::(any_of|load_lower|load_fp16|to_int64), see simd/lanes.hpp
+// expect: must have instructions::(any_of|any_nan|load_lower|load_fp16|to_int64), see simd/lanes.hpp
 #include <bit>
 #include <cstring>
 
@@ -20,6 +20,8 @@ struct instructions : test::plain_instructions {
   static void to_int64() {}
 #elif OFFENCE == 4
   static void load_fp16() {}
+#elif OFFENCE == 5
+  static void any_nan() {}
 #endif
 };
 
