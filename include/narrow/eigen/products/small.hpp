@@ -4,6 +4,7 @@
 
 #include "../../kernel/product.hpp"
 #include "../expressions/lane_programs.hpp"
+#include "../tensors/product.hpp"
 #include "strip_factor.hpp"
 
 namespace narrow::inline NARROW_ABI::detail {
@@ -33,10 +34,11 @@ template <class X> class small_operand {
 };
 
 template <class Dst, class L, class R>
-concept small_float_product = lane_destination<Dst> && dense_expression<L> && dense_expression<R> &&
+concept small_float_product =
+    lane_destination<Dst> && !tensor_product<L, R> && dense_expression<L> && dense_expression<R> &&
     is_small(L::RowsAtCompileTime) && is_small(L::ColsAtCompileTime) && is_small(R::RowsAtCompileTime) &&
-    is_small(R::ColsAtCompileTime) && is_small(Dst::RowsAtCompileTime) &&
-    is_small(Dst::ColsAtCompileTime) && lane_number<coefficient_t<typename stripped<L>::type>> &&
+    is_small(R::ColsAtCompileTime) && is_small(Dst::RowsAtCompileTime) && is_small(Dst::ColsAtCompileTime) &&
+    lane_number<coefficient_t<typename stripped<L>::type>> &&
     lane_number<coefficient_t<typename stripped<R>::type>>;
 
 /// dst = alpha l r + beta dst. False, and nothing is done, where there is no kernel or where the numbers of a
