@@ -98,6 +98,16 @@ template <class S, class Run> at check_forms(at rows, at cols, const Run& run) {
       "unequal", none, [&](auto& to) { to = (a.array() != S(0)).select(a * 2, b); },
       [](float p, float q, float, float) { return p != 0 ? p * 2 : q; });
   check(
+      "conditions as numbers", none,
+      [&](auto& to) { to = (a.array() < b.array()).template cast<S>() * b.array(); },
+      [](float p, float q, float, float) { return (p < q ? 1 : 0) * q; });
+  check(
+      "conditions as floats", matrix<float>(x),
+      [&](auto& to) {
+        to = (a.array() <= b.array()).template cast<float>() - a.template cast<float>().array();
+      },
+      [](float p, float q, float, float) { return (p <= q ? 1 : 0) - p; });
+  check(
       "from float", none, [&](auto& to) { to = (x * 0.1f).template cast<S>(); },
       [](float, float, float r, float) { return r * 0.1f; });
   check(
@@ -224,6 +234,9 @@ TEMPLATE_LIST_TEST_CASE("programs of lanes add up", "[eigen][lanes]", floating_f
         }
         for (at i = 0; i < n; ++i) different += !same(of_rows(i), S((wide_a - wide_b).row(i).sum()));
         CHECK(different == 0);
+        CHECK((a.array() < b.array()).template cast<float>().sum() ==
+              (wide_a.array() < wide_b.array()).template cast<float>().sum());
+        CHECK((a.array() < b.array()).count() == (wide_a.array() < wide_b.array()).count());
         checked += 6;
       }
   });

@@ -17,11 +17,12 @@ concept lane_number = std::same_as<T, float> ||(narrow_float<T>&& kernel::has_co
 /// An expression as a program:
 ///
 ///   exists                  whether it can be one
+///   is_condition            whether that gives conditions, as a comparison does, and not numbers
 ///   orders                  the storage orders of the matrices in it, of which a program takes one
 ///   adjacent(x)             whether the numbers of each of its lines lie one after the other
 ///   gapless(x)              whether its lines do, so that they are one
 ///   make<Order>(x)          the program, along lines of that order
-template <class X> struct lane_program { static constexpr bool exists = false; };
+template <class X> struct lane_program { static constexpr bool exists = false, is_condition = false; };
 
 template <class X> using lane_program_t = lane_program<std::remove_cv_t<X>>;
 /// The type of a program. (Those that make one hand it on without a name: a copy of it would be read by g++
@@ -29,7 +30,9 @@ template <class X> using lane_program_t = lane_program<std::remove_cv_t<X>>;
 template <class X, traversal Order>
 using lane_program_type = decltype(lane_program_t<X>::template make<Order>(std::declval<const X&>()));
 template <class... X>
-concept lane_expressions = (lane_program_t<X>::exists && ...);
+concept lane_expressions = ((lane_program_t<X>::exists && !lane_program_t<X>::is_condition) && ...);
+template <class X>
+concept lane_condition = lane_program_t<X>::is_condition;
 
 /// What Eigen's functor of floats is in a program: void for most.
 template <class Functor> struct lane_operation { using type = void; };
@@ -57,7 +60,7 @@ NARROW_LANE_OPERATION(lane_unequal, scalar_cmp_op<float, float, Eigen::internal:
 /// Numbers in memory.
 template <class X>
 requires(direct_access<X>&& lane_number<typename X::Scalar>) struct lane_program<X> {
-  static constexpr bool exists = true;
+  static constexpr bool exists = true, is_condition = false;
   static constexpr int orders = storage_order_of<X>;
   static bool adjacent(const X& x) { return x.innerStride() == 1 || x.innerSize() <= 1; }
   static bool gapless(const X& x) { return without_gaps(x); }
@@ -70,7 +73,7 @@ template <float_or_rounded_to T, class Plain>
 struct lane_program<Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<T>, Plain>> {
   using expression = Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<T>, Plain>;
 
-  static constexpr bool exists = true;
+  static constexpr bool exists = true, is_condition = false;
   static constexpr int orders = 0;
   static bool adjacent(const expression&) { return true; }
   static bool gapless(const expression&) { return true; }
@@ -81,7 +84,7 @@ struct lane_program<Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<T>
 
 /// What an expression of Operands has of all of them.
 template <class... Operands> struct lane_operands {
-  static constexpr bool exists = true;
+  static constexpr bool exists = true, is_condition = false;
   static constexpr int orders = (0 | ... | int(lane_program_t<Operands>::orders));
 
  protected:
@@ -105,6 +108,7 @@ template <lane_functor Op, class L, class R>
 requires lane_expressions<L, R>
 struct lane_program<Eigen::CwiseBinaryOp<Op, L, R>> : lane_operands<L, R> {
   using expression = Eigen::CwiseBinaryOp<Op, L, R>;
+  static constexpr bool is_condition = compares_floats<typename wide_functor<Op>::type>;
   static bool adjacent(const expression& x) { return lane_program::all_adjacent(x.lhs(), x.rhs()); }
   static bool gapless(const expression& x) { return lane_program::all_gapless(x.lhs(), x.rhs()); }
   template <traversal Order> static auto make(const expression& x) {
@@ -114,14 +118,12 @@ struct lane_program<Eigen::CwiseBinaryOp<Op, L, R>> : lane_operands<L, R> {
   }
 };
 
-/// `condition.select(x, y)`, the condition a comparison.
-template <class Op, class L, class R, class X, class Y>
-requires(compares_floats<typename wide_functor<Op>::type>&&
-             lane_expressions<Eigen::CwiseBinaryOp<Op, L, R>, X,
-                              Y>) struct lane_program<Eigen::Select<Eigen::CwiseBinaryOp<Op, L, R>, X, Y>>
-    : lane_operands<Eigen::CwiseBinaryOp<Op, L, R>, X, Y> {
-  using condition = Eigen::CwiseBinaryOp<Op, L, R>;
-  using expression = Eigen::Select<condition, X, Y>;
+/// `condition.select(x, y)`.
+template <class Condition, class X, class Y>
+requires(
+    lane_condition<Condition>&& lane_expressions<X, Y>) struct lane_program<Eigen::Select<Condition, X, Y>>
+    : lane_operands<Condition, X, Y> {
+  using expression = Eigen::Select<Condition, X, Y>;
   static bool adjacent(const expression& x) {
     return lane_program::all_adjacent(x.conditionMatrix(), x.thenMatrix(), x.elseMatrix());
   }
@@ -129,11 +131,25 @@ requires(compares_floats<typename wide_functor<Op>::type>&&
     return lane_program::all_gapless(x.conditionMatrix(), x.thenMatrix(), x.elseMatrix());
   }
   template <traversal Order> static auto make(const expression& x) {
-    return kernel::lane_choice<lane_program_type<condition, Order>, lane_program_type<X, Order>,
+    return kernel::lane_choice<lane_program_type<Condition, Order>, lane_program_type<X, Order>,
                                lane_program_type<Y, Order>>{
-        lane_program<condition>::template make<Order>(x.conditionMatrix()),
+        lane_program_t<Condition>::template make<Order>(x.conditionMatrix()),
         lane_program_t<X>::template make<Order>(x.thenMatrix()),
         lane_program_t<Y>::template make<Order>(x.elseMatrix())};
+  }
+};
+
+/// A condition as numbers, 1 where it holds.
+template <class Op, class Condition>
+requires(casts_bool<Op>&& lane_condition<Condition>) struct lane_program<Eigen::CwiseUnaryOp<Op, Condition>>
+    : lane_operands<Condition> {
+  using expression = Eigen::CwiseUnaryOp<Op, Condition>;
+  static bool adjacent(const expression& x) { return lane_program::all_adjacent(x.nestedExpression()); }
+  static bool gapless(const expression& x) { return lane_program::all_gapless(x.nestedExpression()); }
+  template <traversal Order> static auto make(const expression& x) {
+    return kernel::lane_choice<lane_program_type<Condition, Order>, kernel::lane_constant,
+                               kernel::lane_constant>{
+        lane_program_t<Condition>::template make<Order>(x.nestedExpression()), {1}, {0}};
   }
 };
 
@@ -167,7 +183,7 @@ requires(broadcast<V, Rows, Cols>&& direct_access<V>&&
   using expression = Eigen::Replicate<V, Rows, Cols>;
   static constexpr traversal along = V::ColsAtCompileTime == 1 ? by_columns : by_rows;
 
-  static constexpr bool exists = true;
+  static constexpr bool exists = true, is_condition = false;
   static constexpr int orders = 0;
   static bool adjacent(const expression& x) { return lane_program_t<V>::adjacent(x.nestedExpression()); }
   static bool gapless(const expression&) { return false; }
