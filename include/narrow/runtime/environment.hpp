@@ -24,6 +24,8 @@ class float_environment {
     friend bool operator==(const control&, const control&) = default;
   };
   static control present() { return {read() & ~flags}; }
+  /// Whether this thread has the environment that kernels have.
+  static bool is_usual() { return present().bits == plain; }
 
   float_environment() : float_environment(control{plain}) {}
   explicit float_environment(const control& wanted) : saved_(read()) {
@@ -116,9 +118,10 @@ template <class T> inline T uncontracted(T product) {
   return product;
 }
 
-/// Whether this thread rounds to nearest and keeps subnormals, which an addition in four lanes tells in a
-/// quarter of the time that reading the control register takes (6 ns measured on an AMD Zen 5), and beside
-/// other work.
+/// Whether this thread rounds to nearest and keeps subnormals.
+#if defined(__SSE__)
+/// An addition in four lanes tells it in a quarter of the time that reading the control register takes (6 ns
+/// measured on an AMD Zen 5), and beside other work.
 inline bool rounds_as_usual() {
   using floats [[gnu::vector_size(16)]] = float;
   using words [[gnu::vector_size(16)]] = std::uint64_t;
@@ -130,6 +133,10 @@ inline bool rounds_as_usual() {
   const words changed = reinterpret_cast<words>(sum) ^ reinterpret_cast<words>(floats{1, 1, 2 * least, 0});
   return (changed[0] | changed[1]) == 0;
 }
+#else
+/// The register of AArch64 has bits, too, that change the codes of fp16.
+inline bool rounds_as_usual() { return float_environment::is_usual(); }
+#endif
 
 /// f() within a `float_environment`: how computations outside of kernels keep their bits. Not inlined, so
 /// that they keep to the floating point of the strict region that `f` is written in.

@@ -177,10 +177,13 @@ inline constexpr bool exact_in_packets =
                        Eigen::internal::scalar_product_op, Eigen::internal::scalar_quotient_op> ||
     is_float_function<Op, Eigen::internal::scalar_opposite_op, Eigen::internal::scalar_abs_op,
                       Eigen::internal::scalar_square_op, Eigen::internal::scalar_abs2_op>;
+// Of a NaN and a number the instructions of AArch64 keep the NaN, Eigen's scalar code the second one.
+#if !defined(__aarch64__)
 template <int NaNs>
 inline constexpr bool exact_in_packets<Eigen::internal::scalar_max_op<float, float, NaNs>> = true;
 template <int NaNs>
 inline constexpr bool exact_in_packets<Eigen::internal::scalar_min_op<float, float, NaNs>> = true;
+#endif
 
 template <class Op> struct without_packets {
   template <class... Float> float operator()(const Float&... x) const { return Op{}(x...); }
