@@ -101,6 +101,15 @@ template <Eigen::DirectionType Direction, class X> auto line_of(const X& x, Eige
   return x.template subVector<Direction>(x.size() == 0 ? 0 : line);
 }
 
+/// One row or column of an expression, the squares of which are those of one of what is squared.
+template <Eigen::DirectionType Direction, class X> auto summed_line(const X& x, Eigen::Index line) {
+  return line_of<Direction>(x, line);
+}
+template <Eigen::DirectionType Direction, class S, class X>
+auto summed_line(const Eigen::CwiseUnaryOp<Eigen::internal::scalar_abs2_op<S>, X>& x, Eigen::Index line) {
+  return line_of<Direction>(x.nestedExpression(), line).cwiseAbs2();
+}
+
 /// The sum of one row or column, wide.
 template <Eigen::DirectionType Direction, class X> auto wide_line_sum(const X& x, Eigen::Index line) {
   if constexpr (line_summed_in_lanes<X, Direction>) {
@@ -108,11 +117,7 @@ template <Eigen::DirectionType Direction, class X> auto wide_line_sum(const X& x
     if (sum_line_in_lanes<Direction>(x, line, sum)) [[likely]]
       return sum;
   }
-  return wide_sum(line_of<Direction>(x, line));
-}
-template <Eigen::DirectionType Direction, class S, class X>
-auto wide_line_sum(const Eigen::CwiseUnaryOp<Eigen::internal::scalar_abs2_op<S>, X>& x, Eigen::Index line) {
-  return wide_sum(line_of<Direction>(x.nestedExpression(), line).cwiseAbs2());
+  return wide_sum(summed_line<Direction>(x, line));
 }
 
 /// The largest or smallest coefficient, whichever Op keeps of two; of_piece finds it among some floats.

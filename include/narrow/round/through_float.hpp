@@ -60,7 +60,9 @@ constexpr typename Layout::bits_type nearest_code(T x, Overflow overflow) {
   using from = typename layout_of_built_in<T>::type;
 #if defined(__F16C__)
   if constexpr (has_instructions<Layout> && std::same_as<T, float> && std::same_as<Overflow, overflow::ieee>)
-    if (!std::is_constant_evaluated()) return _cvtss_sh(x, _MM_FROUND_TO_NEAREST_INT);
+    if (!std::is_constant_evaluated())
+      return static_cast<std::uint16_t>(
+          _mm_cvtsi128_si32(_mm_cvtps_ph(_mm_set_ss(x), _MM_FROUND_TO_NEAREST_INT)));
 #endif
   if constexpr (from::mantissa_bits > Layout::mantissa_bits) {
     using normals = rounding_of_normals<Layout, from>;
