@@ -31,8 +31,6 @@
 #define NARROW_ADDRESS_SANITIZER false
 #endif
 
-// The name of the namespace that everything stands in: of the version, and of where the kernels are compiled.
-// Object files for which one of them differs have no symbol in common, so that no linker joins them silently.
 // An operand of an asm statement in a register of the floating-point unit, read and written.
 #if defined(__aarch64__)
 #define NARROW_FLOAT_OPERAND(x) "+w"(x)
@@ -40,6 +38,8 @@
 #define NARROW_FLOAT_OPERAND(x) "+x"(x)
 #endif
 
+// The name of the namespace that everything stands in: of the version, and of where the kernels are compiled.
+// Object files for which one of them differs have no symbol in common, so that no linker joins them silently.
 #define NARROW_JOINED_(a, b, c) a##b##_##c
 #define NARROW_JOINED(a, b, c) NARROW_JOINED_(a, b, c)
 #if defined(NARROW_COMPILED_KERNELS)

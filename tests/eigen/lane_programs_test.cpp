@@ -6,11 +6,15 @@
 #include <random>
 
 #include "catch.hpp"
+#include "coefficient_bits.hpp"
 #include "every_isa.hpp"
 #include "exhaustive.hpp"
 #include "float_control.hpp"
 
 namespace {
+
+using test::bits_of;
+using test::same;
 
 using namespace narrow;
 using at = Eigen::Index;
@@ -32,16 +36,6 @@ template <class T, int Order = Eigen::ColMajor> matrix<T, Order> any_codes(at ro
                           : T::from_bits(static_cast<typename T::bits_type>(bits));
   }
   return m;
-}
-
-template <class T> std::uint32_t bits_of(const T& x) {
-  if constexpr (std::same_as<T, float>)
-    return std::bit_cast<std::uint32_t>(x);
-  else
-    return static_cast<std::uint32_t>(x.bits());
-}
-template <class T> bool same(const T& a, const T& b) {
-  return bits_of(a) == bits_of(b) || (a != a && b != b);
 }
 
 /// Assigns expressions of a, b and x, each through `run`, and checks every coefficient against the same

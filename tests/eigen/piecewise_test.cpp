@@ -4,9 +4,12 @@
 #include <random>
 
 #include "catch.hpp"
+#include "coefficient_bits.hpp"
 #include "exhaustive.hpp"
 
 namespace {
+
+using test::bits_of;
 
 using narrow::bf16;
 using narrow::fp16;
@@ -26,13 +29,6 @@ matrix<T, Order> samples(Eigen::Index rows, Eigen::Index cols, unsigned seed) {
     m.data()[i] = T(i % 7 != 0 ? moderate : i % 91 != 0 ? std::bit_cast<float>(bits) : i % 2 ? 0.0f : -0.0f);
   }
   return m;
-}
-
-template <class T> std::uint32_t bits_of(const T& x) {
-  if constexpr (std::same_as<T, float>)
-    return std::bit_cast<std::uint32_t>(x);
-  else
-    return static_cast<std::uint32_t>(x.bits());
 }
 
 /// to = form(...), against the coefficients that its evaluator gives one by one; NaN is NaN.

@@ -7,21 +7,17 @@
 #include <random>
 
 #include "catch.hpp"
+#include "coefficient_bits.hpp"
 #include "every_isa.hpp"
 #include "exhaustive.hpp"
 #include "float_control.hpp"
 
 namespace {
 
+using test::bits_of;
+
 using namespace narrow;
 using at = Eigen::Index;
-
-template <class T> std::uint32_t bits_of(const T& x) {
-  if constexpr (std::same_as<T, float>)
-    return std::bit_cast<std::uint32_t>(x);
-  else
-    return static_cast<std::uint32_t>(x.bits());
-}
 
 template <class M> M samples(std::mt19937& engine) {
   using T = typename M::Scalar;

@@ -62,7 +62,7 @@ template <int E, int M, specials Specials, class Round, class Overflow> class fl
 
   constexpr operator float() const noexcept {
 #if defined(__F16C__)
-    if constexpr (detail::has_instructions<layout>)
+    if constexpr (detail::is_binary16<layout>)
       if (!std::is_constant_evaluated()) return _cvtsh_ss(bits_);
 #endif
     return std::bit_cast<float>(widened_bits());

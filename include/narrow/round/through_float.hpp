@@ -40,16 +40,11 @@ template <class To, class From> struct rounding_of_normals {
   }
 };
 
-/// Whether the processor for which this source file is compiled converts between float and codes of this
-/// layout: F16C.
+/// IEEE 754-2019 binary16, between which and float processors with F16C convert.
 template <class Layout>
-inline constexpr bool has_instructions = std::same_as<Layout, layout<5, 10, specials::ieee>> &&
-#if defined(__F16C__)
-                                         true;
-#else
-                                         false;
-#endif
+inline constexpr bool is_binary16 = std::same_as<Layout, layout<5, 10, specials::ieee>>;
 
+/// What becomes a number of a format by nearest_code.
 template <class T, class Round>
 concept has_short_way = (std::same_as<T, float> ||
                          std::same_as<T, double>)&&std::same_as<Round, rounding::nearest_even>;
@@ -59,7 +54,7 @@ template <class Layout, std::floating_point T, overflow_policy Overflow>
 constexpr typename Layout::bits_type nearest_code(T x, Overflow overflow) {
   using from = typename layout_of_built_in<T>::type;
 #if defined(__F16C__)
-  if constexpr (has_instructions<Layout> && std::same_as<T, float> && std::same_as<Overflow, overflow::ieee>)
+  if constexpr (is_binary16<Layout> && std::same_as<T, float> && std::same_as<Overflow, overflow::ieee>)
     if (!std::is_constant_evaluated())
       return static_cast<std::uint16_t>(
           _mm_cvtsi128_si32(_mm_cvtps_ph(_mm_set_ss(x), _MM_FROUND_TO_NEAREST_INT)));
@@ -83,7 +78,7 @@ template <std::floating_point T> inline T opaque(T x) {
 /// Floats which decide what a sum, a difference, a product or a quotient of two numbers of Layout is rounded
 /// to, whatever the rounding mode and the flushing of the floating-point environment.
 ///
-/// With p <= 11 significant bits the operation of float, p + 13 bits of it or more, is exact or errs by less
+/// With p <= 11 significant bits of the 24 that a float has, its operation is exact or errs by less
 /// than the distance of the exact result from the nearest point half-way between two numbers of p bits:
 ///   a + b   exact if the exponents are at most 12 apart; or else |b| is less than a quarter of a unit in the last place
 ///           of a, and by as much less as one of its own last place, which a float still has
@@ -97,7 +92,7 @@ template <class Layout> struct deciding_floats {
   static constexpr bool exist = 2 * (Layout::mantissa_bits + 1) + 2 <= binary32::mantissa_bits + 1;
   static constexpr bool may_flush = Layout::min_quantum < binary32::min_exponent;
   static constexpr std::uint32_t lowest =
-      may_flush ? Layout::mantissa_bits + 3u << binary32::mantissa_bits : 1;
+      may_flush ? (Layout::mantissa_bits + 3u) << binary32::mantissa_bits : 1;
 
   /// Neither a zero, whose sign follows the rounding mode, nor an infinity or a NaN.
   static constexpr bool have(float x) {
