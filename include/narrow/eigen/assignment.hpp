@@ -83,9 +83,9 @@ requires detail::assigned_here<Dst, Src, Functor>
 void call_dense_assignment_loop(Dst& dst, const Src& src, const Functor& functor) {
   using To = typename Dst::Scalar;
   if constexpr (detail::assigns_in_lanes<Dst, Src, Functor>) {
-    Eigen::internal::resize_if_allowed(dst, src, functor);
+    const auto fit = [&] { Eigen::internal::resize_if_allowed(dst, src, functor); };
     if (detail::assign_in_lanes<typename detail::combination<Functor>::type>(
-            dst, detail::without_cast_to<To>(src)))
+            dst, detail::without_cast_to<To>(src), fit))
       return;
   }
   kernel::enter([&](const kernel::kernel_set&) { detail::assign(dst, src, functor); });

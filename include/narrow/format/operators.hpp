@@ -1,6 +1,8 @@
 // The operators of every narrow scalar, written once: with itself, and with the built-in types.
 #pragma once
 
+#include <optional>
+
 #include "../round/arithmetic.hpp"
 #include "fixed.hpp"
 #include "floating.hpp"
@@ -105,6 +107,27 @@ template <narrow_float T>
 requires std::same_as<typename T::round_policy, rounding::nearest_even>
 inline constexpr bool computed_in_float<T> = deciding_floats<typename T::layout>::exist;
 
+/// The result of an operation that float computed as a zero, the sign of which may be that of another
+/// rounding mode and which may have been a subnormal number: nothing, unless zero is exact.
+template <class Op, narrow_float T> constexpr std::optional<T> exact_zero(T a, T b) {
+  using layout = typename T::layout;
+  using word = typename T::bits_type;
+  const auto zero = [](bool negative) {
+    return T::from_bits(negative && layout::has_negative_zero ? word{layout::sign_mask} : word{0});
+  };
+  const word x = a.bits() & layout::magnitude_mask, y = b.bits() & layout::magnitude_mask;
+  const bool x_negative = (a.bits() & layout::sign_mask) != 0,
+             y_negative = (b.bits() & layout::sign_mask) != 0;
+  if constexpr (std::same_as<Op, times> || std::same_as<Op, over>) {
+    if (x == 0 || y == 0) return zero(x_negative != y_negative);
+  } else {
+    const bool added_negative = y_negative != std::same_as<Op, minus>;
+    if (x == 0 && y == 0) return zero(x_negative && added_negative);
+    if (x == y && x_negative != added_negative) return zero(false);
+  }
+  return {};
+}
+
 /// A narrow result is the exact one, rounded once. A built-in result is that type's own arithmetic on the
 /// value of the narrow operand, in double where the narrow operand needs double.
 template <class Op, class A, class B>
@@ -115,6 +138,8 @@ constexpr mixed_t<A, B> apply(A a, B b) noexcept(cannot_throw<mixed_t<A, B>>) {
       const float x = opaque(Op::native(static_cast<float>(a), opaque(static_cast<float>(b))));
       if (deciding_floats<typename A::layout>::have(x)) [[likely]]
         return A(x);
+      if (is_zero(x))
+        if (const std::optional<A> zero = exact_zero<Op>(a, b)) return *zero;
     }
   if constexpr (narrow_fixed<A> && std::same_as<A, B> && requires { Op::fraction_lengths; }) {
     return rounded_fixed<A>(Op::of_mantissas(a.bits(), b.bits()),

@@ -21,11 +21,27 @@ template <class To, class From> struct rounding_of_normals {
   static constexpr int dropped_bits = From::mantissa_bits - To::mantissa_bits;
   static constexpr word half = word{1} << (dropped_bits - 1);  // of a unit in To's last place
   static constexpr word rebias = static_cast<word>(From::bias - To::bias) << To::mantissa_bits;
-  static constexpr word lowest = static_cast<word>(To::min_exponent + From::bias) << From::mantissa_bits;
+  /// The least normal number of To; with From's exponents, zero and subnormals are rounded as normal ones
+  /// are.
+  static constexpr int lowest_exponent = rebias == 0 ? 0 : To::min_exponent + From::bias;
+  static constexpr word lowest = word{lowest_exponent} << From::mantissa_bits;
   /// Where rounding may leave the finite numbers.
   static constexpr word end = ((To::max_finite + rebias) << dropped_bits) + half;
 
   static constexpr bool has(word magnitude) { return magnitude - lowest < end - lowest; }
+  /// Whether the number with this magnitude becomes a zero or a subnormal number of To, or its least normal
+  /// one.
+  static constexpr bool is_below(word magnitude) { return magnitude < lowest; }
+  /// The code of such a number. A subnormal number of From is less than half of To's least one.
+  static constexpr typename To::bits_type round_below(word code) {
+    constexpr word one = word{1} << From::mantissa_bits;
+    const word magnitude = code & From::magnitude_mask;
+    const int shift = dropped_bits + lowest_exponent - static_cast<int>(magnitude >> From::mantissa_bits);
+    if (shift > From::mantissa_bits + 1) return zero(code);
+    const word significand = (magnitude & (one - 1)) | one;
+    const word kept = (significand + (word{1} << (shift - 1)) - 1 + (significand >> shift & 1)) >> shift;
+    return kept == 0 ? zero(code) : static_cast<typename To::bits_type>(sign(code) | kept);
+  }
   /// The code, sign and all, of the number with this code of From. A carry out of the mantissa adds 1 to the
   /// exponent, as it must.
   static constexpr typename To::bits_type round(word code) {
@@ -34,11 +50,18 @@ template <class To, class From> struct rounding_of_normals {
       return static_cast<typename To::bits_type>((code + (half - 1) + odd) >> dropped_bits);
     } else {
       const word magnitude = ((code & From::magnitude_mask) + (half - 1) + odd) >> dropped_bits;
-      return static_cast<typename To::bits_type>((code >> (From::width - To::width) & To::sign_mask) |
-                                                 (magnitude - rebias));
+      return static_cast<typename To::bits_type>(sign(code) | (magnitude - rebias));
     }
   }
+
+ private:
+  static constexpr word sign(word code) { return code >> (From::width - To::width) & To::sign_mask; }
+  static constexpr typename To::bits_type zero(word code) {
+    return static_cast<typename To::bits_type>(To::has_negative_zero ? sign(code) : 0);
+  }
 };
+
+constexpr bool is_zero(float x) { return (std::bit_cast<std::uint32_t>(x) & binary32::magnitude_mask) == 0; }
 
 /// IEEE 754-2019 binary16, between which and float processors with F16C convert.
 template <class Layout>
@@ -64,6 +87,7 @@ constexpr typename Layout::bits_type nearest_code(T x, Overflow overflow) {
     const auto code = std::bit_cast<typename from::bits_type>(x);
     if (normals::has(code & from::magnitude_mask)) [[likely]]
       return normals::round(code);
+    if (normals::is_below(code & from::magnitude_mask)) return normals::round_below(code);
   }
   return pack_code<Layout>(unpack(x), rounding::nearest_even{}, overflow);
 }

@@ -9,6 +9,7 @@
 #include "../kernel/elementwise/program.hpp"
 #include "../kernel/product/small.hpp"
 #include "region.hpp"
+#include "words.hpp"
 
 namespace narrow::inline NARROW_ABI::kernel {
 

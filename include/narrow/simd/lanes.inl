@@ -62,6 +62,50 @@ template <class Vector> inline void write(void* to, const Vector& x, index n) {
     write_part(to, x, n * index{sizeof x[0]});
 }
 
+template <int Size> struct words_of { using type [[gnu::vector_size(Size)]] = std::uint64_t; };
+template <class Words, int... I>
+inline auto joined_words(const Words& low, const Words& high, std::integer_sequence<int, I...>) {
+  return __builtin_shufflevector(low, high, I...);
+}
+
+// So many bytes of a vector as the program is compiled for, in moves of their own sizes: what was just stored
+// a processor hands on to a load that lies within it, but not from or to a move with a mask.
+
+/// The first Bytes, and zeros after them.
+template <int Bytes, int Size> inline typename words_of<Size>::type first_bytes(const unsigned char* from) {
+  typename words_of<Size>::type x;
+  if constexpr (Bytes >= Size) {
+    std::memcpy(&x, from, Size);
+  } else if constexpr (Size == 16) {
+    x[0] = read_word(from, std::min(Bytes, 8));
+    x[1] = Bytes > 8 ? read_word(from + 8, Bytes - 8) : 0;
+  } else {
+    constexpr int half = Size / 2;
+    const auto low = first_bytes<std::min(Bytes, half), half>(from);
+    typename words_of<half>::type high = {};
+    if constexpr (Bytes > half) high = first_bytes<Bytes - half, half>(from + half);
+    x = joined_words(low, high, std::make_integer_sequence<int, Size / 8>{});
+  }
+  return x;
+}
+/// Stores the first Bytes.
+template <int Bytes, class Words> inline void put_first_bytes(unsigned char* to, const Words& x) {
+  constexpr int size = sizeof x;
+  if constexpr (Bytes >= size) {
+    std::memcpy(to, &x, sizeof x);
+  } else if constexpr (size == 16) {
+    write_word(to, x[0], std::min(Bytes, 8));
+    if constexpr (Bytes > 8) write_word(to + 8, x[1], Bytes - 8);
+  } else {
+    constexpr int half = size / 2;
+    typename words_of<half>::type low, high;
+    std::memcpy(&low, &x, sizeof low);
+    std::memcpy(&high, reinterpret_cast<const unsigned char*>(&x) + half, sizeof high);
+    put_first_bytes<std::min(Bytes, half)>(to, low);
+    if constexpr (Bytes > half) put_first_bytes<Bytes - half>(to + half, high);
+  }
+}
+
 /// Floats as doubles, integers in twice as many bits.
 template <class Wide, class Lanes> inline Wide wider(const Lanes& x) {
   return __builtin_convertvector(x, Wide);

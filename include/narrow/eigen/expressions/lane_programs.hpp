@@ -18,9 +18,11 @@ concept lane_number = std::same_as<T, float> ||(narrow_float<T>&& kernel::has_co
 ///
 ///   exists                  whether it can be one
 ///   is_condition            whether that gives conditions, as a comparison does, and not numbers
-///   orders                  the storage orders of the matrices in it, of which a program takes one
+///   orders                  the storage orders of the matrices in it
+///   required_orders         those of the matrices that are not copied if lines of another order are taken
 ///   adjacent(x)             whether the numbers of each of its lines lie one after the other
 ///   gapless(x)              whether its lines do, so that they are one
+///   always_gapless          whether the compiler knows that they do
 ///   make<Order>(x)          the program, along lines of that order
 template <class X> struct lane_program { static constexpr bool exists = false, is_condition = false; };
 
@@ -57,15 +59,54 @@ NARROW_LANE_OPERATION(lane_equal, scalar_cmp_op<float, float, Eigen::internal::c
 NARROW_LANE_OPERATION(lane_unequal, scalar_cmp_op<float, float, Eigen::internal::cmp_NEQ>)
 #undef NARROW_LANE_OPERATION
 
+/// Whether n numbers, at compile time, are so few that a loop over them is worth laying out, and that a copy
+/// of them costs less than another way to compute.
+constexpr bool is_few(int n) { return 1 <= n && n <= 64; }
+
+/// A matrix of X's sizes for few numbers that are computed or copied before the program runs. Eigen wants
+/// vectors in the order of their one line.
+template <class T, class X, traversal Order>
+using held_matrix = std::conditional_t<bool(X::IsVectorAtCompileTime), plain_like<T, X>,
+                                       Eigen::Matrix<T, X::RowsAtCompileTime, X::ColsAtCompileTime,
+                                                     Order == by_rows ? Eigen::RowMajor : Eigen::ColMajor>>;
+
 /// Numbers in memory.
 template <class X>
 requires(direct_access<X>&& lane_number<typename X::Scalar>) struct lane_program<X> {
-  static constexpr bool exists = true, is_condition = false;
-  static constexpr int orders = storage_order_of<X>;
-  static bool adjacent(const X& x) { return x.innerStride() == 1 || x.innerSize() <= 1; }
+  using scalar = typename X::Scalar;
+  static constexpr bool exists = true, is_condition = false, copies = is_few(X::SizeAtCompileTime);
+  static constexpr int orders = storage_order_of<X>,
+                       required_orders = copies && !X::IsVectorAtCompileTime ? 0 : orders;
+  static bool adjacent(const X& x) {
+    return (copies && never_adjacent<X>) || x.innerStride() == 1 || x.innerSize() <= 1;
+  }
   static bool gapless(const X& x) { return without_gaps(x); }
-  template <traversal> static auto make(const X& x) {
-    return kernel::lane_numbers<typename X::Scalar>{x.data(), x.outerStride()};
+  static constexpr bool always_gapless = always_without_gaps<X> || (copies && never_adjacent<X>);
+  template <traversal Order> static auto make(const X& x) {
+    if constexpr (copies && (never_adjacent<X> || Order != storage_order_of<X>)) {
+      using held = held_matrix<scalar, X, Order>;
+      return kernel::lane_held<held>{x, line_length_of<held>};
+    } else {
+      return kernel::lane_numbers<scalar>{x.data(), x.outerStride()};
+    }
+  }
+};
+
+/// `Identity()` of few numbers.
+template <narrow_float T, class Plain>
+requires(is_few(Plain::SizeAtCompileTime)) struct lane_program<
+    Eigen::CwiseNullaryOp<Eigen::internal::scalar_identity_op<T>, Plain>> {
+  using expression = Eigen::CwiseNullaryOp<Eigen::internal::scalar_identity_op<T>, Plain>;
+
+  static constexpr bool exists = true, is_condition = false;
+  static constexpr int orders = 0, required_orders = 0;
+  static bool adjacent(const expression&) { return true; }
+  static bool gapless(const expression&) { return true; }
+  static constexpr bool always_gapless = true;
+  template <traversal Order> static auto make(const expression&) {
+    using held = held_matrix<float, Plain, Order>;
+    constexpr int length = Order == by_rows ? Plain::ColsAtCompileTime : Plain::RowsAtCompileTime;
+    return kernel::lane_held<held>{held::Identity(), length};
   }
 };
 
@@ -74,9 +115,10 @@ struct lane_program<Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<T>
   using expression = Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<T>, Plain>;
 
   static constexpr bool exists = true, is_condition = false;
-  static constexpr int orders = 0;
+  static constexpr int orders = 0, required_orders = 0;
   static bool adjacent(const expression&) { return true; }
   static bool gapless(const expression&) { return true; }
+  static constexpr bool always_gapless = true;
   template <traversal> static auto make(const expression& x) {
     return kernel::lane_constant{convert_coefficient<float>(x.functor().m_other)};
   }
@@ -85,7 +127,9 @@ struct lane_program<Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<T>
 /// What an expression of Operands has of all of them.
 template <class... Operands> struct lane_operands {
   static constexpr bool exists = true, is_condition = false;
-  static constexpr int orders = (0 | ... | int(lane_program_t<Operands>::orders));
+  static constexpr int orders = (0 | ... | int(lane_program_t<Operands>::orders)),
+                       required_orders = (0 | ... | int(lane_program_t<Operands>::required_orders));
+  static constexpr bool always_gapless = (lane_program_t<Operands>::always_gapless && ...);
 
  protected:
   static bool all_adjacent(const Operands&... x) { return (lane_program_t<Operands>::adjacent(x) && ...); }
@@ -184,9 +228,10 @@ requires(broadcast<V, Rows, Cols>&& direct_access<V>&&
   static constexpr traversal along = V::ColsAtCompileTime == 1 ? by_columns : by_rows;
 
   static constexpr bool exists = true, is_condition = false;
-  static constexpr int orders = 0;
+  static constexpr int orders = 0, required_orders = 0;
   static bool adjacent(const expression& x) { return lane_program_t<V>::adjacent(x.nestedExpression()); }
   static bool gapless(const expression&) { return false; }
+  static constexpr bool always_gapless = false;
   template <traversal Order> static auto make(const expression& x) {
     const V& v = x.nestedExpression();
     if constexpr (Order == along)
@@ -198,7 +243,24 @@ requires(broadcast<V, Rows, Cols>&& direct_access<V>&&
 
 /// Whether X can be evaluated along lines of this order.
 template <class X, traversal Order>
-concept lane_program_along = lane_expressions<X> &&(lane_program_t<X>::orders & ~Order) == 0;
+concept lane_program_along = lane_expressions<X> &&(lane_program_t<X>::required_orders & ~Order) == 0;
+
+/// use(shape of x along lines of Order): one line where that is joined, which the compiler knows if
+/// AlwaysJoined.
+template <bool AlwaysJoined, traversal Order, class X, class Use>
+decltype(auto) in_shape_along(const X& x, bool joined, const Use& use) {
+  constexpr bool by_column = Order == by_columns;
+  constexpr int length = by_column ? X::RowsAtCompileTime : X::ColsAtCompileTime, size = X::SizeAtCompileTime;
+  if constexpr (is_few(size)) {
+    return use(kernel::fixed_shape < AlwaysJoined ? 1 : size / length, AlwaysJoined ? size : length > {});
+  } else if constexpr (size == length && bool(X::IsVectorAtCompileTime)) {
+    return use(kernel::one_line{x.size()});
+  } else {
+    const Eigen::Index rows = x.rows(), cols = x.cols();
+    return use(joined ? kernel::line_shape{1, x.size()}
+                      : kernel::line_shape{by_column ? cols : rows, by_column ? rows : cols});
+  }
+}
 
 /// A destination that a program can write.
 template <class Dst>
@@ -210,21 +272,33 @@ template <class Combine, class Dst, class X>
 concept assigned_in_lanes = lane_destination<Dst> && lane_program_along<X, storage_order_of<Dst>> &&
     (std::is_void_v<Combine> || lane_functor<Combine>);
 
-/// dst = Combine(dst, x), or dst = x for void. False, and nothing is done, if that has to be computed in
-/// another way.
-template <class Combine, class Dst, class X>
+/// dst = Combine(dst, x), or dst = x for void, after fit() has given dst its size. False, and nothing is
+/// done, if that has to be computed in another way.
+template <class Combine, class Dst, class X, class Fit>
 requires assigned_in_lanes<Combine, Dst, X>
-bool assign_in_lanes(Dst& dst, const X& x) {
+bool assign_in_lanes(Dst& dst, const X& x, const Fit& fit) {
   using program = lane_program_t<X>;
   using place = lane_program<Dst>;
-  if (!program::adjacent(x) || !place::adjacent(dst)) return false;
-  const auto store = [&](const auto& p) {
-    const bool one_line = place::gapless(dst) && program::gapless(x);
-    return kernel::store_program(
-        p, dst.data(), dst.outerStride(),
-        one_line ? kernel::line_shape{1, dst.size()} : kernel::line_shape{dst.outerSize(), dst.innerSize()});
-  };
   constexpr traversal order = storage_order_of<Dst>;
+  if (!program::adjacent(x) || !place::adjacent(dst)) return false;
+  const auto store_to = [&](auto& to, const auto& p) {
+    return in_shape_along < place::always_gapless && program::always_gapless,
+           order > (to, without_gaps(to) && program::gapless(x), [&](const auto& shape) {
+             return kernel::store_program(p, to.data(), to.outerStride(), shape);
+           });
+  };
+  // Whatever reads the old dst has done so, or is computed in place, before fit().
+  const auto store = [&](const auto& p) {
+    fit();
+    if constexpr (place::copies && never_adjacent<Dst>) {
+      held_matrix<typename Dst::Scalar, Dst, order> copy;
+      if (!store_to(copy, p)) return false;
+      dst = copy;
+      return true;
+    } else {
+      return store_to(dst, p);
+    }
+  };
   if constexpr (std::is_void_v<Combine>)
     return store(program::template make<order>(x));
   else
@@ -261,6 +335,13 @@ concept vectors_in_lanes = ((direct_access<V> && bool(V::IsVectorAtCompileTime) 
                              lane_number<typename V::Scalar>)&&...) &&
                            some_narrow_float<V...>;
 
+template <class V, class Use> bool in_vector_shape(Eigen::Index size, const Use& use) {
+  if constexpr (is_few(V::SizeAtCompileTime))
+    return use(kernel::fixed_shape<1, V::SizeAtCompileTime>{});
+  else
+    return use(kernel::one_line{size});
+}
+
 /// The inner product of vectors that are short. False, if it has to be computed in another way.
 template <class L, class R>
 requires vectors_in_lanes<L, R>
@@ -268,10 +349,12 @@ bool dot_in_lanes(const L& l, const R& r, float& sum) {
   if (l.size() > adjacent_numbers<L>::max_size) return false;
   const adjacent_numbers<L> a(l);
   const adjacent_numbers<R> b(r);
-  return kernel::sum_program(
-      kernel::lane_binary<kernel::lane_product, typename adjacent_numbers<L>::program_type,
-                          typename adjacent_numbers<R>::program_type>{a.program(), b.program()},
-      {1, l.size()}, sum);
+  return in_vector_shape<L>(l.size(), [&](const auto& shape) {
+    return kernel::sum_program(
+        kernel::lane_binary<kernel::lane_product, typename adjacent_numbers<L>::program_type,
+                            typename adjacent_numbers<R>::program_type>{a.program(), b.program()},
+        shape, sum);
+  });
 }
 /// The sum of a vector that is short.
 template <class V>
@@ -279,7 +362,8 @@ requires vectors_in_lanes<V>
 bool vector_sum_in_lanes(const V& x, float& sum) {
   if (x.size() > adjacent_numbers<V>::max_size) return false;
   const adjacent_numbers<V> numbers(x);
-  return kernel::sum_program(numbers.program(), {1, x.size()}, sum);
+  return in_vector_shape<V>(
+      x.size(), [&](const auto& shape) { return kernel::sum_program(numbers.program(), shape, sum); });
 }
 
 /// The sum of x. False, if it has to be computed in another way.
@@ -288,12 +372,9 @@ template <class X> bool sum_in_lanes(const X& x, float& sum) {
   if constexpr (lane_program_along<X, order>) {
     using program = lane_program_t<X>;
     if (!program::adjacent(x)) return false;
-    const Eigen::Index lines = order == by_columns ? x.cols() : x.rows();
-    return kernel::sum_program(program::template make<order>(x),
-                               program::gapless(x)
-                                   ? kernel::line_shape{1, x.size()}
-                                   : kernel::line_shape{lines, order == by_columns ? x.rows() : x.cols()},
-                               sum);
+    return in_shape_along<program::always_gapless, order>(x, program::gapless(x), [&](const auto& shape) {
+      return kernel::sum_program(program::template make<order>(x), shape, sum);
+    });
   } else {
     return false;
   }
@@ -313,7 +394,7 @@ bool sum_line_in_lanes(const X& x, Eigen::Index line, float& sum) {
   if (!program::adjacent(x)) return false;
   return kernel::sum_program(
       kernel::on_line(program::template make < down ? by_columns : by_rows > (x), line),
-      {1, down ? x.rows() : x.cols()}, sum);
+      kernel::one_line{down ? x.rows() : x.cols()}, sum);
 }
 
 }  // namespace narrow::detail

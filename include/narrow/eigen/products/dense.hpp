@@ -196,6 +196,23 @@ template <class L, class R> product_result<L, R> product_value(const L& l, const
   return result;
 }
 
+/// A product in a program of lanes: computed before the program runs.
+template <class L, class R, int Options>
+requires(narrow_product<L, R>&& std::same_as<typename product_result<L, R>::Scalar, float>&& Options !=
+         Eigen::LazyProduct) struct lane_program<Eigen::Product<L, R, Options>> {
+  using expression = Eigen::Product<L, R, Options>;
+  using held = product_result<L, R>;
+
+  static constexpr bool exists = true, is_condition = false;
+  static constexpr int orders = storage_order_of<held>, required_orders = orders;
+  static bool adjacent(const expression&) { return true; }
+  static bool gapless(const expression&) { return true; }
+  static constexpr bool always_gapless = true;
+  template <traversal> static auto make(const expression& x) {
+    return kernel::lane_held<held>{product_value(x.lhs(), x.rhs()), held::IsRowMajor ? x.cols() : x.rows()};
+  }
+};
+
 }  // namespace narrow::detail
 
 namespace Eigen::internal {
@@ -335,6 +352,8 @@ struct assignment_from_xpr_op_product<Dst, Other, Product<L, R, Options>, Func1,
   static void run(Dst& dst, const CwiseBinaryOp<Op, const Other, const Product<L, R, Options>>& src,
                   const Functor& functor) {
     using Src = CwiseBinaryOp<Op, const Other, const Product<L, R, Options>>;
+    if constexpr (narrow::detail::is_few(Src::SizeAtCompileTime) && narrow::detail::lane_expressions<Src>)
+      return call_dense_assignment_loop(dst, src, functor);
     narrow::detail::plain_like<narrow::detail::on_the_way_to<typename Dst::Scalar, typename Src::Scalar>, Src>
         values = src.lhs();
     if constexpr (narrow::detail::is_difference<Op>)

@@ -12,9 +12,18 @@ namespace narrow::inline NARROW_ABI::detail {
 /// Whether n, a size at compile time, is known and small.
 constexpr bool is_small(int n) { return 1 <= n && n <= 8; }
 
+/// Numbers of X, which lie from `from` on, for a small product.
+template <class X, class T> auto small_matrix_of(const X& x, T* from) {
+  constexpr auto order = X::IsRowMajor ? kernel::line_order::rows : kernel::line_order::columns;
+  if constexpr (always_without_gaps<X>)
+    return kernel::small_matrix<T, order, line_length_of<X>>{from};
+  else
+    return kernel::small_matrix<T, order>{from, x.outerStride()};
+}
+
 /// An operand of a small product in memory: where it is, or in a copy of its wide values.
 template <class X> class small_operand {
-  static constexpr bool in_place = direct_access<X>;
+  static constexpr bool in_place = direct_access<X> && !never_adjacent<X>;
   using plain = plain_like<coefficient_t<X>, X>;
   using stored = std::conditional_t<in_place, const X&, const plain>;
 
@@ -22,12 +31,7 @@ template <class X> class small_operand {
   explicit small_operand(const X& x) : values_(x) {}
 
   bool adjacent() const { return values_.innerStride() == 1 || values_.innerSize() <= 1; }
-  auto matrix() const {
-    using held = std::remove_cvref_t<stored>;
-    return kernel::small_matrix < const typename held::Scalar,
-           held::IsRowMajor ? kernel::line_order::rows
-                            : kernel::line_order::columns > {values_.data(), values_.outerStride()};
-  }
+  auto matrix() const { return small_matrix_of(values_, values_.data()); }
 
  private:
   stored values_;
@@ -50,22 +54,18 @@ bool multiply_small(Dst& dst, const L& l, const R& r, double alpha, double beta)
   const small_operand<typename stripped<R>::type> b(stripped<R>::expression(r));
   if (!a.adjacent() || !b.adjacent() || (dst.innerStride() != 1 && dst.innerSize() > 1)) return false;
   const auto factor = static_cast<float>(alpha * stripped<L>::factor(l) * stripped<R>::factor(r));
-  const kernel::small_matrix<typename Dst::Scalar, kernel::line_order::columns> c{dst.data(),
-                                                                                  dst.outerStride()};
-  const auto multiply = [&]<int Rows, int Depth, int Cols>(const auto& left, const auto& right,
-                                                           std::integer_sequence<int, Rows, Depth, Cols>) {
-    using job =
-        kernel::small_product<std::remove_cvref_t<decltype(left)>, std::remove_cvref_t<decltype(right)>,
-                              std::remove_const_t<decltype(c)>, Rows, Depth, Cols>;
-    return kernel::do_job<job>(
-        [&](auto* kernel) { kernel(left, right, c, factor, static_cast<float>(beta)); });
+  const auto multiply = [&]<int Rows, int Depth, int Cols, class A, class B, class C>(
+                            A left, B right, C to, std::integer_sequence<int, Rows, Depth, Cols>) {
+    return kernel::do_job<kernel::small_product<A, B, C, Rows, Depth, Cols>>(
+        [&](auto* kernel) { kernel(left, right, to, factor, static_cast<float>(beta)); });
   };
+  const auto c = small_matrix_of(dst, dst.data());
   constexpr int rows = L::RowsAtCompileTime, depth = L::ColsAtCompileTime, cols = R::ColsAtCompileTime;
   if constexpr (Dst::IsRowMajor)  // C^T = B^T A^T lies by columns
-    return multiply(b.matrix().transposed(), a.matrix().transposed(),
+    return multiply(transposed(b.matrix()), transposed(a.matrix()), transposed(c),
                     std::integer_sequence<int, cols, depth, rows>{});
   else
-    return multiply(a.matrix(), b.matrix(), std::integer_sequence<int, rows, depth, cols>{});
+    return multiply(a.matrix(), b.matrix(), c, std::integer_sequence<int, rows, depth, cols>{});
 }
 
 }  // namespace narrow::detail

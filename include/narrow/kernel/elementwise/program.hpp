@@ -26,6 +26,11 @@ template <class T> struct lane_number_per_line {
 struct lane_constant {
   float value;
 };
+/// Numbers that the program holds, in a container with data(): element i of line l is at l * line_step + i.
+template <class Held> struct lane_held {
+  Held values;
+  index line_step;
+};
 
 // Operations on one or two numbers; what they mean stands in program.inl. A comparison has the condition of a
 // choice for its result.
@@ -57,6 +62,10 @@ template <class Condition, class A, class B> struct lane_choice {
 };
 
 /// What is left of a program on line l: its numbers are those of line 0, and those of the line are constants.
+template <class Held> auto on_line(const lane_held<Held>& x, index l) {
+  using number = std::remove_cvref_t<decltype(*x.values.data())>;
+  return lane_numbers<number>{x.values.data() + l * x.line_step, 0};
+}
 template <class T> lane_numbers<T> on_line(const lane_numbers<T>& x, index l) {
   return {x.from + l * x.line_step, 0};
 }
@@ -81,15 +90,27 @@ struct line_shape {
   index lines, length;
 };
 
+struct one_line {
+  static constexpr std::integral_constant<index, 1> lines{};
+  index length;
+};
+/// All of it known when the program is compiled, so that no loop is left of few.
+template <index Lines, index Length> struct fixed_shape {
+  static constexpr std::integral_constant<index, Lines> lines{};
+  static constexpr std::integral_constant<index, Length> length{};
+};
+
 // What is done with the numbers that a program gives; `function` is a kernel's.
 
 /// Stores them, each rounded to T: element i of line l at to[l * to_step + i]. A T that is not float is
 /// rounded to nearest even.
-template <class Program, class T> struct stored_program {
-  using function = void(const Program&, T* to, index to_step, const line_shape&);
+template <class Program, class T, class Shape> struct stored_program {
+  using function = void(const Program&, T* to, index to_step, const Shape&);
 };
 /// Adds them up, in float.
-template <class Program> struct summed_program { using function = float(const Program&, const line_shape&); };
+template <class Program, class Shape> struct summed_program {
+  using function = float(const Program&, const Shape&);
+};
 
 }  // namespace narrow::kernel
 

@@ -6,7 +6,8 @@ struct all_lanes {};
 struct first_lanes {
   index count;
 };
-inline int32_vector are_numbers(first_lanes lanes) {
+template <index Count> struct so_many_lanes { static constexpr index count = Count; };
+template <class Lanes> inline int32_vector are_numbers(Lanes lanes) {
   int32_vector place;
   for (int l = 0; l < lanes32; ++l) place[l] = l;
   return place < static_cast<std::int32_t>(lanes.count);
@@ -79,6 +80,13 @@ template <class T> inline float_vector at(const lane_numbers<T>& x, index i, fir
   read_part(some, x.from + i, lanes.count * index{sizeof(T)});
   return decoded<T>(some);
 }
+template <class T, index Count>
+inline float_vector at(const lane_numbers<T>& x, index i, so_many_lanes<Count>) {
+  constexpr int bytes = sizeof(T) * lanes32;
+  const auto some = first_bytes<Count * index{sizeof(T)}, std::max(bytes, 16)>(
+      reinterpret_cast<const unsigned char*>(x.from + i));
+  return decoded<T>(&some);
+}
 template <class Lanes> inline float_vector at(const lane_constant& x, index, Lanes) {
   return x.value - float_vector{};
 }
@@ -103,7 +111,7 @@ template <class Lanes> inline float_vector apply(lane_product, float_vector a, f
 }
 inline float_vector apply(lane_quotient, float_vector a, float_vector b, all_lanes) { return a / b; }
 /// A spare lane divides by one: no exception is raised there that the numbers do not raise.
-inline float_vector apply(lane_quotient, float_vector a, float_vector b, first_lanes lanes) {
+template <class Lanes> inline float_vector apply(lane_quotient, float_vector a, float_vector b, Lanes lanes) {
   return a / (are_numbers(lanes) ? b : float_vector{} + 1);
 }
 template <class Lanes> inline float_vector apply(lane_smaller, float_vector a, float_vector b, Lanes) {
@@ -143,24 +151,43 @@ inline auto at(const lane_binary<Op, A, B>& x, index i, Lanes lanes) {
   return apply(Op{}, a, b, lanes);
 }
 
-template <class Program, class T>
-NARROW_KERNEL void store_lines(const Program& program, T* to, index to_step, const line_shape& shape) {
-  const auto [lines, length] = shape;  // which a store to `to` cannot change
+/// Stores the first few numbers of a vector.
+template <class T> inline void store_numbers(T* to, float_vector x, first_lanes lanes) {
+  detail::uint_at_least<8 * sizeof(T)> some[lanes32];
+  store_numbers<T>(some, x);
+  write_part(to, some, lanes.count * index{sizeof(T)});
+}
+template <class T, index Count> inline void store_numbers(T* to, float_vector x, so_many_lanes<Count>) {
+  typename words_of<std::max(int{sizeof(T)} * lanes32, 16)>::type some = {};
+  store_numbers<T>(&some, x);
+  put_first_bytes<Count * index{sizeof(T)}>(reinterpret_cast<unsigned char*>(to), some);
+}
+
+/// The lanes of the last vector of a line of numbers, where not all are numbers.
+inline first_lanes rest_of(index length) { return {length % lanes32}; }
+template <index Length>
+inline so_many_lanes<Length % lanes32> rest_of(std::integral_constant<index, Length>) {
+  return {};
+}
+
+template <class Program, class T, class Shape>
+NARROW_KERNEL void store_lines(const Program& program, T* to, index to_step, const Shape& shape) {
+  const index lines = shape.lines;
+  const auto length = shape.length;  // which a store to `to` cannot change
   for (index l = 0; l < lines; ++l, to += to_step) {
     const auto line = on_line(program, l);
     index i = 0;
     for (; i + lanes32 <= length; i += lanes32) store_numbers<T>(to + i, at(line, i, all_lanes{}));
-    if (i == length) continue;
-    detail::uint_at_least<8 * sizeof(T)> some[lanes32];
-    store_numbers<T>(some, at(line, i, first_lanes{length - i}));
-    write_part(to + i, some, (length - i) * index{sizeof(T)});
+    if (i != length) store_numbers<T>(to + i, at(line, i, rest_of(length)), rest_of(length));
   }
 }
 
 /// A line is added up in the order of `dot_line` and `sum_line`.
-template <class Program> NARROW_KERNEL float sum_lines(const Program& program, const line_shape& shape) {
+template <class Program, class Shape>
+NARROW_KERNEL float sum_lines(const Program& program, const Shape& shape) {
   constexpr index ways = fp32_line::ways;
-  const auto [lines, length] = shape;
+  const index lines = shape.lines;
+  const auto length = shape.length;
   float_vector sum = {};
   for (index l = 0; l < lines; ++l) {
     const auto line = on_line(program, l);
@@ -175,16 +202,18 @@ template <class Program> NARROW_KERNEL float sum_lines(const Program& program, c
     }
     for (; i + lanes32 <= length; i += lanes32) sum += at(line, i, all_lanes{});
     if (i == length) continue;
-    const first_lanes rest{length - i};
+    const auto rest = rest_of(length);
     const float_vector some = at(line, i, rest);
     sum += are_numbers(rest) ? some : float_vector{};
   }
   return total_of_floats(sum);
 }
 
-template <class Program, class T> constexpr auto kernel_of(std::type_identity<stored_program<Program, T>>) {
-  return store_lines<Program, T>;
+template <class Program, class T, class Shape>
+constexpr auto kernel_of(std::type_identity<stored_program<Program, T, Shape>>) {
+  return store_lines<Program, T, Shape>;
 }
-template <class Program> constexpr auto kernel_of(std::type_identity<summed_program<Program>>) {
-  return sum_lines<Program>;
+template <class Program, class Shape>
+constexpr auto kernel_of(std::type_identity<summed_program<Program, Shape>>) {
+  return sum_lines<Program, Shape>;
 }
