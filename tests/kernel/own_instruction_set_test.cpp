@@ -85,7 +85,7 @@ NARROW_ONE_KERNEL(moments, add_moments, portable::add_moments);
 
 constexpr bool everywhere() { return true; }
 constexpr auto own_sets =
-    linked(listed_set<no_kernels>{{"portable", "", everywhere}},
+    linked(listed_set<portable::kernels>{{"portable", "", everywhere}},
            listed_set<plain_vectors::kernels>{{"plain_vectors", "portable", everywhere}},
            listed_set<float_sums>{{"float_sums", "portable", everywhere}},
            listed_set<integer_sums>{{"integer_sums", "portable", everywhere}},

@@ -31,6 +31,16 @@ void gemm(matrix_view<A> a, matrix_view<B> b, matrix_view<C> c, double alpha, do
   });
 }
 
+/// The product of small matrices (see small_product). False, and nothing is done, where there is no kernel
+/// for it.
+template <int Rows, int Depth, int Cols, class A, class B, class C>
+bool multiply_small(A a, B b, C c, float alpha, float beta) {
+  const auto kernel = job_kernel<small_product<A, B, C, Rows, Depth, Cols>>();
+  if (kernel == nullptr) return false;
+  run_kernel(kernel, a, b, c, alpha, beta);
+  return true;
+}
+
 /// How `gemm` computes A B for a row-major C.
 template <class A, class B> product_plan plan_of(matrix_view<A> a, matrix_view<B> b) {
   using left = std::remove_const_t<A>;

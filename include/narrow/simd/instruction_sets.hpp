@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 
+#include "../kernel/elementwise/portable.hpp"
 #if defined(__x86_64__)
 #include "../errors.hpp"
 #include "x86/amx.hpp"
@@ -58,7 +59,7 @@ template <class... Kernels> consteval set_list<Kernels...> linked(const listed_s
 // clang-format off
 /// The best one last. Each has what the one has that it extends, and puts its own kernels in the place of those.
 inline constexpr auto listed_sets = linked(
-    listed_set<no_kernels>{{"portable", "", [] { return true; }}}
+    listed_set<portable::kernels>{{"portable", "", [] { return true; }}}
 #if defined(__x86_64__)
     , listed_set<avx2::kernels>{{"avx2", "portable", has<&processor::avx2>}}
     , listed_set<avx_vnni::kernels>{{"avx_vnni", "avx2", has<&processor::avx_vnni>}}

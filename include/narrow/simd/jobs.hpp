@@ -1,5 +1,5 @@
 // Jobs: kernels that are templates over what a program asks for, as an expression or a small product. They
-// are compiled where they are asked for, for every instruction set with vectors, so that no table lists them.
+// are compiled where they are asked for, for every instruction set, so that no table lists them.
 #pragma once
 
 #include "dispatch.hpp"
@@ -7,24 +7,30 @@
 
 namespace narrow::inline NARROW_ABI::kernel {
 
-/// The kernel of a job in the instruction set in use, null where that has no vectors. Job: a type with the
+/// The kernel of a job in the instruction set in use, null where none has one for it. Job: a type with the
 /// type `function` of its kernels, for which an instruction set has a kernel_of(std::type_identity<Job>).
 template <class Job> typename Job::function* job_kernel() {
   static constexpr auto tables = listed_sets.kernels<one_job<Job>>();
   return tables[dispatch::chosen()].run;
 }
 
-/// use(kernel), in the usual floating-point environment, which short computations tell sooner than the
-/// control register does. `use` only calls the kernel, which raises no other exceptions than its numbers do;
-/// these stay. False, and nothing is done, where there is none.
-template <class Job, class Use> bool do_job(const Use& use) {
-  const auto kernel = job_kernel<Job>();
-  if (kernel == nullptr) return false;
+/// Runs the kernel, which there is, in the usual floating-point environment: short computations tell it
+/// sooner than the control register does. The kernel raises no other exceptions than its numbers do; these
+/// stay.
+template <class Kernel, class... Arguments> auto run_kernel(Kernel* kernel, Arguments... arguments) {
   if (detail::rounds_as_usual()) [[likely]]
-    use(kernel);
-  else
-    detail::with_float_environment([&] { use(kernel); });
-  return true;
+    return kernel(arguments...);
+  return detail::with_float_environment([&] { return kernel(arguments...); });
 }
+
+/// Runs a job that every instruction set has a kernel for. Not inlined, so that what asks for it stays small
+/// enough to be inlined itself.
+template <class Function> struct job_call;
+template <class Result, class... Arguments> struct job_call<Result(Arguments...)> {
+  template <class Job> [[gnu::noinline]] static Result run(Arguments... arguments) {
+    return run_kernel<Result(Arguments...), Arguments...>(job_kernel<Job>(), arguments...);
+  }
+};
+template <class Job> inline constexpr auto* run_job = &job_call<typename Job::function>::template run<Job>;
 
 }  // namespace narrow::kernel

@@ -37,14 +37,11 @@ struct every_kernel {
   template <auto> static constexpr bool wants = true;
   template <auto Member> constexpr auto& at() { return kernels.*Member; }
 };
-/// The kernel of a job (see jobs.hpp), null in instruction sets without vectors.
+/// The kernel of a job (see jobs.hpp), null where neither an instruction set nor what it extends has one.
 template <class Job> struct one_job {
   using job = Job;
   typename Job::function* run = nullptr;
   template <auto> static constexpr bool wants = false;
-};
-struct no_kernels {
-  template <class Table> static constexpr void offer(Table&) {}
 };
 /// Whether a kernel, or a group of kernels, is there.
 template <class Kernel> constexpr bool is_there(const Kernel& kernel) {

@@ -292,19 +292,19 @@ bool assign_in_lanes(Dst& dst, const X& x, const Fit& fit) {
     fit();
     if constexpr (place::copies && never_adjacent<Dst>) {
       held_matrix<typename Dst::Scalar, Dst, order> copy;
-      if (!store_to(copy, p)) return false;
+      store_to(copy, p);
       dst = copy;
-      return true;
     } else {
-      return store_to(dst, p);
+      store_to(dst, p);
     }
   };
   if constexpr (std::is_void_v<Combine>)
-    return store(program::template make<order>(x));
+    store(program::template make<order>(x));
   else
-    return store(kernel::lane_binary<lane_operation_t<Combine>, lane_program_type<Dst, order>,
-                                     lane_program_type<X, order>>{place::template make<order>(dst),
-                                                                  program::template make<order>(x)});
+    store(kernel::lane_binary<lane_operation_t<Combine>, lane_program_type<Dst, order>,
+                              lane_program_type<X, order>>{place::template make<order>(dst),
+                                                           program::template make<order>(x)});
+  return true;
 }
 
 /// The numbers of a vector in memory, side by side: where they are, or, so few, in a copy.
@@ -335,11 +335,11 @@ concept vectors_in_lanes = ((direct_access<V> && bool(V::IsVectorAtCompileTime) 
                              lane_number<typename V::Scalar>)&&...) &&
                            some_narrow_float<V...>;
 
-template <class V, class Use> bool in_vector_shape(Eigen::Index size, const Use& use) {
+template <class V> auto vector_shape(const V& x) {
   if constexpr (is_few(V::SizeAtCompileTime))
-    return use(kernel::fixed_shape<1, V::SizeAtCompileTime>{});
+    return kernel::fixed_shape<1, V::SizeAtCompileTime>{};
   else
-    return use(kernel::one_line{size});
+    return kernel::one_line{x.size()};
 }
 
 /// The inner product of vectors that are short. False, if it has to be computed in another way.
@@ -349,12 +349,11 @@ bool dot_in_lanes(const L& l, const R& r, float& sum) {
   if (l.size() > adjacent_numbers<L>::max_size) return false;
   const adjacent_numbers<L> a(l);
   const adjacent_numbers<R> b(r);
-  return in_vector_shape<L>(l.size(), [&](const auto& shape) {
-    return kernel::sum_program(
-        kernel::lane_binary<kernel::lane_product, typename adjacent_numbers<L>::program_type,
-                            typename adjacent_numbers<R>::program_type>{a.program(), b.program()},
-        shape, sum);
-  });
+  sum = kernel::sum_program(
+      kernel::lane_binary<kernel::lane_product, typename adjacent_numbers<L>::program_type,
+                          typename adjacent_numbers<R>::program_type>{a.program(), b.program()},
+      vector_shape(l));
+  return true;
 }
 /// The sum of a vector that is short.
 template <class V>
@@ -362,8 +361,8 @@ requires vectors_in_lanes<V>
 bool vector_sum_in_lanes(const V& x, float& sum) {
   if (x.size() > adjacent_numbers<V>::max_size) return false;
   const adjacent_numbers<V> numbers(x);
-  return in_vector_shape<V>(
-      x.size(), [&](const auto& shape) { return kernel::sum_program(numbers.program(), shape, sum); });
+  sum = kernel::sum_program(numbers.program(), vector_shape(x));
+  return true;
 }
 
 /// The sum of x. False, if it has to be computed in another way.
@@ -372,9 +371,10 @@ template <class X> bool sum_in_lanes(const X& x, float& sum) {
   if constexpr (lane_program_along<X, order>) {
     using program = lane_program_t<X>;
     if (!program::adjacent(x)) return false;
-    return in_shape_along<program::always_gapless, order>(x, program::gapless(x), [&](const auto& shape) {
-      return kernel::sum_program(program::template make<order>(x), shape, sum);
+    sum = in_shape_along<program::always_gapless, order>(x, program::gapless(x), [&](const auto& shape) {
+      return kernel::sum_program(program::template make<order>(x), shape);
     });
+    return true;
   } else {
     return false;
   }
@@ -392,9 +392,9 @@ bool sum_line_in_lanes(const X& x, Eigen::Index line, float& sum) {
   using program = lane_program_t<X>;
   constexpr bool down = Direction == Eigen::Vertical;
   if (!program::adjacent(x)) return false;
-  return kernel::sum_program(
-      kernel::on_line(program::template make < down ? by_columns : by_rows > (x), line),
-      kernel::one_line{down ? x.rows() : x.cols()}, sum);
+  sum = kernel::sum_program(kernel::on_line(program::template make < down ? by_columns : by_rows > (x), line),
+                            kernel::one_line{down ? x.rows() : x.cols()});
+  return true;
 }
 
 }  // namespace narrow::detail

@@ -54,18 +54,14 @@ bool multiply_small(Dst& dst, const L& l, const R& r, double alpha, double beta)
   const small_operand<typename stripped<R>::type> b(stripped<R>::expression(r));
   if (!a.adjacent() || !b.adjacent() || (dst.innerStride() != 1 && dst.innerSize() > 1)) return false;
   const auto factor = static_cast<float>(alpha * stripped<L>::factor(l) * stripped<R>::factor(r));
-  const auto multiply = [&]<int Rows, int Depth, int Cols, class A, class B, class C>(
-                            A left, B right, C to, std::integer_sequence<int, Rows, Depth, Cols>) {
-    return kernel::do_job<kernel::small_product<A, B, C, Rows, Depth, Cols>>(
-        [&](auto* kernel) { kernel(left, right, to, factor, static_cast<float>(beta)); });
-  };
   const auto c = small_matrix_of(dst, dst.data());
   constexpr int rows = L::RowsAtCompileTime, depth = L::ColsAtCompileTime, cols = R::ColsAtCompileTime;
   if constexpr (Dst::IsRowMajor)  // C^T = B^T A^T lies by columns
-    return multiply(transposed(b.matrix()), transposed(a.matrix()), transposed(c),
-                    std::integer_sequence<int, cols, depth, rows>{});
+    return kernel::multiply_small<cols, depth, rows>(transposed(b.matrix()), transposed(a.matrix()),
+                                                     transposed(c), factor, static_cast<float>(beta));
   else
-    return multiply(a.matrix(), b.matrix(), c, std::integer_sequence<int, rows, depth, cols>{});
+    return kernel::multiply_small<rows, depth, cols>(a.matrix(), b.matrix(), c, factor,
+                                                     static_cast<float>(beta));
 }
 
 }  // namespace narrow::detail

@@ -1,0 +1,98 @@
+// Programs of lanes without vectors, number by number: for processors of which no instruction set is known,
+// and to compare the others with.
+#pragma once
+
+#include "../../format/operators.hpp"
+#include "program.hpp"
+
+NARROW_STRICT_BEGIN
+
+namespace narrow::inline NARROW_ABI::kernel::portable {
+
+using detail::uncontracted;
+
+inline float apply(lane_negative, float a) {
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(a) ^ detail::binary32::sign_mask);
+}
+inline float apply(lane_absolute, float a) {
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(a) & magnitude_mask);
+}
+inline float apply(lane_square, float a) { return uncontracted(a * a); }
+inline float apply(lane_sum, float a, float b) { return a + b; }
+inline float apply(lane_difference, float a, float b) { return a - b; }
+inline float apply(lane_product, float a, float b) { return uncontracted(a * b); }
+inline float apply(lane_quotient, float a, float b) { return a / b; }
+inline float apply(lane_smaller, float a, float b) { return b < a ? b : a; }
+inline float apply(lane_larger, float a, float b) { return a < b ? b : a; }
+inline bool apply(lane_less, float a, float b) { return a < b; }
+inline bool apply(lane_not_greater, float a, float b) { return a <= b; }
+inline bool apply(lane_equal, float a, float b) { return a == b; }
+inline bool apply(lane_unequal, float a, float b) { return a != b; }
+
+template <class T> inline float at(const lane_numbers<T>& x, index i) {
+  return static_cast<float>(x.from[i]);
+}
+inline float at(const lane_constant& x, index) { return x.value; }
+template <class Op, class A> inline auto at(const lane_unary<Op, A>& x, index i);
+template <class Op, class A, class B> inline auto at(const lane_binary<Op, A, B>& x, index i);
+template <class C, class A, class B> inline float at(const lane_choice<C, A, B>& x, index i) {
+  return at(x.condition, i) ? at(x.a, i) : at(x.b, i);
+}
+template <class Op, class A> inline auto at(const lane_unary<Op, A>& x, index i) {
+  return apply(Op{}, at(x.a, i));
+}
+template <class Op, class A, class B> inline auto at(const lane_binary<Op, A, B>& x, index i) {
+  return apply(Op{}, at(x.a, i), at(x.b, i));
+}
+
+inline float quiet(float x) {
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  const bool nan = (bits & magnitude_mask) > detail::binary32::infinity;
+  return std::bit_cast<float>(nan ? bits | detail::binary32::quiet_bit : bits);
+}
+
+template <class Program, class T, class Shape>
+NARROW_KERNEL void store_lines(const Program& program, T* to, index to_step, const Shape& shape) {
+  const index lines = shape.lines, length = shape.length;
+  for (index l = 0; l < lines; ++l, to += to_step) {
+    const auto line = on_line(program, l);
+    for (index i = 0; i < length; ++i) {
+      const float x = at(line, i);
+      if constexpr (std::same_as<T, float>)
+        to[i] = quiet(x);
+      else
+        to[i] = T(x);
+    }
+  }
+}
+template <class Program, class Shape>
+NARROW_KERNEL float sum_lines(const Program& program, const Shape& shape) {
+  const index lines = shape.lines, length = shape.length;
+  float sum = 0;
+  for (index l = 0; l < lines; ++l) {
+    const auto line = on_line(program, l);
+    for (index i = 0; i < length; ++i) sum += at(line, i);
+  }
+  return sum;
+}
+
+template <class Program, class T, class Shape>
+constexpr auto kernel_of(std::type_identity<stored_program<Program, T, Shape>>) {
+  return store_lines<Program, T, Shape>;
+}
+template <class Program, class Shape>
+constexpr auto kernel_of(std::type_identity<summed_program<Program, Shape>>) {
+  return sum_lines<Program, Shape>;
+}
+
+/// No other kernels: what needs no vectors has them beside the rooms' drivers.
+struct kernels {
+  template <class Table> static constexpr void offer(Table& table) {
+    if constexpr (requires { kernel_of(std::type_identity<typename Table::job>{}); })
+      table.run = kernel_of(std::type_identity<typename Table::job>{});
+  }
+};
+
+}  // namespace narrow::kernel::portable
+
+NARROW_STRICT_END
