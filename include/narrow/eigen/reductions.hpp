@@ -52,7 +52,8 @@ template <class X, class Values> auto sum_of_portions(const X& x, const Values& 
 
 /// Sum of all coefficients, of which `values` is the evaluator: float for floating formats, exact for
 /// `fixed`.
-template <class X, class Values> auto wide_sum(const X& x, const Values& values) {
+template <class X, class Values>
+[[gnu::always_inline]] inline auto wide_sum(const X& x, const Values& values) {
   if constexpr (direct_access<X>) {
     if constexpr (vectors_in_lanes<X>) {
       float sum = 0;
@@ -85,12 +86,12 @@ concept summed_as_dot = narrow_product<L, R> &&
 
 template <product_functor Op, class L, class R, class Values>
 requires summed_as_dot<L, R>
-auto wide_sum(const Eigen::CwiseBinaryOp<Op, L, R>& x, const Values&) {
+[[gnu::always_inline]] inline auto wide_sum(const Eigen::CwiseBinaryOp<Op, L, R>& x, const Values&) {
   return sum_of_products(x.lhs(), x.rhs());
 }
 template <squares Op, class X, class Values>
 requires summed_as_dot<X, X>
-auto wide_sum(const Eigen::CwiseUnaryOp<Op, X>& x, const Values&) {
+[[gnu::always_inline]] inline auto wide_sum(const Eigen::CwiseUnaryOp<Op, X>& x, const Values&) {
   return sum_of_products(x.nestedExpression(), x.nestedExpression());
 }
 
@@ -153,7 +154,8 @@ template <narrow::narrow_scalar T, class Evaluator> struct redux_traits<scalar_s
 
 template <narrow::narrow_scalar T, class Evaluator>
 struct redux_impl<scalar_sum_op<T, T>, Evaluator, narrow_traversal, NoUnrolling> {
-  template <class X> static T run(const Evaluator& values, const scalar_sum_op<T, T>&, const X& x) {
+  template <class X>
+  [[gnu::always_inline]] static T run(const Evaluator& values, const scalar_sum_op<T, T>&, const X& x) {
     return static_cast<T>(narrow::detail::sum_coefficient<T>(narrow::detail::wide_sum(x, values)));
   }
 };

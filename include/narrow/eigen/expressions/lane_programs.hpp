@@ -248,7 +248,7 @@ concept lane_program_along = lane_expressions<X> &&(lane_program_t<X>::required_
 /// use(shape of x along lines of Order): one line where that is joined, which the compiler knows if
 /// AlwaysJoined.
 template <bool AlwaysJoined, traversal Order, class X, class Use>
-decltype(auto) in_shape_along(const X& x, bool joined, const Use& use) {
+[[gnu::always_inline]] inline decltype(auto) in_shape_along(const X& x, bool joined, const Use& use) {
   constexpr bool by_column = Order == by_columns;
   constexpr int length = by_column ? X::RowsAtCompileTime : X::ColsAtCompileTime, size = X::SizeAtCompileTime;
   if constexpr (is_few(size)) {
@@ -366,7 +366,7 @@ bool vector_sum_in_lanes(const V& x, float& sum) {
 }
 
 /// The sum of x. False, if it has to be computed in another way.
-template <class X> bool sum_in_lanes(const X& x, float& sum) {
+template <class X> [[gnu::always_inline]] inline bool sum_in_lanes(const X& x, float& sum) {
   constexpr traversal order = lane_program_t<X>::orders & by_rows ? by_rows : by_columns;
   if constexpr (lane_program_along<X, order>) {
     using program = lane_program_t<X>;
