@@ -52,10 +52,14 @@ template <class Element> class vector_piece {
  private:
   template <class Packed> void append(const Element* elements, index first, index n) {
     constexpr index size = sizeof(word) / sizeof(Packed);
-    Packed packed[size];
-    for (index l = 0; l < n; l += size) {
-      std::copy(elements + l, elements + l + size, packed);
-      std::memcpy(words_ + (first + l) / size, packed, sizeof packed);
+    if constexpr (std::same_as<Packed, Element>) {
+      std::memcpy(words_ + first / size, elements, static_cast<std::size_t>(n) * sizeof(Element));
+    } else {
+      Packed packed[size];
+      for (index l = 0; l < n; l += size) {
+        std::copy(elements + l, elements + l + size, packed);
+        std::memcpy(words_ + (first + l) / size, packed, sizeof packed);
+      }
     }
   }
 
@@ -88,7 +92,7 @@ template <packed_type P, class A, class X> class gemv {
 
     for (index i = 0; i < a_.rows; i += height) {
       const index count = std::min(height, a_.rows - i), whole = count + padding - 1;
-      std::fill(sums, sums + count, sum{});
+      if constexpr (traits::integers) std::fill(sums, sums + count, sum{});
       std::fill(lanes, lanes + whole, lane{});
       for_pieces(width, [&](index j, index n, std::int64_t weight) {
         if (in_place)
@@ -101,13 +105,18 @@ template <packed_type P, class A, class X> class gemv {
                              lanes);
           }
         if constexpr (traits::integers) {
-          for (index l = 0; l < count; ++l)
-            sums[l] += weight * (lanes[kernels_.lane_of(l)] - piece_.excess());
+          const std::int64_t excess = piece_.excess();
+          kernels_.for_lanes(count, [&](index l, index at) { sums[l] += weight * (lanes[at] - excess); });
           std::fill(lanes, lanes + whole, lane{});
         }
       });
-      if constexpr (!traits::integers)
-        for (index l = 0; l < count; ++l) sums[l] = lanes[kernels_.lane_of(l)];
+      if constexpr (!traits::integers) {
+        if (kernels_.vectors == 1) {
+          store(i, count, lanes);
+          continue;
+        }
+        kernels_.for_lanes(count, [&](index l, index at) { sums[l] = lanes[at]; });
+      }
       store(i, count, sums);
     }
   }

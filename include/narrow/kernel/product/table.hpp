@@ -148,7 +148,7 @@ template <class Lane, class Sum> struct gemv_kernels {
   int vectors = 0;   // that `columns` adds to at once
   int elements = 0;  // the lanes of these vectors
   /// Adds the sum over j < count of x[j] a[i + j stride], stride in bytes, to sums[i], i < n, in the order
-  /// that lane_of() gives; sums are as many as make whole vectors.
+  /// that for_lanes() gives; sums are as many as make whole vectors.
   void (*columns)(const void* a, index stride, index count, const word* x, index n, Lane* sums) = nullptr;
   /// Adds the sum over j < n of x[j] a[j + i stride] to sums[i], i < count.
   void (*rows)(const void* a, index stride, index count, const word* x, index n, Sum* sums) = nullptr;
@@ -156,12 +156,16 @@ template <class Lane, class Sum> struct gemv_kernels {
 
   int excess = 0;  // each element of the matrix counts so much more than it is
 
-  /// Columns are interleaved within 128 bits: vector v has quads v, v + vectors, ... of the rows.
-  constexpr index lane_of(index row) const {
+  /// use(row, lane) for the first n rows. Columns are interleaved within 128 bits: vector v has quads v, v +
+  /// vectors, ... of the rows.
+  template <class Use> constexpr void for_lanes(index n, const Use& use) const {
     constexpr index quad = 16 / sizeof(Lane);
-    const index within = row % elements, block = row - within, parts = elements / quad / vectors;
-    const index number = within / quad;
-    return block + (number % vectors * parts + number / vectors) * quad + within % quad;
+    const index parts = elements / quad / vectors;
+    index row = 0;
+    for (index block = 0; block < n; block += elements)
+      for (index p = 0; p < parts; ++p)
+        for (index v = 0; v < vectors; ++v)
+          for (index l = 0; l < quad && row < n; ++l, ++row) use(row, block + (v * parts + p) * quad + l);
   }
 };
 
