@@ -3,41 +3,23 @@
 #include <bit>
 #include <cfenv>
 #include <narrow/eigen.hpp>
-#include <random>
 
+#include "any_codes.hpp"
 #include "catch.hpp"
 #include "coefficient_bits.hpp"
 #include "every_isa.hpp"
-#include "exhaustive.hpp"
 #include "float_control.hpp"
 
 namespace {
 
+using test::any_codes;
 using test::bits_of;
 using test::same;
+template <class T, int Order = Eigen::ColMajor> using matrix = test::matrix_in_order<T, Order>;
+using test::floating_formats;
 
 using namespace narrow;
 using at = Eigen::Index;
-template <class T, int Order = Eigen::ColMajor>
-using matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Order>;
-
-/// Any codes: of numbers of all sizes, of NaNs, signalling ones too, and of infinities.
-template <class T, int Order = Eigen::ColMajor> matrix<T, Order> any_codes(at rows, at cols, unsigned seed) {
-  std::mt19937 engine(seed);
-  matrix<T, Order> m(rows, cols);
-  for (at i = 0; i < m.size(); ++i) {
-    const auto bits = static_cast<std::uint32_t>(engine());
-    if constexpr (std::same_as<T, float>)  // of NaNs those, too, that rounding carries beyond all codes
-      m.data()[i] = i % 3   ? static_cast<float>(static_cast<std::int32_t>(bits)) * 0x1p-30f
-                    : i % 2 ? std::bit_cast<float>(bits | 0x7fff'fff0)
-                            : std::bit_cast<float>(bits);
-    else
-      m.data()[i] = i % 3 ? T(static_cast<float>(static_cast<std::int32_t>(bits)) * 0x1p-30f)
-                          : T::from_bits(static_cast<typename T::bits_type>(bits));
-  }
-  return m;
-}
-
 /// Assigns expressions of a, b and x, each through `run`, and checks every coefficient against the same
 /// arithmetic on plain floats, in the usual environment. How many these were.
 template <class S, class Run> at check_forms(at rows, at cols, const Run& run) {
@@ -120,13 +102,6 @@ template <class S, class Run> at check_forms(at rows, at cols, const Run& run) {
       [](float p, float, float, float old) { return old - 0.25f * p; });
   return checked;
 }
-
-using floating_formats = test::some_of<
-    std::tuple<fp16, bf16, fp8_e4m3fn, fp8_e5m2, fp8_e3m4, fp8_e5m2fnuz, fp8_e4m3fnuz, fp6_e2m3, fp6_e3m2,
-               fp4_e2m1, floating<5, 10, specials::ieee, rounding::nearest_even, overflow::saturate>,
-               floating<8, 7, specials::ieee, rounding::nearest_even, overflow::saturate>, floating<8, 16>,
-               floating<6, 12, specials::none>>,
-    0, 1, 2, 3>;
 
 }  // namespace
 

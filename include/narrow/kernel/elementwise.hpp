@@ -19,4 +19,25 @@ template <class Program> bool sum_program(const Program& program, const line_sha
   return do_job<summed_program<Program>>([&](auto* kernel) { sum = kernel(program, shape); });
 }
 
+/// The extreme of what a program gives (see extreme_of_program). False, if the instruction set in use has no
+/// vectors; so the functions below.
+template <class Order, class Program>
+bool extreme_of(const Program& program, const line_shape& shape, float& extreme) {
+  return do_job<extreme_of_program<Program, Order>>([&](auto* kernel) { extreme = kernel(program, shape); });
+}
+template <class Order, class Program>
+bool extremes_of_lines(const Program& program, const line_shape& shape, float* to) {
+  return do_job<extremes_along_lines<Program, Order>>([&](auto* kernel) { kernel(program, to, shape); });
+}
+template <class Order, class Program>
+bool extremes_across(const Program& program, const line_shape& shape, float* to) {
+  return do_job<extremes_across_lines<Program, Order>>([&](auto* kernel) { kernel(program, to, shape); });
+}
+template <class Line> bool find_on_line(const Line& line, float number, index length, index& place) {
+  return do_job<found_on_line<Line>>([&](auto* kernel) { place = kernel(line, number, length); });
+}
+template <class Program> bool count_program(const Program& program, const line_shape& shape, index& count) {
+  return do_job<counted_program<Program>>([&](auto* kernel) { count = kernel(program, shape); });
+}
+
 }  // namespace narrow::kernel

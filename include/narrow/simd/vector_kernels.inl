@@ -32,6 +32,8 @@
 
 #include "../kernel/elementwise/program.inl"
 
+#include "../kernel/elementwise/extremes.inl"
+
 #include "../kernel/product/small.inl"
 
 #include "../kernel/convert/offer.inl"

@@ -200,11 +200,14 @@ requires(broadcast<V, Rows, Cols>&& direct_access<V>&&
 template <class X, traversal Order>
 concept lane_program_along = lane_expressions<X> &&(lane_program_t<X>::orders & ~Order) == 0;
 
+/// A type that programs round to.
+template <class T>
+concept rounds_in_lanes = lane_number<T> &&
+    (std::same_as<T, float> || std::same_as<typename policy_of<T>::type, rounding::nearest_even>);
+
 /// A destination that a program can write.
 template <class Dst>
-concept lane_destination = direct_access<Dst> && lane_number<typename Dst::Scalar> &&
-    (std::same_as<typename Dst::Scalar, float> ||
-     std::same_as<typename policy_of<typename Dst::Scalar>::type, rounding::nearest_even>);
+concept lane_destination = direct_access<Dst> && rounds_in_lanes<typename Dst::Scalar>;
 
 template <class Combine, class Dst, class X>
 concept assigned_in_lanes = lane_destination<Dst> && lane_program_along<X, storage_order_of<Dst>> &&
@@ -282,21 +285,41 @@ bool vector_sum_in_lanes(const V& x, float& sum) {
   return kernel::sum_program(numbers.program(), {1, x.size()}, sum);
 }
 
-/// The sum of x. False, if it has to be computed in another way.
-template <class X> bool sum_in_lanes(const X& x, float& sum) {
-  constexpr traversal order = lane_program_t<X>::orders & by_rows ? by_rows : by_columns;
-  if constexpr (lane_program_along<X, order>) {
+/// The order of the lines along which an expression alone is evaluated, without a destination.
+template <class X>
+inline constexpr traversal lane_order = lane_program_t<X>::orders& by_rows ? by_rows : by_columns;
+template <class X>
+concept lane_program_alone = (lane_program_t<X>::exists) && (lane_program_t<X>::orders & ~lane_order<X>) == 0;
+
+template <class X> kernel::line_shape lines_of(const X& x) {
+  return lane_order<X> == by_columns ? kernel::line_shape{x.cols(), x.rows()}
+                                     : kernel::line_shape{x.rows(), x.cols()};
+}
+
+/// use(program, shape) for a reduction of x, in which its lines are one where they follow one another. False,
+/// and nothing is done, if that has to be computed in another way.
+template <class X, class Use> bool reduce_in_lanes(const X& x, const Use& use) {
+  if constexpr (lane_program_alone<X>) {
     using program = lane_program_t<X>;
-    if (!program::adjacent(x)) return false;
-    const Eigen::Index lines = order == by_columns ? x.cols() : x.rows();
-    return kernel::sum_program(program::template make<order>(x),
-                               program::gapless(x)
-                                   ? kernel::line_shape{1, x.size()}
-                                   : kernel::line_shape{lines, order == by_columns ? x.rows() : x.cols()},
-                               sum);
+    return program::adjacent(x) && use(program::template make<lane_order<X>>(x),
+                                       program::gapless(x) ? kernel::line_shape{1, x.size()} : lines_of(x));
   } else {
     return false;
   }
+}
+
+/// The sum of x. False, if it has to be computed in another way.
+template <class X> bool sum_in_lanes(const X& x, float& sum) {
+  return reduce_in_lanes(x, [&](const auto& program, const kernel::line_shape& shape) {
+    return kernel::sum_program(program, shape, sum);
+  });
+}
+
+/// How many coefficients of a comparison hold. False, if it has to be computed in another way.
+template <lane_condition X> bool count_in_lanes(const X& x, Eigen::Index& count) {
+  return reduce_in_lanes(x, [&](const auto& program, const kernel::line_shape& shape) {
+    return kernel::count_program(program, shape, count);
+  });
 }
 
 /// Whether the rows or columns of a computed expression are lines that a program can go along.

@@ -33,6 +33,7 @@ struct lane_constant {
 struct lane_negative {};
 struct lane_absolute {};
 struct lane_square {};
+template <class T> struct lane_rounded {};  // to the nearest number of T, ties to even
 struct lane_sum {};
 struct lane_difference {};
 struct lane_product {};
@@ -90,6 +91,26 @@ template <class Program, class T> struct stored_program {
 };
 /// Adds them up, in float.
 template <class Program> struct summed_program { using function = float(const Program&, const line_shape&); };
+/// The one of them that Order keeps, lane_smaller or lane_larger: NaN if any is, of zeros whichever.
+template <class Program, class Order> struct extreme_of_program {
+  using function = float(const Program&, const line_shape&);
+};
+/// The one of each line, at to[line].
+template <class Program, class Order> struct extremes_along_lines {
+  using function = void(const Program&, float* to, const line_shape&);
+};
+/// The one of the elements that have the same place on all lines, at to[place].
+template <class Program, class Order> struct extremes_across_lines {
+  using function = void(const Program&, float* to, const line_shape&);
+};
+/// The place of the first number on a line that equals another, or the length of the line.
+template <class Line> struct found_on_line {
+  using function = index(const Line&, float number, index length);
+};
+/// How many of the conditions that a program gives hold.
+template <class Program> struct counted_program {
+  using function = index(const Program&, const line_shape&);
+};
 
 }  // namespace narrow::kernel
 

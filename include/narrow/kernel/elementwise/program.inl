@@ -92,6 +92,11 @@ template <class Lanes> inline float_vector apply(lane_absolute, float_vector a, 
 template <class Lanes> inline float_vector apply(lane_square, float_vector a, Lanes) {
   return uncontracted(a * a);
 }
+template <class T, class Lanes> inline float_vector apply(lane_rounded<T>, float_vector a, Lanes) {
+  detail::uint_at_least<8 * sizeof(T)> codes[lanes32];
+  store_numbers<T>(codes, a);
+  return decoded<T>(codes);
+}
 template <class Lanes> inline float_vector apply(lane_sum, float_vector a, float_vector b, Lanes) {
   return a + b;
 }
