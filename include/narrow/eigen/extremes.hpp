@@ -27,7 +27,7 @@ template <class Order, Eigen::DirectionType Direction, class X>
 bool line_extremes_in_lanes(const X& x, float* extremes) {
   constexpr bool along = (Direction == Eigen::Vertical) == (lane_order<X> == by_columns);
   using program = lane_program_t<X>;
-  if (x.size() == 0 || !program::adjacent(x)) return false;
+  if (x.size() == 0) return false;
   if constexpr (along)
     return kernel::extremes_of_lines<Order>(program::template make<lane_order<X>>(x), lines_of(x), extremes);
   else
@@ -123,10 +123,9 @@ bool place_in_program(const Program& program, const kernel::line_shape& shape, p
 /// Where what Order keeps of the coefficients, each rounded to the scalar of x, lies first. False, if that
 /// has to be found in another way, as where there are NaNs.
 template <class Order, class X> bool place_in_lanes(const X& x, position& place) {
-  if constexpr (lane_program_alone<X> && (direct_access<X> || rounds_in_lanes<typename X::Scalar>)) {
+  if constexpr (lane_expressions<X> && (direct_access<X> || rounds_in_lanes<typename X::Scalar>)) {
     using program = lane_program_t<X>;
     constexpr traversal lines = lane_order<X>;
-    if (!program::adjacent(x)) return false;
     if constexpr (direct_access<X>)
       return place_in_program<Order, lines>(program::template make<lines>(x), lines_of(x), place);
     else
@@ -153,7 +152,7 @@ namespace Eigen::internal {
     }                                                                                               \
   };                                                                                                \
   template <class Arg, narrow::narrow_float T, class S, int Direction>                              \
-  requires narrow::detail::lane_program_alone<Arg>                                                  \
+  requires narrow::detail::lane_expressions<Arg>                                                    \
   struct evaluator<PartialReduxExpr<Arg, member<T, S>, Direction>>                                  \
       : narrow::detail::line_extremes_evaluator<PartialReduxExpr<Arg, member<T, S>, Direction>, Op, \
                                                 DirectionType(Direction)> {                         \
@@ -166,8 +165,9 @@ NARROW_EXTREME(scalar_min_op, member_minCoeff)
 #if !EIGEN_VERSION_AT_LEAST(4, 0, 0)
 /// Knows its expression.
 template <class X>
-requires(narrow::narrow_float<typename X::Scalar>&&
-             narrow::detail::lane_program_alone<X>) class visitor_evaluator<X> : public evaluator<X> {
+requires(
+    narrow::narrow_float<typename X::Scalar>&& narrow::detail::lane_expressions<X>) class visitor_evaluator<X>
+    : public evaluator<X> {
  public:
   using Scalar = typename X::Scalar;
   using CoeffReturnType = typename X::CoeffReturnType;

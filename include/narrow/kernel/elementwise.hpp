@@ -13,6 +13,12 @@ bool store_program(const Program& program, T* to, index to_step, const line_shap
   return do_job<stored_program<Program, T>>([&](auto* kernel) { kernel(program, to, to_step, shape); });
 }
 
+/// The same to elements that do not lie side by side (see spread_out_program).
+template <class Program, class T>
+bool spread_program(const Program& program, T* to, const line_steps& steps, const line_shape& shape) {
+  return do_job<spread_out_program<Program, T>>([&](auto* kernel) { kernel(program, to, steps, shape); });
+}
+
 /// The sum of what a program gives, rounded to float in each addition, in an order that differs between
 /// instruction sets. False, if the one in use has no vectors.
 template <class Program> bool sum_program(const Program& program, const line_shape& shape, float& sum) {

@@ -1,9 +1,8 @@
 // Coefficient-wise expressions of narrow floats as programs of lanes (kernel/elementwise/program.hpp):
 // computed in one loop from end to end, with the vectors of this processor.
 //
-// They give the numbers that evaluators.hpp gives coefficient by coefficient. Expressions with functions,
-// with narrow numbers that do not lie one after the other, or rounded otherwise than to nearest even are
-// computed in other ways.
+// They give the numbers that evaluators.hpp gives coefficient by coefficient. Expressions with functions, or
+// rounded otherwise than to nearest even, are computed in other ways.
 #pragma once
 
 #include "../../kernel/elementwise.hpp"
@@ -18,9 +17,8 @@ concept lane_number = std::same_as<T, float> ||(narrow_float<T>&& kernel::has_co
 ///
 ///   exists                  whether it can be one
 ///   is_condition            whether that gives conditions, as a comparison does, and not numbers
-///   orders                  the storage orders of the matrices in it, of which a program takes one
-///   adjacent(x)             whether the numbers of each of its lines lie one after the other
-///   gapless(x)              whether its lines do, so that they are one
+///   orders                  the storage orders of the matrices in it
+///   gapless<Order>(x)       whether its lines of that order follow one another in memory, so that they are one
 ///   make<Order>(x)          the program, along lines of that order
 template <class X> struct lane_program { static constexpr bool exists = false, is_condition = false; };
 
@@ -57,15 +55,23 @@ NARROW_LANE_OPERATION(lane_equal, scalar_cmp_op<float, float, Eigen::internal::c
 NARROW_LANE_OPERATION(lane_unequal, scalar_cmp_op<float, float, Eigen::internal::cmp_NEQ>)
 #undef NARROW_LANE_OPERATION
 
-/// Numbers in memory.
+/// Numbers in memory; Step, those from one to the next on a line, may be known at compile time.
+template <int Step, class T> auto lane_leaf(const T* from, Eigen::Index line_step, Eigen::Index step) {
+  if constexpr (Step == 1)
+    return kernel::lane_numbers<T>{from, line_step};
+  else
+    return kernel::lane_spread_numbers<T>{from, line_step, step};
+}
 template <class X>
 requires(direct_access<X>&& lane_number<typename X::Scalar>) struct lane_program<X> {
   static constexpr bool exists = true, is_condition = false;
-  static constexpr int orders = storage_order_of<X>;
-  static bool adjacent(const X& x) { return x.innerStride() == 1 || x.innerSize() <= 1; }
-  static bool gapless(const X& x) { return without_gaps(x); }
-  template <traversal> static auto make(const X& x) {
-    return kernel::lane_numbers<typename X::Scalar>{x.data(), x.outerStride()};
+  static constexpr traversal orders = storage_order_of<X>;
+  template <traversal Order> static bool gapless(const X& x) { return Order == orders && without_gaps(x); }
+  template <traversal Order> static auto make(const X& x) {
+    if constexpr (Order == orders)
+      return lane_leaf<X::InnerStrideAtCompileTime>(x.data(), x.outerStride(), x.innerStride());
+    else
+      return lane_leaf<Eigen::Dynamic>(x.data(), x.innerStride(), x.outerStride());
   }
 };
 
@@ -75,8 +81,7 @@ struct lane_program<Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<T>
 
   static constexpr bool exists = true, is_condition = false;
   static constexpr int orders = 0;
-  static bool adjacent(const expression&) { return true; }
-  static bool gapless(const expression&) { return true; }
+  template <traversal> static bool gapless(const expression&) { return true; }
   template <traversal> static auto make(const expression& x) {
     return kernel::lane_constant{convert_coefficient<float>(x.functor().m_other)};
   }
@@ -88,16 +93,18 @@ template <class... Operands> struct lane_operands {
   static constexpr int orders = (0 | ... | int(lane_program_t<Operands>::orders));
 
  protected:
-  static bool all_adjacent(const Operands&... x) { return (lane_program_t<Operands>::adjacent(x) && ...); }
-  static bool all_gapless(const Operands&... x) { return (lane_program_t<Operands>::gapless(x) && ...); }
+  template <traversal Order> static bool all_gapless(const Operands&... x) {
+    return (lane_program_t<Operands>::template gapless<Order>(x) && ...);
+  }
 };
 
 template <lane_functor Op, class Arg>
 requires lane_expressions<Arg>
 struct lane_program<Eigen::CwiseUnaryOp<Op, Arg>> : lane_operands<Arg> {
   using expression = Eigen::CwiseUnaryOp<Op, Arg>;
-  static bool adjacent(const expression& x) { return lane_program::all_adjacent(x.nestedExpression()); }
-  static bool gapless(const expression& x) { return lane_program::all_gapless(x.nestedExpression()); }
+  template <traversal Order> static bool gapless(const expression& x) {
+    return lane_program::template all_gapless<Order>(x.nestedExpression());
+  }
   template <traversal Order> static auto make(const expression& x) {
     return kernel::lane_unary<lane_operation_t<Op>, lane_program_type<Arg, Order>>{
         lane_program_t<Arg>::template make<Order>(x.nestedExpression())};
@@ -109,8 +116,9 @@ requires lane_expressions<L, R>
 struct lane_program<Eigen::CwiseBinaryOp<Op, L, R>> : lane_operands<L, R> {
   using expression = Eigen::CwiseBinaryOp<Op, L, R>;
   static constexpr bool is_condition = compares_floats<typename wide_functor<Op>::type>;
-  static bool adjacent(const expression& x) { return lane_program::all_adjacent(x.lhs(), x.rhs()); }
-  static bool gapless(const expression& x) { return lane_program::all_gapless(x.lhs(), x.rhs()); }
+  template <traversal Order> static bool gapless(const expression& x) {
+    return lane_program::template all_gapless<Order>(x.lhs(), x.rhs());
+  }
   template <traversal Order> static auto make(const expression& x) {
     return kernel::lane_binary<lane_operation_t<Op>, lane_program_type<L, Order>,
                                lane_program_type<R, Order>>{lane_program_t<L>::template make<Order>(x.lhs()),
@@ -124,11 +132,8 @@ requires(
     lane_condition<Condition>&& lane_expressions<X, Y>) struct lane_program<Eigen::Select<Condition, X, Y>>
     : lane_operands<Condition, X, Y> {
   using expression = Eigen::Select<Condition, X, Y>;
-  static bool adjacent(const expression& x) {
-    return lane_program::all_adjacent(x.conditionMatrix(), x.thenMatrix(), x.elseMatrix());
-  }
-  static bool gapless(const expression& x) {
-    return lane_program::all_gapless(x.conditionMatrix(), x.thenMatrix(), x.elseMatrix());
+  template <traversal Order> static bool gapless(const expression& x) {
+    return lane_program::template all_gapless<Order>(x.conditionMatrix(), x.thenMatrix(), x.elseMatrix());
   }
   template <traversal Order> static auto make(const expression& x) {
     return kernel::lane_choice<lane_program_type<Condition, Order>, lane_program_type<X, Order>,
@@ -144,8 +149,9 @@ template <class Op, class Condition>
 requires(casts_bool<Op>&& lane_condition<Condition>) struct lane_program<Eigen::CwiseUnaryOp<Op, Condition>>
     : lane_operands<Condition> {
   using expression = Eigen::CwiseUnaryOp<Op, Condition>;
-  static bool adjacent(const expression& x) { return lane_program::all_adjacent(x.nestedExpression()); }
-  static bool gapless(const expression& x) { return lane_program::all_gapless(x.nestedExpression()); }
+  template <traversal Order> static bool gapless(const expression& x) {
+    return lane_program::template all_gapless<Order>(x.nestedExpression());
+  }
   template <traversal Order> static auto make(const expression& x) {
     return kernel::lane_choice<lane_program_type<Condition, Order>, kernel::lane_constant,
                                kernel::lane_constant>{
@@ -155,8 +161,9 @@ requires(casts_bool<Op>&& lane_condition<Condition>) struct lane_program<Eigen::
 
 /// An expression with the coefficients of the one below it, in their places.
 template <class X, class Below> struct lane_wrapper : lane_operands<Below> {
-  static bool adjacent(const X& x) { return lane_wrapper::all_adjacent(x.nestedExpression()); }
-  static bool gapless(const X& x) { return lane_wrapper::all_gapless(x.nestedExpression()); }
+  template <traversal Order> static bool gapless(const X& x) {
+    return lane_wrapper::template all_gapless<Order>(x.nestedExpression());
+  }
   template <traversal Order> static auto make(const X& x) {
     return lane_program_t<Below>::template make<Order>(x.nestedExpression());
   }
@@ -185,20 +192,15 @@ requires(broadcast<V, Rows, Cols>&& direct_access<V>&&
 
   static constexpr bool exists = true, is_condition = false;
   static constexpr int orders = 0;
-  static bool adjacent(const expression& x) { return lane_program_t<V>::adjacent(x.nestedExpression()); }
-  static bool gapless(const expression&) { return false; }
+  template <traversal> static bool gapless(const expression&) { return false; }
   template <traversal Order> static auto make(const expression& x) {
     const V& v = x.nestedExpression();
     if constexpr (Order == along)
-      return kernel::lane_numbers<typename V::Scalar>{v.data(), 0};
+      return lane_leaf<V::InnerStrideAtCompileTime>(v.data(), 0, v.innerStride());
     else
       return kernel::lane_number_per_line<typename V::Scalar>{v.data(), v.innerStride()};
   }
 };
-
-/// Whether X can be evaluated along lines of this order.
-template <class X, traversal Order>
-concept lane_program_along = lane_expressions<X> &&(lane_program_t<X>::orders & ~Order) == 0;
 
 /// A type that programs round to.
 template <class T>
@@ -209,25 +211,33 @@ concept rounds_in_lanes = lane_number<T> &&
 template <class Dst>
 concept lane_destination = direct_access<Dst> && rounds_in_lanes<typename Dst::Scalar>;
 
+/// Whether dst = x is codes that lie across the lines of dst, which only move.
+template <class Dst, class X>
+concept moves_across_lines =
+    direct_access<X> && std::same_as<typename Dst::Scalar, typename X::Scalar> && storage_order_of<Dst>
+!= storage_order_of<X>;
+
 template <class Combine, class Dst, class X>
-concept assigned_in_lanes = lane_destination<Dst> && lane_program_along<X, storage_order_of<Dst>> &&
-    (std::is_void_v<Combine> || lane_functor<Combine>);
+concept assigned_in_lanes = lane_destination<Dst> && lane_expressions<X> &&
+    (std::is_void_v<Combine> ? !moves_across_lines<Dst, X> : lane_functor<Combine>);
 
 /// dst = Combine(dst, x), or dst = x for void. False, and nothing is done, if that has to be computed in
 /// another way.
 template <class Combine, class Dst, class X>
 requires assigned_in_lanes<Combine, Dst, X>
 bool assign_in_lanes(Dst& dst, const X& x) {
+  constexpr traversal order = storage_order_of<Dst>;
   using program = lane_program_t<X>;
   using place = lane_program<Dst>;
-  if (!program::adjacent(x) || !place::adjacent(dst)) return false;
   const auto store = [&](const auto& p) {
-    const bool one_line = place::gapless(dst) && program::gapless(x);
-    return kernel::store_program(
-        p, dst.data(), dst.outerStride(),
-        one_line ? kernel::line_shape{1, dst.size()} : kernel::line_shape{dst.outerSize(), dst.innerSize()});
+    const bool one_line = place::template gapless<order>(dst) && program::template gapless<order>(x);
+    const kernel::line_shape shape =
+        one_line ? kernel::line_shape{1, dst.size()} : kernel::line_shape{dst.outerSize(), dst.innerSize()};
+    if constexpr (Dst::InnerStrideAtCompileTime == 1)
+      return kernel::store_program(p, dst.data(), dst.outerStride(), shape);
+    else
+      return kernel::spread_program(p, dst.data(), {dst.outerStride(), dst.innerStride()}, shape);
   };
-  constexpr traversal order = storage_order_of<Dst>;
   if constexpr (std::is_void_v<Combine>)
     return store(program::template make<order>(x));
   else
@@ -288,9 +298,6 @@ bool vector_sum_in_lanes(const V& x, float& sum) {
 /// The order of the lines along which an expression alone is evaluated, without a destination.
 template <class X>
 inline constexpr traversal lane_order = lane_program_t<X>::orders& by_rows ? by_rows : by_columns;
-template <class X>
-concept lane_program_alone = (lane_program_t<X>::exists) && (lane_program_t<X>::orders & ~lane_order<X>) == 0;
-
 template <class X> kernel::line_shape lines_of(const X& x) {
   return lane_order<X> == by_columns ? kernel::line_shape{x.cols(), x.rows()}
                                      : kernel::line_shape{x.rows(), x.cols()};
@@ -299,10 +306,10 @@ template <class X> kernel::line_shape lines_of(const X& x) {
 /// use(program, shape) for a reduction of x, in which its lines are one where they follow one another. False,
 /// and nothing is done, if that has to be computed in another way.
 template <class X, class Use> bool reduce_in_lanes(const X& x, const Use& use) {
-  if constexpr (lane_program_alone<X>) {
+  if constexpr (lane_program_t<X>::exists) {
     using program = lane_program_t<X>;
-    return program::adjacent(x) && use(program::template make<lane_order<X>>(x),
-                                       program::gapless(x) ? kernel::line_shape{1, x.size()} : lines_of(x));
+    return use(program::template make<lane_order<X>>(x),
+               program::template gapless<lane_order<X>>(x) ? kernel::line_shape{1, x.size()} : lines_of(x));
   } else {
     return false;
   }
@@ -324,8 +331,7 @@ template <lane_condition X> bool count_in_lanes(const X& x, Eigen::Index& count)
 
 /// Whether the rows or columns of a computed expression are lines that a program can go along.
 template <class X, Eigen::DirectionType Direction>
-concept line_summed_in_lanes = narrow_float<scalar_of<X>> && !direct_access<X> && lane_program_along < X,
-        Direction == Eigen::Vertical ? by_columns : by_rows > ;
+concept line_summed_in_lanes = narrow_float<scalar_of<X>> && !direct_access<X> && lane_expressions<X>;
 
 /// The sum of one row or column of x. False, if it has to be computed in another way.
 template <Eigen::DirectionType Direction, class X>
@@ -333,7 +339,6 @@ requires line_summed_in_lanes<X, Direction>
 bool sum_line_in_lanes(const X& x, Eigen::Index line, float& sum) {
   using program = lane_program_t<X>;
   constexpr bool down = Direction == Eigen::Vertical;
-  if (!program::adjacent(x)) return false;
   return kernel::sum_program(
       kernel::on_line(program::template make < down ? by_columns : by_rows > (x), line),
       {1, down ? x.rows() : x.cols()}, sum);

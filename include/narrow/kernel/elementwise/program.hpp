@@ -18,6 +18,11 @@ template <class T> struct lane_numbers {
   const T* from;
   index line_step;
 };
+/// Element i of line l is from[l * line_step + i * step].
+template <class T> struct lane_spread_numbers {
+  const T* from;
+  index line_step, step;
+};
 /// All elements of line l are from[l * line_step].
 template <class T> struct lane_number_per_line {
   const T* from;
@@ -61,6 +66,9 @@ template <class Condition, class A, class B> struct lane_choice {
 template <class T> lane_numbers<T> on_line(const lane_numbers<T>& x, index l) {
   return {x.from + l * x.line_step, 0};
 }
+template <class T> lane_spread_numbers<T> on_line(const lane_spread_numbers<T>& x, index l) {
+  return {x.from + l * x.line_step, 0, x.step};
+}
 template <class T> lane_constant on_line(const lane_number_per_line<T>& x, index l) {
   return {static_cast<float>(x.from[l * x.line_step])};
 }
@@ -81,6 +89,10 @@ template <class C, class A, class B> auto on_line(const lane_choice<C, A, B>& x,
 struct line_shape {
   index lines, length;
 };
+/// How far it is from one line to the next, and from one element of a line to the next.
+struct line_steps {
+  index line, element;
+};
 
 // What is done with the numbers that a program gives; `function` is a kernel's.
 
@@ -88,6 +100,10 @@ struct line_shape {
 /// rounded to nearest even.
 template <class Program, class T> struct stored_program {
   using function = void(const Program&, T* to, index to_step, const line_shape&);
+};
+/// The same, element i of line l at to[l * steps.line + i * steps.element].
+template <class Program, class T> struct spread_out_program {
+  using function = void(const Program&, T* to, const line_steps&, const line_shape&);
 };
 /// Adds them up, in float.
 template <class Program> struct summed_program { using function = float(const Program&, const line_shape&); };

@@ -79,6 +79,27 @@ template <class T> inline float_vector at(const lane_numbers<T>& x, index i, fir
   read_part(some, x.from + i, lanes.count * index{sizeof(T)});
   return decoded<T>(some);
 }
+
+/// The codes of as many numbers as there are lanes, or floats. A vector is made of them in registers: from
+/// memory the processor could not read it as long as parts of it are on their way there.
+template <class T, int... L>
+inline auto gathered(const T* from, index step, std::integer_sequence<int, L...>) {
+  using code = std::conditional_t<std::same_as<T, float>, float, detail::uint_at_least<8 * sizeof(T)>>;
+  using codes [[gnu::vector_size(lanes32 * sizeof(T))]] = code;
+  return codes{std::bit_cast<code>(from[L * step])...};
+}
+template <class T> inline float_vector at(const lane_spread_numbers<T>& x, index i, all_lanes) {
+  const T* const from = x.from + i * x.step;
+  if (x.step == 1) return decoded<T>(from);
+  const auto some = gathered(from, x.step, std::make_integer_sequence<int, lanes32>{});
+  return decoded<T>(&some);
+}
+template <class T> inline float_vector at(const lane_spread_numbers<T>& x, index i, first_lanes lanes) {
+  T some[lanes32] = {};
+  for (index l = 0; l < lanes.count; ++l) some[l] = x.from[(i + l) * x.step];
+  return decoded<T>(some);
+}
+
 template <class Lanes> inline float_vector at(const lane_constant& x, index, Lanes) {
   return x.value - float_vector{};
 }
@@ -162,6 +183,28 @@ NARROW_KERNEL void store_lines(const Program& program, T* to, index to_step, con
   }
 }
 
+template <class T, class Code> inline void spread(const Code* codes, T* to, index step, index count) {
+  for (index e = 0; e < count; ++e) to[e * step] = std::bit_cast<T>(codes[e]);
+}
+template <class Program, class T>
+NARROW_KERNEL void spread_lines(const Program& program, T* to, const line_steps& steps,
+                                const line_shape& shape) {
+  const auto [lines, length] = shape;
+  const auto [line_step, step] = steps;
+  detail::uint_at_least<8 * sizeof(T)> some[lanes32];
+  for (index l = 0; l < lines; ++l, to += line_step) {
+    const auto line = on_line(program, l);
+    index i = 0;
+    for (; i + lanes32 <= length; i += lanes32) {
+      store_numbers<T>(some, at(line, i, all_lanes{}));
+      spread(some, to + i * step, step, lanes32);
+    }
+    if (i == length) continue;
+    store_numbers<T>(some, at(line, i, first_lanes{length - i}));
+    spread(some, to + i * step, step, length - i);
+  }
+}
+
 /// A line is added up in the order of `dot_line` and `sum_line`.
 template <class Program> NARROW_KERNEL float sum_lines(const Program& program, const line_shape& shape) {
   constexpr index ways = fp32_line::ways;
@@ -189,6 +232,10 @@ template <class Program> NARROW_KERNEL float sum_lines(const Program& program, c
 
 template <class Program, class T> constexpr auto kernel_of(std::type_identity<stored_program<Program, T>>) {
   return store_lines<Program, T>;
+}
+template <class Program, class T>
+constexpr auto kernel_of(std::type_identity<spread_out_program<Program, T>>) {
+  return spread_lines<Program, T>;
 }
 template <class Program> constexpr auto kernel_of(std::type_identity<summed_program<Program>>) {
   return sum_lines<Program>;
