@@ -2,7 +2,7 @@
 #pragma once
 
 #include "../simd/jobs.hpp"
-#include "elementwise/program.hpp"
+#include "elementwise/fixed.hpp"
 
 namespace narrow::inline NARROW_ABI::kernel {
 

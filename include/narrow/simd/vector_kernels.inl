@@ -30,6 +30,10 @@
 
 #include "operations.inl"
 
+#include "../kernel/elementwise/floats.inl"
+
+#include "../kernel/elementwise/fixed.inl"
+
 #include "../kernel/elementwise/program.inl"
 
 #include "../kernel/elementwise/extremes.inl"

@@ -12,48 +12,87 @@ namespace narrow::inline NARROW_ABI::detail {
 
 template <class T>
 concept lane_number = std::same_as<T, float> ||(narrow_float<T>&& kernel::has_coder<T>);
+/// Fixed-point formats that programs compute with: all that leave a bit for a sum.
+template <class T>
+concept lane_fixed_number =
+    narrow_fixed<T> && T::word_length < max_word_length&& kernel::has_lane_rounding<typename T::round_policy>;
 
 /// An expression as a program:
 ///
-///   exists                  whether it can be one
-///   is_condition            whether that gives conditions, as a comparison does, and not numbers
+///   number                  what it gives: float, a fixed-point format, bool for conditions; void if there is none
 ///   orders                  the storage orders of the matrices in it
 ///   gapless<Order>(x)       whether its lines of that order follow one another in memory, so that they are one
 ///   make<Order>(x)          the program, along lines of that order
-template <class X> struct lane_program { static constexpr bool exists = false, is_condition = false; };
+template <class X> struct lane_program { using number = void; };
 
 template <class X> using lane_program_t = lane_program<std::remove_cv_t<X>>;
 /// The type of a program. (Those that make one hand it on without a name: a copy of it would be read by g++
 /// in words of 128 bits right after it was written in words of 64, for which a processor has to wait.)
 template <class X, traversal Order>
 using lane_program_type = decltype(lane_program_t<X>::template make<Order>(std::declval<const X&>()));
+template <class X> using lane_number_of = typename lane_program_t<X>::number;
+template <class Number, class... X>
+concept lane_expressions_of = (std::same_as<lane_number_of<X>, Number> && ...);
 template <class... X>
-concept lane_expressions = ((lane_program_t<X>::exists && !lane_program_t<X>::is_condition) && ...);
+concept lane_expressions = lane_expressions_of<float, X...>;
 template <class X>
-concept lane_condition = lane_program_t<X>::is_condition;
+concept lane_condition = lane_expressions_of<bool, X>;
+template <class X>
+concept lane_expression = !std::is_void_v<lane_number_of<X>>;
 
-/// What Eigen's functor of floats is in a program: void for most.
+/// An operation on floats as one on numbers of a fixed-point format; void where that is not computed in
+/// lanes.
+template <class Op, class T> struct fixed_operation { using type = kernel::lane_fixed<Op, T>; };
+template <class T> struct fixed_operation<void, T> { using type = void; };
+template <class T> struct fixed_operation<kernel::lane_quotient, T> { using type = void; };
+template <class T>
+requires(!kernel::multiplied_in_lanes<T>) struct fixed_operation<kernel::lane_product, T> {
+  using type = void;
+};
+template <class T>
+requires(!kernel::multiplied_in_lanes<T>) struct fixed_operation<kernel::lane_square, T> {
+  using type = void;
+};
+
+/// An operation and the type of its operands; void where there is none.
+template <class Op, class Number> struct operation_on { using type = void; };
+template <class Op> struct operation_on<Op, float> {
+  using type = Op;
+  using operand = float;
+};
+template <class Op, lane_fixed_number T> struct operation_on<Op, T> : fixed_operation<Op, T> {
+  using operand = T;
+};
+
+/// What Eigen's functor of wide numbers is in a program, as an operation_on; for most there is none.
 template <class Functor> struct lane_operation { using type = void; };
-template <class Op> using lane_operation_t = typename lane_operation<typename wide_functor<Op>::type>::type;
+#define NARROW_LANE_OPERATION(operation, ...) \
+  template <class T>                          \
+  struct lane_operation<Eigen::internal::__VA_ARGS__> : operation_on<kernel::operation, T> {};
+NARROW_LANE_OPERATION(lane_sum, scalar_sum_op<T, T>)
+NARROW_LANE_OPERATION(lane_difference, scalar_difference_op<T, T>)
+NARROW_LANE_OPERATION(lane_product, scalar_product_op<T, T>)
+NARROW_LANE_OPERATION(lane_quotient, scalar_quotient_op<T, T>)
+NARROW_LANE_OPERATION(lane_smaller, scalar_min_op<T, T, Eigen::PropagateFast>)
+NARROW_LANE_OPERATION(lane_larger, scalar_max_op<T, T, Eigen::PropagateFast>)
+NARROW_LANE_OPERATION(lane_negative, scalar_opposite_op<T>)
+NARROW_LANE_OPERATION(lane_absolute, scalar_abs_op<T>)
+NARROW_LANE_OPERATION(lane_square, scalar_abs2_op<T>)
+NARROW_LANE_OPERATION(lane_square, scalar_square_op<T>)
+NARROW_LANE_OPERATION(lane_less, scalar_cmp_op<T, T, Eigen::internal::cmp_LT>)
+NARROW_LANE_OPERATION(lane_not_greater, scalar_cmp_op<T, T, Eigen::internal::cmp_LE>)
+NARROW_LANE_OPERATION(lane_equal, scalar_cmp_op<T, T, Eigen::internal::cmp_EQ>)
+NARROW_LANE_OPERATION(lane_unequal, scalar_cmp_op<T, T, Eigen::internal::cmp_NEQ>)
+#undef NARROW_LANE_OPERATION
+
+template <class Op> using lane_operation_of = lane_operation<typename wide_functor<Op>::type>;
+template <class Op> using lane_operation_t = typename lane_operation_of<Op>::type;
 template <class Op>
 concept lane_functor = !std::is_void_v<lane_operation_t<Op>>;
-#define NARROW_LANE_OPERATION(operation, ...) \
-  template <> struct lane_operation<Eigen::internal::__VA_ARGS__> { using type = kernel::operation; };
-NARROW_LANE_OPERATION(lane_sum, scalar_sum_op<float, float>)
-NARROW_LANE_OPERATION(lane_difference, scalar_difference_op<float, float>)
-NARROW_LANE_OPERATION(lane_product, scalar_product_op<float, float>)
-NARROW_LANE_OPERATION(lane_quotient, scalar_quotient_op<float, float>)
-NARROW_LANE_OPERATION(lane_smaller, scalar_min_op<float, float, Eigen::PropagateFast>)
-NARROW_LANE_OPERATION(lane_larger, scalar_max_op<float, float, Eigen::PropagateFast>)
-NARROW_LANE_OPERATION(lane_negative, scalar_opposite_op<float>)
-NARROW_LANE_OPERATION(lane_absolute, scalar_abs_op<float>)
-NARROW_LANE_OPERATION(lane_square, scalar_abs2_op<float>)
-NARROW_LANE_OPERATION(lane_square, scalar_square_op<float>)
-NARROW_LANE_OPERATION(lane_less, scalar_cmp_op<float, float, Eigen::internal::cmp_LT>)
-NARROW_LANE_OPERATION(lane_not_greater, scalar_cmp_op<float, float, Eigen::internal::cmp_LE>)
-NARROW_LANE_OPERATION(lane_equal, scalar_cmp_op<float, float, Eigen::internal::cmp_EQ>)
-NARROW_LANE_OPERATION(lane_unequal, scalar_cmp_op<float, float, Eigen::internal::cmp_NEQ>)
-#undef NARROW_LANE_OPERATION
+/// Whether these expressions are operands for it.
+template <class Op, class... X>
+concept lane_operation_on =
+    lane_functor<Op> && lane_expressions_of<typename lane_operation_of<Op>::operand, X...>;
 
 /// Numbers in memory; Step, those from one to the next on a line, may be known at compile time.
 template <int Step, class T> auto lane_leaf(const T* from, Eigen::Index line_step, Eigen::Index step) {
@@ -63,8 +102,9 @@ template <int Step, class T> auto lane_leaf(const T* from, Eigen::Index line_ste
     return kernel::lane_spread_numbers<T>{from, line_step, step};
 }
 template <class X>
-requires(direct_access<X>&& lane_number<typename X::Scalar>) struct lane_program<X> {
-  static constexpr bool exists = true, is_condition = false;
+requires(direct_access<X> &&
+         (lane_number<typename X::Scalar> || lane_fixed_number<typename X::Scalar>)) struct lane_program<X> {
+  using number = widened_t<typename X::Scalar>;
   static constexpr traversal orders = storage_order_of<X>;
   template <traversal Order> static bool gapless(const X& x) { return Order == orders && without_gaps(x); }
   template <traversal Order> static auto make(const X& x) {
@@ -79,7 +119,7 @@ template <float_or_rounded_to T, class Plain>
 struct lane_program<Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<T>, Plain>> {
   using expression = Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<T>, Plain>;
 
-  static constexpr bool exists = true, is_condition = false;
+  using number = float;
   static constexpr int orders = 0;
   template <traversal> static bool gapless(const expression&) { return true; }
   template <traversal> static auto make(const expression& x) {
@@ -89,7 +129,6 @@ struct lane_program<Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<T>
 
 /// What an expression of Operands has of all of them.
 template <class... Operands> struct lane_operands {
-  static constexpr bool exists = true, is_condition = false;
   static constexpr int orders = (0 | ... | int(lane_program_t<Operands>::orders));
 
  protected:
@@ -98,9 +137,10 @@ template <class... Operands> struct lane_operands {
   }
 };
 
-template <lane_functor Op, class Arg>
-requires lane_expressions<Arg>
+template <class Op, class Arg>
+requires lane_operation_on<Op, Arg>
 struct lane_program<Eigen::CwiseUnaryOp<Op, Arg>> : lane_operands<Arg> {
+  using number = lane_number_of<Arg>;
   using expression = Eigen::CwiseUnaryOp<Op, Arg>;
   template <traversal Order> static bool gapless(const expression& x) {
     return lane_program::template all_gapless<Order>(x.nestedExpression());
@@ -111,11 +151,15 @@ struct lane_program<Eigen::CwiseUnaryOp<Op, Arg>> : lane_operands<Arg> {
   }
 };
 
-template <lane_functor Op, class L, class R>
-requires lane_expressions<L, R>
+template <class Op> inline constexpr bool compares = false;
+template <class T, Eigen::internal::ComparisonName Comparison>
+inline constexpr bool compares<Eigen::internal::scalar_cmp_op<T, T, Comparison>> = true;
+
+template <class Op, class L, class R>
+requires lane_operation_on<Op, L, R>
 struct lane_program<Eigen::CwiseBinaryOp<Op, L, R>> : lane_operands<L, R> {
+  using number = std::conditional_t<compares<Op>, bool, lane_number_of<L>>;
   using expression = Eigen::CwiseBinaryOp<Op, L, R>;
-  static constexpr bool is_condition = compares_floats<typename wide_functor<Op>::type>;
   template <traversal Order> static bool gapless(const expression& x) {
     return lane_program::template all_gapless<Order>(x.lhs(), x.rhs());
   }
@@ -128,9 +172,10 @@ struct lane_program<Eigen::CwiseBinaryOp<Op, L, R>> : lane_operands<L, R> {
 
 /// `condition.select(x, y)`.
 template <class Condition, class X, class Y>
-requires(
-    lane_condition<Condition>&& lane_expressions<X, Y>) struct lane_program<Eigen::Select<Condition, X, Y>>
+requires(lane_condition<Condition>&& lane_expression<X>&&
+             lane_expressions_of<lane_number_of<X>, Y>) struct lane_program<Eigen::Select<Condition, X, Y>>
     : lane_operands<Condition, X, Y> {
+  using number = lane_number_of<X>;
   using expression = Eigen::Select<Condition, X, Y>;
   template <traversal Order> static bool gapless(const expression& x) {
     return lane_program::template all_gapless<Order>(x.conditionMatrix(), x.thenMatrix(), x.elseMatrix());
@@ -148,6 +193,7 @@ requires(
 template <class Op, class Condition>
 requires(casts_bool<Op>&& lane_condition<Condition>) struct lane_program<Eigen::CwiseUnaryOp<Op, Condition>>
     : lane_operands<Condition> {
+  using number = float;
   using expression = Eigen::CwiseUnaryOp<Op, Condition>;
   template <traversal Order> static bool gapless(const expression& x) {
     return lane_program::template all_gapless<Order>(x.nestedExpression());
@@ -161,6 +207,7 @@ requires(casts_bool<Op>&& lane_condition<Condition>) struct lane_program<Eigen::
 
 /// An expression with the coefficients of the one below it, in their places.
 template <class X, class Below> struct lane_wrapper : lane_operands<Below> {
+  using number = lane_number_of<Below>;
   template <traversal Order> static bool gapless(const X& x) {
     return lane_wrapper::template all_gapless<Order>(x.nestedExpression());
   }
@@ -174,23 +221,23 @@ struct lane_program<Eigen::CwiseUnaryOp<Op, Arg>> : lane_wrapper<Eigen::CwiseUna
 };
 template <class Arg>
 requires(!direct_access<Eigen::ArrayWrapper<Arg>> &&
-         lane_expressions<Arg>) struct lane_program<Eigen::ArrayWrapper<Arg>>
+         lane_expression<Arg>) struct lane_program<Eigen::ArrayWrapper<Arg>>
     : lane_wrapper<Eigen::ArrayWrapper<Arg>, Arg> {
 };
 template <class Arg>
 requires(!direct_access<Eigen::MatrixWrapper<Arg>> &&
-         lane_expressions<Arg>) struct lane_program<Eigen::MatrixWrapper<Arg>>
+         lane_expression<Arg>) struct lane_program<Eigen::MatrixWrapper<Arg>>
     : lane_wrapper<Eigen::MatrixWrapper<Arg>, Arg> {
 };
 
 /// `m.colwise() + v`, `m.rowwise() + v` for a vector in memory.
 template <class V, int Rows, int Cols>
-requires(broadcast<V, Rows, Cols>&& direct_access<V>&&
-             lane_number<typename V::Scalar>) struct lane_program<Eigen::Replicate<V, Rows, Cols>> {
+requires(broadcast_shape<V, Rows, Cols>&& direct_access<V>&&
+             lane_expression<V>) struct lane_program<Eigen::Replicate<V, Rows, Cols>> {
   using expression = Eigen::Replicate<V, Rows, Cols>;
   static constexpr traversal along = V::ColsAtCompileTime == 1 ? by_columns : by_rows;
 
-  static constexpr bool exists = true, is_condition = false;
+  using number = lane_number_of<V>;
   static constexpr int orders = 0;
   template <traversal> static bool gapless(const expression&) { return false; }
   template <traversal Order> static auto make(const expression& x) {
@@ -202,14 +249,15 @@ requires(broadcast<V, Rows, Cols>&& direct_access<V>&&
   }
 };
 
-/// A type that programs round to.
+/// A type that programs round floats to.
 template <class T>
 concept rounds_in_lanes = lane_number<T> &&
     (std::same_as<T, float> || std::same_as<typename policy_of<T>::type, rounding::nearest_even>);
 
 /// A destination that a program can write.
 template <class Dst>
-concept lane_destination = direct_access<Dst> && rounds_in_lanes<typename Dst::Scalar>;
+concept lane_destination = direct_access<Dst> &&
+    (rounds_in_lanes<typename Dst::Scalar> || lane_fixed_number<typename Dst::Scalar>);
 
 /// Whether dst = x is codes that lie across the lines of dst, which only move.
 template <class Dst, class X>
@@ -217,9 +265,20 @@ concept moves_across_lines =
     direct_access<X> && std::same_as<typename Dst::Scalar, typename X::Scalar> && storage_order_of<Dst>
 != storage_order_of<X>;
 
+/// What Combine, a functor of floats, is in a program that gives numbers of this type.
+template <class Combine, class Number> struct lane_combination { using type = lane_operation_t<Combine>; };
+template <class Combine, lane_fixed_number T> struct lane_combination<Combine, T> {
+  using type = typename fixed_operation<lane_operation_t<Combine>, T>::type;
+};
+template <class Combine, class Number>
+using lane_combination_t = typename lane_combination<Combine, Number>::type;
+
 template <class Combine, class Dst, class X>
-concept assigned_in_lanes = lane_destination<Dst> && lane_expressions<X> &&
-    (std::is_void_v<Combine> ? !moves_across_lines<Dst, X> : lane_functor<Combine>);
+concept assigned_in_lanes = lane_destination<Dst> &&
+    lane_expressions_of<widened_t<typename Dst::Scalar>, X> &&
+    (std::is_void_v<Combine>
+         ? !moves_across_lines<Dst, X> && !(narrow_fixed<typename Dst::Scalar> && direct_access<X>)
+         : !std::is_void_v<lane_combination_t<Combine, lane_number_of<X>>>);
 
 /// dst = Combine(dst, x), or dst = x for void. False, and nothing is done, if that has to be computed in
 /// another way.
@@ -241,9 +300,9 @@ bool assign_in_lanes(Dst& dst, const X& x) {
   if constexpr (std::is_void_v<Combine>)
     return store(program::template make<order>(x));
   else
-    return store(kernel::lane_binary<lane_operation_t<Combine>, lane_program_type<Dst, order>,
-                                     lane_program_type<X, order>>{place::template make<order>(dst),
-                                                                  program::template make<order>(x)});
+    return store(kernel::lane_binary<lane_combination_t<Combine, lane_number_of<X>>,
+                                     lane_program_type<Dst, order>, lane_program_type<X, order>>{
+        place::template make<order>(dst), program::template make<order>(x)});
 }
 
 /// The numbers of a vector in memory, side by side: where they are, or, so few, in a copy.
@@ -306,7 +365,7 @@ template <class X> kernel::line_shape lines_of(const X& x) {
 /// use(program, shape) for a reduction of x, in which its lines are one where they follow one another. False,
 /// and nothing is done, if that has to be computed in another way.
 template <class X, class Use> bool reduce_in_lanes(const X& x, const Use& use) {
-  if constexpr (lane_program_t<X>::exists) {
+  if constexpr (lane_expression<X>) {
     using program = lane_program_t<X>;
     return use(program::template make<lane_order<X>>(x),
                program::template gapless<lane_order<X>>(x) ? kernel::line_shape{1, x.size()} : lines_of(x));
