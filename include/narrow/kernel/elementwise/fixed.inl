@@ -65,8 +65,10 @@ template <class Round> inline int32_vector rounded_shift(int32_vector x, int pla
     return (x >> places) | (((x & (unit - 1)) != 0) & 1);
 }
 
-/// Numbers below 2^31, rounded to integers.
-template <class Round> inline half_int32_vector rounded_integers(double_vector x) {
+using uint64_vector [[gnu::vector_size(vector_bytes)]] = std::uint64_t;
+
+/// Numbers below 2^31, rounded to integers, which are the lower half of each lane.
+template <class Round> inline int64_vector rounded_integers(double_vector x) {
   static_assert(has_lane_rounding<Round>);
   const double_vector sum = x + 0x1.8p52;
   int64_vector result = lanes_as<int64_vector>(sum);  // the nearest ones, in the lower bits
@@ -84,7 +86,7 @@ template <class Round> inline half_int32_vector rounded_integers(double_vector x
     else
       result += (below & ~odd) - (above & ~odd);
   }
-  return __builtin_convertvector(result, half_int32_vector);
+  return result;
 }
 
 /// A product of a number and a factor, rounded to odd in its last digit where it has more digits than a
@@ -99,34 +101,33 @@ inline double_vector product_to_odd(double_vector x, double factor) {
   return lanes_as<double_vector>((bits + beyond) | (inexact & 1));
 }
 
-template <class T, int... L>
-inline int32_vector scaled(int32_vector x, const lane_factor& factor, std::integer_sequence<int, L...>) {
-  using round = typename T::round_policy;
-  constexpr int half = sizeof...(L);
-  double_vector low = wider<double_vector>(__builtin_shufflevector(x, x, L...)),
-                high = wider<double_vector>(__builtin_shufflevector(x, x, (L + half)...));
-  if (factor.fits) [[likely]] {
-    low *= factor.value;
-    high *= factor.value;
-  } else {
-    low = product_to_odd(low, factor.value);
-    high = product_to_odd(high, factor.value);
-  }
-  const half_int32_vector a = rounded_integers<round>(low), b = rounded_integers<round>(high);
-  return in_range<T>(__builtin_shufflevector(a, b, L..., (L + half)...));
+template <class Round> inline int64_vector rounded_product(double_vector x, const lane_factor& factor) {
+  if (factor.fits) [[likely]]
+    return rounded_integers<Round>(uncontracted(x * factor.value));
+  return rounded_integers<Round>(product_to_odd(x, factor.value));
 }
-
+/// In double, the lanes of even places and those of odd ones. Behind a sign and the exponent of 2^52 stands
+/// an integer as it is.
 template <class T, class Lanes>
 inline int32_vector apply(lane_fixed<lane_product, T>, const lane_factor& factor, int32_vector x, Lanes) {
-  return scaled<T>(x, factor, std::make_integer_sequence<int, lanes32 / 2>{});
+  using round = typename T::round_policy;
+  constexpr std::uint64_t lower = ~std::uint32_t{0}, exponent = std::bit_cast<std::uint64_t>(0x1p52);
+  const uint64_vector from_least = lanes_as<uint64_vector>(lanes_as<uint32_vector>(x) ^ 0x8000'0000u),
+                      even = (from_least & lower) | exponent, odd = (from_least >> 32) | exponent;
+  constexpr double least = 0x1p52 + 0x1p31;
+  const auto a = lanes_as<uint64_vector>(
+                 rounded_product<round>(lanes_as<double_vector>(even) - least, factor)),
+             b = lanes_as<uint64_vector>(
+                 rounded_product<round>(lanes_as<double_vector>(odd) - least, factor));
+  return in_range<T>(lanes_as<int32_vector>((a & lower) | (b << 32)));
 }
 template <class T, class Lanes>
 inline int32_vector apply(lane_fixed<lane_sum, T>, const lane_addend& addend, int32_vector x, Lanes) {
   constexpr int places = lane_addend::fraction_bits;
-  return in_range<T>(
-      rounded_shift<typename T::round_policy>((x & addend.mask) * (1 << places) + addend.parts, places));
+  const int32_vector numbers = x & addend.mask;
+  if (addend.parts % (1 << places) == 0) return in_range<T>(numbers + (addend.parts >> places));
+  return in_range<T>(rounded_shift<typename T::round_policy>(numbers * (1 << places) + addend.parts, places));
 }
-
 template <class T, class Lanes>
 inline int32_vector apply(lane_fixed<lane_difference, T>, const lane_addend& addend, int32_vector x,
                           Lanes lanes) {
