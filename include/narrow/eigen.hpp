@@ -3,6 +3,7 @@
 #pragma once
 
 #include "eigen/assignment.hpp"
+#include "eigen/extremes.hpp"
 #include "eigen/products/dense.hpp"
 #include "eigen/products/triangular.hpp"
 #include "eigen/reductions.hpp"

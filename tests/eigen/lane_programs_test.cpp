@@ -3,41 +3,23 @@
 #include <bit>
 #include <cfenv>
 #include <narrow/eigen.hpp>
-#include <random>
 
+#include "any_codes.hpp"
 #include "catch.hpp"
 #include "coefficient_bits.hpp"
 #include "every_isa.hpp"
-#include "exhaustive.hpp"
 #include "float_control.hpp"
 
 namespace {
 
+using test::any_codes;
 using test::bits_of;
 using test::same;
+template <class T, int Order = Eigen::ColMajor> using matrix = test::matrix_in_order<T, Order>;
+using test::floating_formats;
 
 using namespace narrow;
 using at = Eigen::Index;
-template <class T, int Order = Eigen::ColMajor>
-using matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Order>;
-
-/// Any codes: of numbers of all sizes, of NaNs, signalling ones too, and of infinities.
-template <class T, int Order = Eigen::ColMajor> matrix<T, Order> any_codes(at rows, at cols, unsigned seed) {
-  std::mt19937 engine(seed);
-  matrix<T, Order> m(rows, cols);
-  for (at i = 0; i < m.size(); ++i) {
-    const auto bits = static_cast<std::uint32_t>(engine());
-    if constexpr (std::same_as<T, float>)  // of NaNs those, too, that rounding carries beyond all codes
-      m.data()[i] = i % 3   ? static_cast<float>(static_cast<std::int32_t>(bits)) * 0x1p-30f
-                    : i % 2 ? std::bit_cast<float>(bits | 0x7fff'fff0)
-                            : std::bit_cast<float>(bits);
-    else
-      m.data()[i] = i % 3 ? T(static_cast<float>(static_cast<std::int32_t>(bits)) * 0x1p-30f)
-                          : T::from_bits(static_cast<typename T::bits_type>(bits));
-  }
-  return m;
-}
-
 /// Assigns expressions of a, b and x, each through `run`, and checks every coefficient against the same
 /// arithmetic on plain floats, in the usual environment. How many these were.
 template <class S, class Run> at check_forms(at rows, at cols, const Run& run) {
@@ -121,13 +103,6 @@ template <class S, class Run> at check_forms(at rows, at cols, const Run& run) {
   return checked;
 }
 
-using floating_formats = test::some_of<
-    std::tuple<fp16, bf16, fp8_e4m3fn, fp8_e5m2, fp8_e3m4, fp8_e5m2fnuz, fp8_e4m3fnuz, fp6_e2m3, fp6_e3m2,
-               fp4_e2m1, floating<5, 10, specials::ieee, rounding::nearest_even, overflow::saturate>,
-               floating<8, 7, specials::ieee, rounding::nearest_even, overflow::saturate>, floating<8, 16>,
-               floating<6, 12, specials::none>>,
-    0, 1, 2, 3>;
-
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("programs of lanes have the bits of floats, rounded once", "[eigen][lanes]",
@@ -166,6 +141,7 @@ TEMPLATE_TEST_CASE("programs of lanes go along lines", "[eigen][lanes]", (matrix
   const M a = any_codes<S, order>(rows, cols, 1);
   const Eigen::Matrix<S, Eigen::Dynamic, 1> column = any_codes<S>(rows, 1, 2);
   const Eigen::Matrix<S, 1, Eigen::Dynamic> row = any_codes<S, Eigen::RowMajor>(1, cols, 3);
+  const M across = any_codes<S, order>(cols, rows, 4);
   test::for_each_isa([&](const std::string& isa) {
     INFO(isa);
     const auto expect = [&](const M& got, const auto& right) {
@@ -183,14 +159,43 @@ TEMPLATE_TEST_CASE("programs of lanes go along lines", "[eigen][lanes]", (matrix
       const bool inside = i >= 2 && i < 32 && j >= 3 && j < 43;
       return inside ? 2 * wide(a, i - 1, j - 2) - wide(a, i + 2, j + 2) : wide(a, i, j);
     });
-    // Lines across memory: not as a program, but the same.
+    // Lines across memory.
     whole = a;
     whole.row(3) = 2 * a.row(4) + a.row(5);
     whole.col(2) = 3 * a.col(1) - a.col(0);
+    whole.col(7).array() *= across.row(1).transpose().array();
     expect(whole, [&](at i, at j) {
       if (j == 2) return 3 * wide(a, i, 1) - wide(a, i, 0);
+      if (j == 7) return (i == 3 ? 2 * wide(a, 4, 7) + wide(a, 5, 7) : wide(a, i, 7)) * wide(across, 1, i);
       return i == 3 ? 2 * wide(a, 4, j) + wide(a, 5, j) : wide(a, i, j);
     });
+    expect(a + 2 * across.transpose(), [&](at i, at j) { return wide(a, i, j) + 2 * wide(across, j, i); });
+    expect((a.transpose() - across).transpose(),
+           [&](at i, at j) { return wide(a, i, j) - wide(across, j, i); });
+    expect(a.colwise() + across.row(2).transpose(),
+           [&](at i, at j) { return wide(a, i, j) + wide(across, 2, i); });
+    expect(a.rowwise() - across.col(4).transpose(),
+           [&](at i, at j) { return wide(a, i, j) - wide(across, j, 4); });
+    // Every third number of what is in memory, and every one.
+    for (const at step : {3, 1}) {
+      using apart = Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>;
+      M to = M::Zero(rows, cols);
+      const apart steps(a.outerStride(), step);
+      const at n = (a.innerSize() - 1) / step + 1, lines = a.outerSize();
+      const at some_rows = order == Eigen::RowMajor ? lines : n,
+               some_cols = order == Eigen::RowMajor ? n : lines;
+      const Eigen::Map<const M, 0, apart> from(a.data(), some_rows, some_cols, steps);
+      Eigen::Map<M, 0, apart>(to.data(), some_rows, some_cols, steps) = from + from;
+      expect(to, [&](at i, at j) {
+        const at along = order == Eigen::RowMajor ? j : i;
+        return along % step == 0 ? 2 * wide(a, i, j) : 0;
+      });
+      float sum = 0;
+      for (at i = 0; i < some_rows; ++i)
+        for (at j = 0; j < some_cols; ++j) sum += from(i, j) < S(0) ? 1.0f : 0.0f;
+      CHECK((from.array() < S(0)).template cast<float>().sum() == sum);
+      CHECK(static_cast<float>((from.array() < S(0)).count()) == sum);
+    }
   });
 }
 
@@ -256,15 +261,15 @@ TEST_CASE("spare lanes raise no exceptions", "[eigen][lanes]") {
 TEST_CASE("what is a program of lanes", "[eigen][lanes]") {
   const matrix<fp16> a(4, 3), b(4, 3);
   const matrix<fp16, Eigen::RowMajor> r(4, 3);
-  const auto along_columns = [](const auto& x) {
-    return detail::lane_program_along<std::remove_cvref_t<decltype(x)>, detail::by_columns>;
+  const auto is_program = [](const auto& x) {
+    return detail::lane_expressions<std::remove_cvref_t<decltype(x)>>;
   };
-  CHECK(along_columns(a + b));
-  CHECK(along_columns((3 * a.array() + 1).max(fp16(0))));
-  CHECK(along_columns(a.template cast<float>() * 0.1f));
-  CHECK(along_columns(a.block(1, 0, 2, 3) - b.topRows(2)));
-  CHECK(along_columns(a.colwise() + b.col(0)));
-  CHECK(!along_columns(a + r));
-  CHECK(!along_columns(a.array().exp()));
-  CHECK(!along_columns(a.reverse()));
+  CHECK(is_program(a + b));
+  CHECK(is_program((3 * a.array() + 1).max(fp16(0))));
+  CHECK(is_program(a.template cast<float>() * 0.1f));
+  CHECK(is_program(a.block(1, 0, 2, 3) - b.topRows(2)));
+  CHECK(is_program(a.colwise() + b.col(0)));
+  CHECK(is_program(a + r));
+  CHECK(!is_program(a.array().exp()));
+  CHECK(!is_program(a.reverse()));
 }

@@ -6,14 +6,14 @@
 //   inverses, solutions       solvers/ (Assignment): Eigen's routines on wide copies
 // Any other dense source comes to call_dense_assignment_loop below, which computes it in the first of these
 // ways that is possible:
-//   1. as a program of lanes  expressions/lane_programs.hpp: one loop from the loads to the store
+//   1. as a program of lanes  expressions/lane_programs.hpp, fixed_programs.hpp: one loop, loads to store
 //   2. in pieces              expressions/piecewise_loops.hpp: kernels convert, Eigen's packets compute
 //   3. with one draw each     coefficient by coefficient, for stochastic rounding
 //   4. by Eigen's own loop    over the evaluators of expressions/, with the functors of assign_functors.hpp
 #pragma once
 
 #include "expressions/assign_functors.hpp"
-#include "expressions/lane_programs.hpp"
+#include "expressions/fixed_programs.hpp"
 #include "expressions/piecewise_loops.hpp"
 
 namespace narrow::inline NARROW_ABI {
@@ -40,7 +40,8 @@ concept assigns_in_lanes = requires {
 
 template <class Dst, class Src, class Functor>
 concept assigned_here = assigns_drawn<Dst, Functor> || assigns_computed<Dst, Src, Functor> ||
-    assigns_in_pieces<Dst, Src, Functor>;
+    assigns_in_pieces<Dst, Src, Functor> ||
+    (narrow_fixed<typename Dst::Scalar>&& assigns_in_lanes<Dst, Src, Functor>);
 
 /// dst(i, j) = functor of dst(i, j) and from(i, j), under the draw of the row-major index of (i, j), whatever
 /// the storage order.

@@ -1,5 +1,5 @@
 // Reductions of narrow coefficients: sum, trace, dot, squaredNorm, norm, row and column sums are wide and
-// rounded once at the end; maxCoeff and minCoeff; the comparison of matrices by isApprox.
+// rounded once at the end; the comparison of matrices by isApprox.
 //
 // Eigen computes them through redux_impl (Core/Redux.h), row and column sums in the evaluator of
 // PartialReduxExpr (Core/VectorwiseOp.h, Core/PartialReduxEvaluator.h), `dot` in 3.4 as a sum and in 5
@@ -9,7 +9,7 @@
 #include <array>
 
 #include "../kernel/reduce.hpp"
-#include "expressions/lane_programs.hpp"
+#include "expressions/lane_reductions.hpp"
 #include "expressions/piecewise_loops.hpp"
 #include "products/dense.hpp"
 
@@ -121,17 +121,6 @@ template <Eigen::DirectionType Direction, class X> auto wide_line_sum(const X& x
   return wide_sum(summed_line<Direction>(x, line));
 }
 
-/// The largest or smallest coefficient, whichever Op keeps of two; of_piece finds it among some floats.
-template <class T, class Op, class Values, class X, class OfPiece>
-T extreme(const Values& values, const X& x, const OfPiece& of_piece) {
-  auto kept = static_cast<float>(values.coeff(0, 0));
-  if constexpr (read_in_pieces<X>)
-    if (for_pieces(x, [&](const piece_view& some) { kept = Op{}(kept, of_piece(some)); })) return T(kept);
-  for (Eigen::Index j = 0; j < x.cols(); ++j)
-    for (Eigen::Index i = 0; i < x.rows(); ++i) kept = Op{}(kept, static_cast<float>(values.coeff(i, j)));
-  return T(kept);
-}
-
 /// A sum as a coefficient: float stays wide, an exact fixed-point sum is rounded to T.
 template <class T, class Sum> auto sum_coefficient(const Sum& sum) {
   if constexpr (narrow_fixed<T>)
@@ -170,19 +159,29 @@ struct redux_impl<scalar_hypot_op<T, T>, Evaluator, narrow_traversal, NoUnrollin
   }
 };
 
-#define NARROW_EXTREME(Op, coefficient)                                                             \
-  template <narrow::narrow_float T, int NaNs, class Evaluator>                                      \
-  struct redux_traits<Op<T, T, NaNs>, Evaluator> : redux_traits<scalar_sum_op<T, T>, Evaluator> {}; \
-  template <narrow::narrow_float T, int NaNs, class Evaluator>                                      \
-  struct redux_impl<Op<T, T, NaNs>, Evaluator, narrow_traversal, NoUnrolling> {                     \
-    template <class X> static T run(const Evaluator& values, const Op<T, T, NaNs>&, const X& x) {   \
-      return narrow::detail::extreme<T, Op<float, float, NaNs>>(                                    \
-          values, x, [](const auto& piece) { return piece.template coefficient<NaNs>(); });         \
-    }                                                                                               \
-  };
-NARROW_EXTREME(scalar_max_op, maxCoeff)
-NARROW_EXTREME(scalar_min_op, minCoeff)
-#undef NARROW_EXTREME
+/// `count()` of a comparison of narrow floats.
+template <class Op, class Condition>
+concept counts_in_lanes = narrow::detail::casts_to<Op, Index> && narrow::detail::lane_condition<Condition> &&
+    narrow::detail::piecewise_t<Condition>::any_narrow;
+template <class Op, class Condition>
+requires counts_in_lanes<Op, Condition>
+struct redux_traits<scalar_sum_op<Index, Index>, redux_evaluator<CwiseUnaryOp<Op, Condition>>> {
+  using PacketType = Index;
+  enum { PacketSize = 1, Traversal = narrow_traversal, Unrolling = NoUnrolling };
+};
+template <class Op, class Condition>
+requires counts_in_lanes<Op, Condition>
+struct redux_impl<scalar_sum_op<Index, Index>, redux_evaluator<CwiseUnaryOp<Op, Condition>>, narrow_traversal,
+                  NoUnrolling> {
+  template <class Values, class X>
+  static Index run(const Values& values, const scalar_sum_op<Index, Index>&, const X& x) {
+    Index count = 0;
+    if (narrow::detail::count_in_lanes(x.nestedExpression(), count)) return count;
+    for (Index j = 0; j < x.cols(); ++j)
+      for (Index i = 0; i < x.rows(); ++i) count += values.coeff(i, j);
+    return count;
+  }
+};
 
 #if EIGEN_VERSION_AT_LEAST(4, 0, 0)
 /// `dot` in Eigen 5.

@@ -2,20 +2,54 @@
 #pragma once
 
 #include "../simd/jobs.hpp"
-#include "elementwise/program.hpp"
+#include "elementwise/fixed.hpp"
 
 namespace narrow::inline NARROW_ABI::kernel {
 
-/// Stores what a program gives (see stored_program).
+/// Stores what a program gives (see stored_program). False, and nothing is done, where there is no kernel for
+/// it.
 template <class Program, class T, class Shape>
-void store_program(const Program& program, T* to, index to_step, const Shape& shape) {
-  run_job<stored_program<Program, T, Shape>>(program, to, to_step, shape);
+bool store_program(const Program& program, T* to, index to_step, const Shape& shape) {
+  return do_job<stored_program<Program, T, Shape>>(
+      [&](const auto& kernel) { kernel(program, to, to_step, shape); });
+}
+
+/// The same to elements that do not lie side by side (see spread_out_program).
+template <class Program, class T>
+bool spread_program(const Program& program, T* to, const line_steps& steps, const line_shape& shape) {
+  return do_job<spread_out_program<Program, T>>(
+      [&](const auto& kernel) { kernel(program, to, steps, shape); });
 }
 
 /// The sum of what a program gives, rounded to float in each addition, in an order that differs between
-/// instruction sets.
-template <class Program, class Shape> float sum_program(const Program& program, const Shape& shape) {
-  return run_job<summed_program<Program, Shape>>(program, shape);
+/// instruction sets. False, where there is no kernel for it.
+template <class Program, class Shape>
+bool sum_program(const Program& program, const Shape& shape, float& sum) {
+  return do_job<summed_program<Program, Shape>>([&](const auto& kernel) { sum = kernel(program, shape); });
+}
+
+/// The extreme of what a program gives (see extreme_of_program). False, if the instruction set in use has no
+/// vectors; so the functions below.
+template <class Order, class Program>
+bool extreme_of(const Program& program, const line_shape& shape, float& extreme) {
+  return do_job<extreme_of_program<Program, Order>>(
+      [&](const auto& kernel) { extreme = kernel(program, shape); });
+}
+template <class Order, class Program>
+bool extremes_of_lines(const Program& program, const line_shape& shape, float* to) {
+  return do_job<extremes_along_lines<Program, Order>>(
+      [&](const auto& kernel) { kernel(program, to, shape); });
+}
+template <class Order, class Program>
+bool extremes_across(const Program& program, const line_shape& shape, float* to) {
+  return do_job<extremes_across_lines<Program, Order>>(
+      [&](const auto& kernel) { kernel(program, to, shape); });
+}
+template <class Line> bool find_on_line(const Line& line, float number, index length, index& place) {
+  return do_job<found_on_line<Line>>([&](const auto& kernel) { place = kernel(line, number, length); });
+}
+template <class Program> bool count_program(const Program& program, const line_shape& shape, index& count) {
+  return do_job<counted_program<Program>>([&](const auto& kernel) { count = kernel(program, shape); });
 }
 
 }  // namespace narrow::kernel

@@ -35,10 +35,8 @@ void gemm(matrix_view<A> a, matrix_view<B> b, matrix_view<C> c, double alpha, do
 /// for it.
 template <int Rows, int Depth, int Cols, class A, class B, class C>
 bool multiply_small(A a, B b, C c, float alpha, float beta) {
-  const auto kernel = job_kernel<small_product<A, B, C, Rows, Depth, Cols>>();
-  if (kernel == nullptr) return false;
-  run_kernel(kernel, a, b, c, alpha, beta);
-  return true;
+  return do_job<small_product<A, B, C, Rows, Depth, Cols>>(
+      [&](const auto& kernel) { kernel(a, b, c, alpha, beta); });
 }
 
 /// How `gemm` computes A B for a row-major C.

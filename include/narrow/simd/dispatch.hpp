@@ -86,12 +86,8 @@ class dispatch {
 
   /// The one in use. The first call asks the processor and the environment; later ones are a load.
   static std::size_t chosen() {
-    std::size_t i = chosen_.load(std::memory_order_relaxed);
-    if (i == none_yet) [[unlikely]] {
-      instance();
-      i = chosen_.load(std::memory_order_relaxed);
-    }
-    return i;
+    const std::size_t i = chosen_.load(std::memory_order_relaxed);
+    return i == none_yet ? first_chosen() : i;
   }
   static std::string_view name_of(std::size_t i) { return instruction_set_at(i).name; }
   /// Whether this processor has it.
@@ -107,6 +103,11 @@ class dispatch {
   }
 
  private:
+  [[gnu::noinline, gnu::cold]] static std::size_t first_chosen() {
+    instance();
+    return chosen_.load(std::memory_order_relaxed);
+  }
+
   dispatch() {
     std::size_t best = 0;
     for (std::size_t i = 0; i < instruction_set_count(); ++i) {

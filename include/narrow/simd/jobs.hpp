@@ -14,10 +14,9 @@ template <class Job> typename Job::function* job_kernel() {
   return tables[dispatch::chosen()].run;
 }
 
-/// Runs the kernel, which there is, in the usual floating-point environment: short computations tell it
-/// sooner than the control register does. The kernel raises no other exceptions than its numbers do; these
-/// stay.
-template <class Kernel, class... Arguments> auto run_kernel(Kernel* kernel, Arguments... arguments) {
+/// Runs a kernel in the usual floating-point environment: short computations tell it sooner than the control
+/// register does. The kernel raises no other exceptions than its numbers do; these stay.
+template <class Kernel, class... Arguments> auto run_kernel(Kernel* kernel, const Arguments&... arguments) {
   if (detail::rounds_as_usual()) [[likely]]
     return kernel(arguments...);
   return detail::with_float_environment([&] { return kernel(arguments...); });
@@ -28,9 +27,35 @@ template <class Kernel, class... Arguments> auto run_kernel(Kernel* kernel, Argu
 template <class Function> struct job_call;
 template <class Result, class... Arguments> struct job_call<Result(Arguments...)> {
   template <class Job> [[gnu::noinline]] static Result run(Arguments... arguments) {
-    return run_kernel<Result(Arguments...), Arguments...>(job_kernel<Job>(), arguments...);
+    typename Job::function* const kernel = job_kernel<Job>();
+    if (detail::rounds_as_usual()) [[likely]]
+      return kernel(arguments...);
+    return elsewhere(kernel, arguments...);
+  }
+
+ private:
+  /// Of copies, so that no argument has to be in memory for it.
+  [[gnu::noinline, gnu::cold]] static Result elsewhere(Result (*kernel)(Arguments...),
+                                                       Arguments... arguments) {
+    return detail::with_float_environment([&] { return kernel(arguments...); });
   }
 };
-template <class Job> inline constexpr auto* run_job = &job_call<typename Job::function>::template run<Job>;
+template <class Job>
+concept runs_everywhere = requires {
+  portable::kernel_of(std::type_identity<Job>{});
+};
+
+/// use(kernel), a function that runs the job. False, and nothing is done, where no instruction set has a
+/// kernel for it that is in use or is extended by that.
+template <class Job, class Use> bool do_job(const Use& use) {
+  if constexpr (runs_everywhere<Job>) {
+    use(job_call<typename Job::function>::template run<Job>);
+  } else {
+    const auto kernel = job_kernel<Job>();
+    if (kernel == nullptr) return false;
+    use([kernel](const auto&... arguments) { return run_kernel(kernel, arguments...); });
+  }
+  return true;
+}
 
 }  // namespace narrow::kernel

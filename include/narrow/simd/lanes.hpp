@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "../config.hpp"
-#include "../kernel/elementwise/program.hpp"
+#include "../kernel/elementwise/fixed.hpp"
 #include "../kernel/product/small.hpp"
 #include "region.hpp"
 #include "words.hpp"

@@ -30,7 +30,13 @@
 
 #include "operations.inl"
 
+#include "../kernel/elementwise/floats.inl"
+
+#include "../kernel/elementwise/fixed.inl"
+
 #include "../kernel/elementwise/program.inl"
+
+#include "../kernel/elementwise/extremes.inl"
 
 #include "../kernel/product/small.inl"
 

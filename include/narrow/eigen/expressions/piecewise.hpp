@@ -278,8 +278,10 @@ template <class V, traversal LineOrder> class repeated_vector {
 };
 
 template <class V, int Rows, int Cols>
-concept broadcast = narrow_or_float<V> &&
-    ((V::ColsAtCompileTime == 1 && Rows == 1) || (V::RowsAtCompileTime == 1 && Cols == 1));
+concept broadcast_shape = (V::ColsAtCompileTime == 1 && Rows == 1) ||
+                          (V::RowsAtCompileTime == 1 && Cols == 1);
+template <class V, int Rows, int Cols>
+concept broadcast = narrow_or_float<V> && broadcast_shape<V, Rows, Cols>;
 template <class V>
 using broadcast_vector = repeated_vector<V, V::ColsAtCompileTime == 1 ? by_columns : by_rows>;
 

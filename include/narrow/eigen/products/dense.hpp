@@ -190,26 +190,26 @@ class value_evaluator : held_value<const Result>, public Eigen::internal::evalua
 template <class L, class R>
 using product_result = plain_like<widened_t<typename Eigen::Product<L, R>::Scalar>, Eigen::Product<L, R>>;
 
-template <class L, class R> product_result<L, R> product_value(const L& l, const R& r) {
-  product_result<L, R> result(l.rows(), r.cols());
+template <class L, class R, class Result = product_result<L, R>>
+Result product_value(const L& l, const R& r) {
+  Result result(l.rows(), r.cols());
   multiply(result, l, r, 1, 0);
   return result;
 }
 
-/// A product in a program of lanes: computed before the program runs.
+/// A product in a program of lanes: computed before the program runs, in the order of its lines.
 template <class L, class R, int Options>
 requires(narrow_product<L, R>&& std::same_as<typename product_result<L, R>::Scalar, float>&& Options !=
          Eigen::LazyProduct) struct lane_program<Eigen::Product<L, R, Options>> {
   using expression = Eigen::Product<L, R, Options>;
-  using held = product_result<L, R>;
-
-  static constexpr bool exists = true, is_condition = false;
-  static constexpr int orders = storage_order_of<held>, required_orders = orders;
-  static bool adjacent(const expression&) { return true; }
-  static bool gapless(const expression&) { return true; }
-  static constexpr bool always_gapless = true;
-  template <traversal> static auto make(const expression& x) {
-    return kernel::lane_held<held>{product_value(x.lhs(), x.rhs()), held::IsRowMajor ? x.cols() : x.rows()};
+  using number = float;
+  static constexpr int orders = 0;
+  template <traversal> static bool gapless(const expression&) { return true; }
+  template <traversal> static constexpr bool always_gapless = true;
+  template <traversal Order> static auto make(const expression& x) {
+    using held = held_like<float, expression, Order>;
+    return kernel::lane_held<held>{product_value<L, R, held>(x.lhs(), x.rhs()),
+                                   Order == by_rows ? x.cols() : x.rows()};
   }
 };
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "../../format/operators.hpp"
-#include "program.hpp"
+#include "fixed.hpp"
 
 NARROW_STRICT_BEGIN
 
@@ -24,6 +24,7 @@ inline float apply(lane_product, float a, float b) { return uncontracted(a * b);
 inline float apply(lane_quotient, float a, float b) { return a / b; }
 inline float apply(lane_smaller, float a, float b) { return b < a ? b : a; }
 inline float apply(lane_larger, float a, float b) { return a < b ? b : a; }
+template <class T> inline float apply(lane_rounded<T>, float a) { return static_cast<float>(T(a)); }
 inline bool apply(lane_less, float a, float b) { return a < b; }
 inline bool apply(lane_not_greater, float a, float b) { return a <= b; }
 inline bool apply(lane_equal, float a, float b) { return a == b; }
@@ -31,6 +32,9 @@ inline bool apply(lane_unequal, float a, float b) { return a != b; }
 
 template <class T> inline float at(const lane_numbers<T>& x, index i) {
   return static_cast<float>(x.from[i]);
+}
+template <class T> inline float at(const lane_spread_numbers<T>& x, index i) {
+  return static_cast<float>(x.from[i * x.step]);
 }
 inline float at(const lane_constant& x, index) { return x.value; }
 template <class Op, class A> inline auto at(const lane_unary<Op, A>& x, index i);
@@ -76,12 +80,31 @@ NARROW_KERNEL float sum_lines(const Program& program, const Shape& shape) {
   return sum;
 }
 
+/// Whether a program is one of floats, which these kernels know.
+template <class Program> inline constexpr bool has_kernel = false;
+template <class T> inline constexpr bool has_kernel<lane_numbers<T>> = !narrow_fixed<T>;
+template <class T> inline constexpr bool has_kernel<lane_spread_numbers<T>> = !narrow_fixed<T>;
+template <class T> inline constexpr bool has_kernel<lane_number_per_line<T>> = !narrow_fixed<T>;
+template <class Held> inline constexpr bool has_kernel<lane_held<Held>> = true;
+template <> inline constexpr bool has_kernel<lane_constant> = true;
+template <class Op, class A>
+inline constexpr bool has_kernel<lane_unary<Op, A>> = has_kernel<A>&& requires(float a) {
+  apply(Op{}, a);
+};
+template <class Op, class A, class B>
+inline constexpr bool has_kernel<lane_binary<Op, A, B>> = has_kernel<A>&& has_kernel<B>&& requires(float a) {
+  apply(Op{}, a, a);
+};
+template <class C, class A, class B>
+inline constexpr bool has_kernel<lane_choice<C, A, B>> = has_kernel<C>&& has_kernel<A>&& has_kernel<B>;
+
 template <class Program, class T, class Shape>
-constexpr auto kernel_of(std::type_identity<stored_program<Program, T, Shape>>) {
+requires(has_kernel<Program>) constexpr auto kernel_of(
+    std::type_identity<stored_program<Program, T, Shape>>) {
   return store_lines<Program, T, Shape>;
 }
 template <class Program, class Shape>
-constexpr auto kernel_of(std::type_identity<summed_program<Program, Shape>>) {
+requires(has_kernel<Program>) constexpr auto kernel_of(std::type_identity<summed_program<Program, Shape>>) {
   return sum_lines<Program, Shape>;
 }
 

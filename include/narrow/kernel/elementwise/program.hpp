@@ -18,6 +18,11 @@ template <class T> struct lane_numbers {
   const T* from;
   index line_step;
 };
+/// Element i of line l is from[l * line_step + i * step].
+template <class T> struct lane_spread_numbers {
+  const T* from;
+  index line_step, step;
+};
 /// All elements of line l are from[l * line_step].
 template <class T> struct lane_number_per_line {
   const T* from;
@@ -38,6 +43,7 @@ template <class Held> struct lane_held {
 struct lane_negative {};
 struct lane_absolute {};
 struct lane_square {};
+template <class T> struct lane_rounded {};  // to the nearest number of T, ties to even
 struct lane_sum {};
 struct lane_difference {};
 struct lane_product {};
@@ -69,6 +75,9 @@ template <class Held> auto on_line(const lane_held<Held>& x, index l) {
 template <class T> lane_numbers<T> on_line(const lane_numbers<T>& x, index l) {
   return {x.from + l * x.line_step, 0};
 }
+template <class T> lane_spread_numbers<T> on_line(const lane_spread_numbers<T>& x, index l) {
+  return {x.from + l * x.line_step, 0, x.step};
+}
 template <class T> lane_constant on_line(const lane_number_per_line<T>& x, index l) {
   return {static_cast<float>(x.from[l * x.line_step])};
 }
@@ -89,7 +98,6 @@ template <class C, class A, class B> auto on_line(const lane_choice<C, A, B>& x,
 struct line_shape {
   index lines, length;
 };
-
 struct one_line {
   static constexpr std::integral_constant<index, 1> lines{};
   index length;
@@ -99,6 +107,10 @@ template <index Lines, index Length> struct fixed_shape {
   static constexpr std::integral_constant<index, Lines> lines{};
   static constexpr std::integral_constant<index, Length> length{};
 };
+/// How far it is from one line to the next, and from one element of a line to the next.
+struct line_steps {
+  index line, element;
+};
 
 // What is done with the numbers that a program gives; `function` is a kernel's.
 
@@ -107,9 +119,33 @@ template <index Lines, index Length> struct fixed_shape {
 template <class Program, class T, class Shape> struct stored_program {
   using function = void(const Program&, T* to, index to_step, const Shape&);
 };
+/// The same, element i of line l at to[l * steps.line + i * steps.element].
+template <class Program, class T> struct spread_out_program {
+  using function = void(const Program&, T* to, const line_steps&, const line_shape&);
+};
 /// Adds them up, in float.
 template <class Program, class Shape> struct summed_program {
   using function = float(const Program&, const Shape&);
+};
+/// The one of them that Order keeps, lane_smaller or lane_larger: NaN if any is, of zeros whichever.
+template <class Program, class Order> struct extreme_of_program {
+  using function = float(const Program&, const line_shape&);
+};
+/// The one of each line, at to[line].
+template <class Program, class Order> struct extremes_along_lines {
+  using function = void(const Program&, float* to, const line_shape&);
+};
+/// The one of the elements that have the same place on all lines, at to[place].
+template <class Program, class Order> struct extremes_across_lines {
+  using function = void(const Program&, float* to, const line_shape&);
+};
+/// The place of the first number on a line that equals another, or the length of the line.
+template <class Line> struct found_on_line {
+  using function = index(const Line&, float number, index length);
+};
+/// How many of the conditions that a program gives hold.
+template <class Program> struct counted_program {
+  using function = index(const Program&, const line_shape&);
 };
 
 }  // namespace narrow::kernel

@@ -1,145 +1,13 @@
 // Evaluates programs of lanes (see program.hpp) on vectors; included once in the namespace of an instruction
 // set by simd/vector_kernels.inl. No include guard, on purpose.
 
-/// Which lanes of a vector are numbers of a line: all, or the first few, where the others are spare.
-struct all_lanes {};
-struct first_lanes {
-  index count;
-};
-template <index Count> struct so_many_lanes { static constexpr index count = Count; };
-template <class Lanes> inline int32_vector are_numbers(Lanes lanes) {
-  int32_vector place;
-  for (int l = 0; l < lanes32; ++l) place[l] = l;
-  return place < static_cast<std::int32_t>(lanes.count);
-}
-
-/// Numbers in memory; signalling NaNs may stay such, which every operation and every store makes quiet.
-template <class T> inline float_vector decoded(const void* from) {
-  if constexpr (std::same_as<T, float>)
-    return vector_at<float_vector>(static_cast<const float*>(from));
-  else if constexpr (coded_as_fp16<T>)
-    return instructions::load_fp16(from);
-  else if constexpr (coded_as_bf16<T>)
-    return lanes_as<float_vector>(lanes_as<uint32_vector>(load_lower<sizeof(T)>(from)) << 16);
-  else
-    return lanes_as<float_vector>(decode_some<typename T::bits_type>(from, decoding_of<T>()));
-}
-
-inline bool any_nan(float_vector x) {
-#if NARROW_COMPARES_NANS
-  return instructions::any_nan(reinterpret_cast<instructions::floats>(x));
-#else
-  return any_of(lanes_as<int32_vector>(lanes_as<uint32_vector>(x) & magnitude_mask) > nonfinite_bits);
-#endif
-}
-
-/// The codes of NaNs.
-template <class T> inline uint32_vector nan_codes(uint32_vector bits) {
-  using layout = typename T::layout;
-  if constexpr (!layout::has_nan) return uint32_vector{};
-  uint32_vector code = uint32_vector{} + std::uint32_t{layout::quiet_nan};
-  if constexpr (layout::has_payload)
-    code |= bits >> (detail::binary32::mantissa_bits - layout::mantissa_bits) &
-            std::uint32_t{layout::mantissa_mask};
-  if constexpr (layout::has_negative_zero) code |= (bits & ~magnitude_mask) >> (32 - layout::width);
-  return code;
-}
-
-/// The codes of numbers to nearest even.
-template <class T> inline uint32_vector encoded(float_vector x) {
-  constexpr encoding e = encoding_of<T, typename T::overflow_policy>();
-  const auto bits = lanes_as<uint32_vector>(x);
-  uint32_vector codes;
-  if constexpr (e.is_upper_half)
-    codes = upper_half_codes(bits);
-  else
-    codes = with_signs(nearest_codes(bits, e), bits, e);
-  if (any_nan(x)) [[unlikely]]
-    codes = lanes_as<int32_vector>(bits & magnitude_mask) > nonfinite_bits ? nan_codes<T>(bits) : codes;
-  return codes;
-}
-
-template <class T> inline void store_numbers(void* to, float_vector x) {
-  if constexpr (std::same_as<T, float>) {
-    const auto bits = lanes_as<uint32_vector>(x);
-    const int32_vector nan = lanes_as<int32_vector>(bits & magnitude_mask) > nonfinite_bits;
-    const uint32_vector quiet = bits | (lanes_as<uint32_vector>(nan) & 0x0040'0000u);
-    std::memcpy(to, &quiet, sizeof quiet);
-  } else if constexpr (coded_as_fp16<T> && std::same_as<typename T::overflow_policy, overflow::ieee>) {
-    instructions::store_fp16(to, reinterpret_cast<instructions::floats>(x));
-  } else {
-    store_lower<sizeof(T)>(to, encoded<T>(x));
-  }
-}
-
-template <class T> inline float_vector at(const lane_numbers<T>& x, index i, all_lanes) {
-  return decoded<T>(x.from + i);
-}
-template <class T> inline float_vector at(const lane_numbers<T>& x, index i, first_lanes lanes) {
-  detail::uint_at_least<8 * sizeof(T)> some[lanes32];
-  read_part(some, x.from + i, lanes.count * index{sizeof(T)});
-  return decoded<T>(some);
-}
-template <class T, index Count>
-inline float_vector at(const lane_numbers<T>& x, index i, so_many_lanes<Count>) {
-  constexpr int bytes = sizeof(T) * lanes32;
-  const auto some = first_bytes<Count * index{sizeof(T)}, std::max(bytes, 16)>(
-      reinterpret_cast<const unsigned char*>(x.from + i));
-  return decoded<T>(&some);
-}
-template <class Lanes> inline float_vector at(const lane_constant& x, index, Lanes) {
-  return x.value - float_vector{};
-}
-
-template <class Lanes> inline float_vector apply(lane_negative, float_vector a, Lanes) {
-  return lanes_as<float_vector>(lanes_as<uint32_vector>(a) ^ ~magnitude_mask);
-}
-template <class Lanes> inline float_vector apply(lane_absolute, float_vector a, Lanes) {
-  return lanes_as<float_vector>(lanes_as<uint32_vector>(a) & magnitude_mask);
-}
-template <class Lanes> inline float_vector apply(lane_square, float_vector a, Lanes) {
-  return uncontracted(a * a);
-}
-template <class Lanes> inline float_vector apply(lane_sum, float_vector a, float_vector b, Lanes) {
-  return a + b;
-}
-template <class Lanes> inline float_vector apply(lane_difference, float_vector a, float_vector b, Lanes) {
-  return a - b;
-}
-template <class Lanes> inline float_vector apply(lane_product, float_vector a, float_vector b, Lanes) {
-  return uncontracted(a * b);
-}
-inline float_vector apply(lane_quotient, float_vector a, float_vector b, all_lanes) { return a / b; }
-/// A spare lane divides by one: no exception is raised there that the numbers do not raise.
-template <class Lanes> inline float_vector apply(lane_quotient, float_vector a, float_vector b, Lanes lanes) {
-  return a / (are_numbers(lanes) ? b : float_vector{} + 1);
-}
-template <class Lanes> inline float_vector apply(lane_smaller, float_vector a, float_vector b, Lanes) {
-  return smaller(b, a);
-}
-template <class Lanes> inline float_vector apply(lane_larger, float_vector a, float_vector b, Lanes) {
-  return larger(b, a);
-}
-template <class Lanes> inline int32_vector apply(lane_less, float_vector a, float_vector b, Lanes) {
-  return a < b;
-}
-template <class Lanes> inline int32_vector apply(lane_not_greater, float_vector a, float_vector b, Lanes) {
-  return a <= b;
-}
-template <class Lanes> inline int32_vector apply(lane_equal, float_vector a, float_vector b, Lanes) {
-  return a == b;
-}
-template <class Lanes> inline int32_vector apply(lane_unequal, float_vector a, float_vector b, Lanes) {
-  return a != b;
-}
-
 template <class Op, class A, class Lanes> inline auto at(const lane_unary<Op, A>& x, index i, Lanes lanes);
 template <class Op, class A, class B, class Lanes>
 inline auto at(const lane_binary<Op, A, B>& x, index i, Lanes lanes);
 template <class C, class A, class B, class Lanes>
-inline float_vector at(const lane_choice<C, A, B>& x, index i, Lanes lanes) {
+inline auto at(const lane_choice<C, A, B>& x, index i, Lanes lanes) {
   const int32_vector holds = at(x.condition, i, lanes);
-  const float_vector a = at(x.a, i, lanes), b = at(x.b, i, lanes);
+  const auto a = at(x.a, i, lanes), b = at(x.b, i, lanes);
   return holds ? a : b;
 }
 template <class Op, class A, class Lanes> inline auto at(const lane_unary<Op, A>& x, index i, Lanes lanes) {
@@ -147,17 +15,19 @@ template <class Op, class A, class Lanes> inline auto at(const lane_unary<Op, A>
 }
 template <class Op, class A, class B, class Lanes>
 inline auto at(const lane_binary<Op, A, B>& x, index i, Lanes lanes) {
-  const float_vector a = at(x.a, i, lanes), b = at(x.b, i, lanes);
+  const auto a = at(x.a, i, lanes);
+  const auto b = at(x.b, i, lanes);
   return apply(Op{}, a, b, lanes);
 }
 
 /// Stores the first few numbers of a vector.
-template <class T> inline void store_numbers(T* to, float_vector x, first_lanes lanes) {
+template <class T, class Vector> inline void store_numbers(T* to, Vector x, first_lanes lanes) {
   detail::uint_at_least<8 * sizeof(T)> some[lanes32];
   store_numbers<T>(some, x);
   write_part(to, some, lanes.count * index{sizeof(T)});
 }
-template <class T, index Count> inline void store_numbers(T* to, float_vector x, so_many_lanes<Count>) {
+template <class T, class Vector, index Count>
+inline void store_numbers(T* to, Vector x, so_many_lanes<Count>) {
   typename words_of<std::max(int{sizeof(T)} * lanes32, 16)>::type some = {};
   store_numbers<T>(&some, x);
   put_first_bytes<Count * index{sizeof(T)}>(reinterpret_cast<unsigned char*>(to), some);
@@ -179,6 +49,28 @@ NARROW_KERNEL void store_lines(const Program& program, T* to, index to_step, con
     index i = 0;
     for (; i + lanes32 <= length; i += lanes32) store_numbers<T>(to + i, at(line, i, all_lanes{}));
     if (i != length) store_numbers<T>(to + i, at(line, i, rest_of(length)), rest_of(length));
+  }
+}
+
+template <class T, class Code> inline void spread(const Code* codes, T* to, index step, index count) {
+  for (index e = 0; e < count; ++e) to[e * step] = std::bit_cast<T>(codes[e]);
+}
+template <class Program, class T>
+NARROW_KERNEL void spread_lines(const Program& program, T* to, const line_steps& steps,
+                                const line_shape& shape) {
+  const auto [lines, length] = shape;
+  const auto [line_step, step] = steps;
+  detail::uint_at_least<8 * sizeof(T)> some[lanes32];
+  for (index l = 0; l < lines; ++l, to += line_step) {
+    const auto line = on_line(program, l);
+    index i = 0;
+    for (; i + lanes32 <= length; i += lanes32) {
+      store_numbers<T>(some, at(line, i, all_lanes{}));
+      spread(some, to + i * step, step, lanes32);
+    }
+    if (i == length) continue;
+    store_numbers<T>(some, at(line, i, first_lanes{length - i}));
+    spread(some, to + i * step, step, length - i);
   }
 }
 
@@ -212,6 +104,10 @@ NARROW_KERNEL float sum_lines(const Program& program, const Shape& shape) {
 template <class Program, class T, class Shape>
 constexpr auto kernel_of(std::type_identity<stored_program<Program, T, Shape>>) {
   return store_lines<Program, T, Shape>;
+}
+template <class Program, class T>
+constexpr auto kernel_of(std::type_identity<spread_out_program<Program, T>>) {
+  return spread_lines<Program, T>;
 }
 template <class Program, class Shape>
 constexpr auto kernel_of(std::type_identity<summed_program<Program, Shape>>) {

@@ -1,0 +1,119 @@
+// Sums, inner products and counts that end programs of lanes.
+#pragma once
+
+#include "lane_programs.hpp"
+
+namespace narrow::inline NARROW_ABI::detail {
+
+/// The numbers of a vector in memory, side by side: where they are, or, so few, in a copy.
+template <class V> class adjacent_numbers {
+  using scalar = typename V::Scalar;
+
+ public:
+  static constexpr Eigen::Index max_size = 256;
+
+  explicit adjacent_numbers(const V& x) : from_(x.data()) {
+    if (x.innerStride() == 1) return;
+    for (Eigen::Index i = 0; i < x.size(); ++i) copy_[i] = x.data()[i * x.innerStride()];
+    from_ = copy_;
+  }
+  adjacent_numbers(const adjacent_numbers&) = delete;
+  adjacent_numbers& operator=(const adjacent_numbers&) = delete;
+
+  using program_type = kernel::lane_numbers<scalar>;
+  program_type program() const { return {from_, 0}; }
+
+ private:
+  const scalar* from_;
+  scalar copy_[max_size];
+};
+
+template <class... V>
+concept vectors_in_lanes = ((direct_access<V> && bool(V::IsVectorAtCompileTime) &&
+                             lane_number<typename V::Scalar>)&&...) &&
+                           some_narrow_float<V...>;
+
+template <class V> auto vector_shape(const V& x) {
+  if constexpr (is_few(V::SizeAtCompileTime))
+    return kernel::fixed_shape<1, V::SizeAtCompileTime>{};
+  else
+    return kernel::one_line{x.size()};
+}
+
+/// The inner product of vectors that are short. False, if it has to be computed in another way.
+template <class L, class R>
+requires vectors_in_lanes<L, R>
+bool dot_in_lanes(const L& l, const R& r, float& sum) {
+  if (l.size() > adjacent_numbers<L>::max_size) return false;
+  const adjacent_numbers<L> a(l);
+  const adjacent_numbers<R> b(r);
+  return kernel::sum_program(
+      kernel::lane_binary<kernel::lane_product, typename adjacent_numbers<L>::program_type,
+                          typename adjacent_numbers<R>::program_type>{a.program(), b.program()},
+      vector_shape(l), sum);
+}
+/// The sum of a vector that is short.
+template <class V>
+requires vectors_in_lanes<V>
+bool vector_sum_in_lanes(const V& x, float& sum) {
+  if (x.size() > adjacent_numbers<V>::max_size) return false;
+  const adjacent_numbers<V> numbers(x);
+  return kernel::sum_program(numbers.program(), vector_shape(x), sum);
+}
+
+/// The order of the lines along which an expression alone is evaluated, without a destination.
+template <class X>
+inline constexpr traversal lane_order = lane_program_t<X>::orders& by_rows ? by_rows : by_columns;
+template <class X> kernel::line_shape lines_of(const X& x) {
+  return lane_order<X> == by_columns ? kernel::line_shape{x.cols(), x.rows()}
+                                     : kernel::line_shape{x.rows(), x.cols()};
+}
+
+/// use(program, shape) for a reduction of x, in which its lines are one where they follow one another. False,
+/// and nothing is done, if that has to be computed in another way.
+template <class X, class Use> bool reduce_in_lanes(const X& x, const Use& use) {
+  if constexpr (lane_expression<X>) {
+    using program = lane_program_t<X>;
+    return use(program::template make<lane_order<X>>(x),
+               program::template gapless<lane_order<X>>(x) ? kernel::line_shape{1, x.size()} : lines_of(x));
+  } else {
+    return false;
+  }
+}
+
+/// The sum of x. False, if it has to be computed in another way.
+template <class X> [[gnu::always_inline]] inline bool sum_in_lanes(const X& x, float& sum) {
+  if constexpr (lane_expression<X>) {
+    constexpr traversal order = lane_order<X>;
+    using program = lane_program_t<X>;
+    return in_shape_along<program::template always_gapless<order>, order>(
+        x, program::template gapless<order>(x),
+        [&](const auto& shape) { return kernel::sum_program(program::template make<order>(x), shape, sum); });
+  } else {
+    return false;
+  }
+}
+
+/// How many coefficients of a comparison hold. False, if it has to be computed in another way.
+template <lane_condition X> bool count_in_lanes(const X& x, Eigen::Index& count) {
+  return reduce_in_lanes(x, [&](const auto& program, const kernel::line_shape& shape) {
+    return kernel::count_program(program, shape, count);
+  });
+}
+
+/// Whether the rows or columns of a computed expression are lines that a program can go along.
+template <class X, Eigen::DirectionType Direction>
+concept line_summed_in_lanes = narrow_float<scalar_of<X>> && !direct_access<X> && lane_expressions<X>;
+
+/// The sum of one row or column of x. False, if it has to be computed in another way.
+template <Eigen::DirectionType Direction, class X>
+requires line_summed_in_lanes<X, Direction>
+bool sum_line_in_lanes(const X& x, Eigen::Index line, float& sum) {
+  using program = lane_program_t<X>;
+  constexpr bool down = Direction == Eigen::Vertical;
+  return kernel::sum_program(
+      kernel::on_line(program::template make < down ? by_columns : by_rows > (x), line),
+      kernel::one_line{down ? x.rows() : x.cols()}, sum);
+}
+
+}  // namespace narrow::detail

@@ -1,0 +1,206 @@
+// maxCoeff and minCoeff of narrow floats, of a whole matrix, with the place of the extreme, of rows and of
+// columns, and what is made of them, as lpNorm<Infinity>().
+//
+// Eigen computes them through redux_impl (Core/Redux.h), with a place through a visitor (Core/Visitor.h),
+// those of rows and columns in the evaluator of PartialReduxExpr (Core/PartialReduxEvaluator.h). Here they
+// are what Eigen finds coefficient by coefficient, column by column: of zeros the first, and of NaNs what
+// the functor or the visitor makes of them in this order.
+#pragma once
+
+#include "reductions.hpp"
+
+namespace narrow::inline NARROW_ABI::detail {
+
+template <template <class, class, int> class Op>
+using lane_order_of = typename lane_operation<Op<float, float, Eigen::PropagateFast>>::type;
+
+/// What Order keeps of the coefficients of x: NaN if one is NaN, of zeros whichever. False, if it has to be
+/// computed in another way.
+template <class Order, class X> bool extreme_in_lanes(const X& x, float& extreme) {
+  return reduce_in_lanes(x, [&](const auto& program, const kernel::line_shape& shape) {
+    return kernel::extreme_of<Order>(program, shape, extreme);
+  });
+}
+
+/// The same of each row or column; none of these is empty.
+template <class Order, Eigen::DirectionType Direction, class X>
+bool line_extremes_in_lanes(const X& x, float* extremes) {
+  constexpr bool along = (Direction == Eigen::Vertical) == (lane_order<X> == by_columns);
+  using program = lane_program_t<X>;
+  if (x.size() == 0) return false;
+  if constexpr (along)
+    return kernel::extremes_of_lines<Order>(program::template make<lane_order<X>>(x), lines_of(x), extremes);
+  else
+    return kernel::extremes_across<Order>(program::template make<lane_order<X>>(x), lines_of(x), extremes);
+}
+
+/// Whether an extreme is the one of its coefficients in whatever order these are taken.
+template <class T> bool depends_on_order(float extreme) {
+  const auto magnitude = std::bit_cast<std::uint32_t>(extreme) & ~binary32::sign_mask;
+  return magnitude > binary32::infinity || (magnitude == 0 && T::layout::has_negative_zero);
+}
+
+/// The largest or smallest coefficient, whichever Op<..., NaNs> keeps of two.
+template <class T, template <class, class, int> class Op, int NaNs, class Values, class X>
+T extreme(const Values& values, const X& x) {
+  float kept = 0;
+  bool found = extreme_in_lanes<lane_order_of<Op>>(x, kept);
+  if constexpr (read_in_pieces<X>) {
+    using keep = Op<float, float, Eigen::PropagateNaN>;
+    if (!found) {
+      kept = static_cast<float>(values.coeff(0, 0));
+      found = for_pieces(x, [&](const piece_view& some) { kept = keep{}(kept, some.redux(keep{})); });
+    }
+  }
+  if (found && !depends_on_order<T>(kept)) return T(kept);
+  const bool is_zero = found && kept == 0;
+  kept = static_cast<float>(values.coeff(0, 0));
+  for (Eigen::Index j = 0; j < x.cols(); ++j)
+    for (Eigen::Index i = 0; i < x.rows(); ++i) {
+      const auto next = static_cast<float>(values.coeff(i, j));
+      if (is_zero && next == 0) return T(next);
+      kept = Op<float, float, NaNs>{}(kept, next);
+    }
+  return T(kept);
+}
+
+/// The extremes of rows or columns, each rounded to T, which are computed together where that is possible.
+template <class Xpr, template <class, class, int> class Op, Eigen::DirectionType Direction>
+class line_extremes_evaluator : public expression_evaluator<Xpr> {
+  using T = typename Xpr::Scalar;
+
+ public:
+  enum {
+    CoeffReadCost = Eigen::NumTraits<T>::ReadCost,
+    Flags = (int(Eigen::internal::traits<Xpr>::Flags) & Eigen::RowMajorBit) | Eigen::LinearAccessBit
+  };
+
+  explicit line_extremes_evaluator(const Xpr& xpr) : values_(xpr.rows(), xpr.cols()) {
+    const auto& x = xpr.nestedExpression();
+    plain_like<float, Xpr> extremes(xpr.rows(), xpr.cols());
+    const bool found = line_extremes_in_lanes<lane_order_of<Op>, Direction>(x, extremes.data());
+    if (found) values_ = extremes.template cast<T>();
+    for (Eigen::Index line = 0; line < values_.size(); ++line)
+      if (!found || depends_on_order<T>(extremes(line)))
+        values_(line) = xpr.functor()(x.template subVector<Direction>(line));
+  }
+
+  T coeff(Eigen::Index row, Eigen::Index col) const { return values_(row, col); }
+  T coeff(Eigen::Index index) const { return values_(index); }
+
+ private:
+  plain_like<T, Xpr> values_;
+};
+
+/// The first coefficient, counted column by column, that equals a number; those of a program are its
+/// numbers. False, if there is none.
+template <traversal Order, class Program>
+bool first_place(const Program& program, const kernel::line_shape& shape, float number, position& first) {
+  if constexpr (Order == by_columns) {
+    for (Eigen::Index col = 0, row; col < shape.lines; ++col)
+      if (kernel::find_on_line(kernel::on_line(program, col), number, shape.length, row) &&
+          row < shape.length) {
+        first = {row, col};
+        return true;
+      }
+    return false;
+  } else {
+    first.col = shape.length;
+    for (Eigen::Index row = 0, col; row < shape.lines && first.col > 0; ++row)
+      if (kernel::find_on_line(kernel::on_line(program, row), number, first.col, col) && col < first.col)
+        first = {row, col};
+    return first.col < shape.length;
+  }
+}
+
+template <class Order, traversal Lines, class Program>
+bool place_in_program(const Program& program, const kernel::line_shape& shape, position& place) {
+  float extreme = 0;
+  return kernel::extreme_of<Order>(program, shape, extreme) &&
+         first_place<Lines>(program, shape, extreme, place);
+}
+
+/// Where what Order keeps of the coefficients, each rounded to the scalar of x, lies first. False, if that
+/// has to be found in another way, as where there are NaNs.
+template <class Order, class X> bool place_in_lanes(const X& x, position& place) {
+  if constexpr (lane_expressions<X> && (direct_access<X> || rounds_in_lanes<typename X::Scalar>)) {
+    using program = lane_program_t<X>;
+    constexpr traversal lines = lane_order<X>;
+    if constexpr (direct_access<X>)
+      return place_in_program<Order, lines>(program::template make<lines>(x), lines_of(x), place);
+    else
+      return place_in_program<Order, lines>(
+          kernel::lane_unary<kernel::lane_rounded<typename X::Scalar>, lane_program_type<X, lines>>{
+              program::template make<lines>(x)},
+          lines_of(x), place);
+  } else {
+    return false;
+  }
+}
+
+}  // namespace narrow::detail
+
+namespace Eigen::internal {
+
+#define NARROW_EXTREME(Op, member)                                                                  \
+  template <narrow::narrow_float T, int NaNs, class Evaluator>                                      \
+  struct redux_traits<Op<T, T, NaNs>, Evaluator> : redux_traits<scalar_sum_op<T, T>, Evaluator> {}; \
+  template <narrow::narrow_float T, int NaNs, class Evaluator>                                      \
+  struct redux_impl<Op<T, T, NaNs>, Evaluator, narrow_traversal, NoUnrolling> {                     \
+    template <class X> static T run(const Evaluator& values, const Op<T, T, NaNs>&, const X& x) {   \
+      return narrow::detail::extreme<T, Op, NaNs>(values, x);                                       \
+    }                                                                                               \
+  };                                                                                                \
+  template <class Arg, narrow::narrow_float T, class S, int Direction>                              \
+  requires narrow::detail::lane_expressions<Arg>                                                    \
+  struct evaluator<PartialReduxExpr<Arg, member<T, S>, Direction>>                                  \
+      : narrow::detail::line_extremes_evaluator<PartialReduxExpr<Arg, member<T, S>, Direction>, Op, \
+                                                DirectionType(Direction)> {                         \
+    using evaluator::line_extremes_evaluator::line_extremes_evaluator;                              \
+  };
+NARROW_EXTREME(scalar_max_op, member_maxCoeff)
+NARROW_EXTREME(scalar_min_op, member_minCoeff)
+#undef NARROW_EXTREME
+
+#if !EIGEN_VERSION_AT_LEAST(4, 0, 0)
+/// Knows its expression.
+template <class X>
+requires(
+    narrow::narrow_float<typename X::Scalar>&& narrow::detail::lane_expressions<X>) class visitor_evaluator<X>
+    : public evaluator<X> {
+ public:
+  using Scalar = typename X::Scalar;
+  using CoeffReturnType = typename X::CoeffReturnType;
+  static constexpr int RowsAtCompileTime = X::RowsAtCompileTime;
+
+  explicit visitor_evaluator(const X& x) : evaluator<X>(x), x_(x) {}
+  const X& expression() const { return x_; }
+  Index rows() const { return x_.rows(); }
+  Index cols() const { return x_.cols(); }
+  Index size() const { return x_.size(); }
+  CoeffReturnType coeff(Index row, Index col) const { return evaluator<X>::coeff(row, col); }
+
+ private:
+  const X& x_;
+};
+
+#define NARROW_PLACE(visitor, Op)                                                                           \
+  template <class X, int NaNs>                                                                              \
+  requires requires(const visitor_evaluator<X>& values) { values.expression(); }                            \
+  struct visitor_impl<visitor<X, NaNs>, visitor_evaluator<X>, Dynamic> {                                    \
+    static void run(const visitor_evaluator<X>& values, visitor<X, NaNs>& visit) {                          \
+      narrow::detail::position first{};                                                                     \
+      if (narrow::detail::place_in_lanes<narrow::detail::lane_order_of<Op>>(values.expression(), first))    \
+        return visit.init(values.coeff(first.row, first.col), first.row, first.col);                        \
+      struct coefficients : visitor_evaluator<X> {                                                          \
+        using visitor_evaluator<X>::visitor_evaluator;                                                      \
+      };                                                                                                    \
+      visitor_impl<visitor<X, NaNs>, coefficients, Dynamic>::run(coefficients(values.expression()), visit); \
+    }                                                                                                       \
+  };
+NARROW_PLACE(max_coeff_visitor, scalar_max_op)
+NARROW_PLACE(min_coeff_visitor, scalar_min_op)
+#undef NARROW_PLACE
+#endif
+
+}  // namespace Eigen::internal

@@ -1,0 +1,163 @@
+// Programs of lanes that end in an extreme, a place or a count (see program.hpp); included once in the
+// namespace of an instruction set by simd/vector_kernels.inl. No include guard, on purpose.
+
+/// The number that Order keeps only where there is no other.
+inline float last_choice(lane_larger) { return -std::bit_cast<float>(nonfinite_bits); }
+inline float last_choice(lane_smaller) { return std::bit_cast<float>(nonfinite_bits); }
+
+/// In each lane, what Order keeps of the numbers taken; where one of them was NaN, only that.
+template <class Order> struct lane_extremes {
+  float_vector kept = last_choice(Order{}) - float_vector{};
+  int32_vector most = {};
+
+  void take(float_vector x) {
+    kept = apply(Order{}, kept, x, all_lanes{});
+    raise_to_magnitudes(lanes_as<uint32_vector>(x), most);
+  }
+  void take(float_vector x, first_lanes lanes) { take(are_numbers(lanes) ? x : kept); }
+  void take(const lane_extremes& others) {
+    kept = apply(Order{}, kept, others.kept, all_lanes{});
+    most = most > others.most ? most : others.most;
+  }
+  int32_vector had_nan() const { return most > nonfinite_bits; }
+  float_vector results() const {
+    return had_nan() ? float_vector{} + std::numeric_limits<float>::quiet_NaN() : kept;
+  }
+};
+
+/// What Order keeps of a vector's lanes, each against the one half a vector further, until one is left.
+template <class Order, class Lanes, int... L>
+inline float extreme_lane(Lanes x, std::integer_sequence<int, L...>) {
+  constexpr int half = sizeof...(L);
+  constexpr bool largest = std::same_as<Order, lane_larger>;
+  if constexpr (half == 1) {
+    return (largest ? x[0] < x[1] : x[1] < x[0]) ? x[1] : x[0];
+  } else {
+    const auto low = __builtin_shufflevector(x, x, L...), high = __builtin_shufflevector(x, x, (L + half)...);
+    return extreme_lane<Order>(largest ? larger(low, high) : smaller(low, high),
+                               std::make_integer_sequence<int, half / 2>{});
+  }
+}
+template <class Order> inline float extreme_of_lanes(const lane_extremes<Order>& lanes) {
+  if (any_of(lanes.had_nan())) [[unlikely]]
+    return std::numeric_limits<float>::quiet_NaN();
+  return extreme_lane<Order>(lanes.kept, std::make_integer_sequence<int, lanes32 / 2>{});
+}
+
+template <class Order, class Line>
+inline void take_line(const Line& line, index length, lane_extremes<Order>& to) {
+  constexpr index ways = 4;  // a comparison takes up to four cycles
+  index i = 0;
+  if (length >= ways * lanes32) {
+    lane_extremes<Order> some[ways] = {to};
+    for (; i + ways * lanes32 <= length; i += ways * lanes32) {
+      NARROW_UNROLL for (index w = 0; w < ways; ++w) some[w].take(at(line, i + w * lanes32, all_lanes{}));
+    }
+    NARROW_UNROLL for (index w = 1; w < ways; ++w) some[0].take(some[w]);
+    to = some[0];
+  }
+  for (; i + lanes32 <= length; i += lanes32) to.take(at(line, i, all_lanes{}));
+  if (i == length) return;
+  const first_lanes rest{length - i};
+  to.take(at(line, i, rest), rest);
+}
+
+template <class Program, class Order>
+NARROW_KERNEL float extreme_of_lines(const Program& program, const line_shape& shape) {
+  lane_extremes<Order> extremes;
+  for (index l = 0; l < shape.lines; ++l) take_line(on_line(program, l), shape.length, extremes);
+  return extreme_of_lanes(extremes);
+}
+
+template <class Program, class Order>
+NARROW_KERNEL void extreme_of_each_line(const Program& program, float* to, const line_shape& shape) {
+  const auto [lines, length] = shape;  // which a store to `to` cannot change
+  for (index l = 0; l < lines; ++l) {
+    lane_extremes<Order> extremes;
+    take_line(on_line(program, l), length, extremes);
+    to[l] = extreme_of_lanes(extremes);
+  }
+}
+
+template <class Program, class Order>
+NARROW_KERNEL void extremes_of_places(const Program& program, float* to, const line_shape& shape) {
+  constexpr index ways = 4;  // as many vectors of a line as lie side by side in memory
+  const auto [lines, length] = shape;
+  index i = 0;
+  for (; i + ways * lanes32 <= length; i += ways * lanes32) {
+    lane_extremes<Order> some[ways];
+    for (index l = 0; l < lines; ++l) {
+      const auto line = on_line(program, l);
+      NARROW_UNROLL for (index w = 0; w < ways; ++w) some[w].take(at(line, i + w * lanes32, all_lanes{}));
+    }
+    NARROW_UNROLL for (index w = 0; w < ways; ++w) write(to + i + w * lanes32, some[w].results(), lanes32);
+  }
+  for (; i < length; i += lanes32) {
+    lane_extremes<Order> some;
+    const first_lanes rest{length - i};
+    for (index l = 0; l < lines; ++l) {
+      const auto line = on_line(program, l);
+      some.take(rest.count < lanes32 ? at(line, i, rest) : at(line, i, all_lanes{}));
+    }
+    write(to + i, some.results(), rest.count);
+  }
+}
+
+/// The first lane that is not zero, or lanes32.
+inline index first_of(const int32_vector& holds) {
+  std::int32_t lanes[lanes32];
+  std::memcpy(lanes, &holds, sizeof lanes);
+  return std::find_if(lanes, lanes + lanes32, [](std::int32_t lane) { return lane != 0; }) - lanes;
+}
+
+template <class Line> NARROW_KERNEL index find_number(const Line& line, float number, index length) {
+  const float_vector wanted = number - float_vector{};
+  index i = 0;
+  for (; i + lanes32 <= length; i += lanes32) {
+    const int32_vector equal = at(line, i, all_lanes{}) == wanted;
+    if (any_of(equal)) return i + first_of(equal);
+  }
+  if (i == length) return length;
+  const first_lanes rest{length - i};
+  const int32_vector equal = (at(line, i, rest) == wanted) & are_numbers(rest);
+  return any_of(equal) ? i + first_of(equal) : length;
+}
+
+template <class Program> NARROW_KERNEL index count_lines(const Program& program, const line_shape& shape) {
+  constexpr index block = index{1} << 30;  // so many a lane of 32 bits can count
+  index count = 0;
+  for (index l = 0; l < shape.lines; ++l) {
+    const auto line = on_line(program, l);
+    for (index first = 0; first < shape.length; first += block) {
+      const index end = std::min(first + block, shape.length);
+      int32_vector holding = {};
+      index i = first;
+      for (; i + lanes32 <= end; i += lanes32) holding -= at(line, i, all_lanes{});
+      if (i < end) {
+        const first_lanes rest{end - i};
+        holding -= at(line, i, rest) & are_numbers(rest);
+      }
+      for (index lane = 0; lane < lanes32; ++lane) count += holding[lane];
+    }
+  }
+  return count;
+}
+
+template <class Program, class Order>
+constexpr auto kernel_of(std::type_identity<extreme_of_program<Program, Order>>) {
+  return extreme_of_lines<Program, Order>;
+}
+template <class Program, class Order>
+constexpr auto kernel_of(std::type_identity<extremes_along_lines<Program, Order>>) {
+  return extreme_of_each_line<Program, Order>;
+}
+template <class Program, class Order>
+constexpr auto kernel_of(std::type_identity<extremes_across_lines<Program, Order>>) {
+  return extremes_of_places<Program, Order>;
+}
+template <class Line> constexpr auto kernel_of(std::type_identity<found_on_line<Line>>) {
+  return find_number<Line>;
+}
+template <class Program> constexpr auto kernel_of(std::type_identity<counted_program<Program>>) {
+  return count_lines<Program>;
+}
