@@ -1,27 +1,15 @@
-// The formats that are measured, their names, and numbers to measure with.
+// The formats that are measured, and their names.
 #pragma once
 
-#include <concepts>
-#include <random>
 #include <string>
 #include <tuple>
-#include <type_traits>
-#include <vector>
 
 #include <narrow/narrow.hpp>
 
+#include "random.hpp"
+#include "types.hpp"
+
 namespace narrow_bench {
-
-/// Calls f.operator()<T>() for each T of a tuple.
-template <class Tuple, class F> void for_each_type(F f) {
-  [&]<class... T>(std::type_identity<std::tuple<T...>>) {
-    (f.template operator()<T>(), ...);
-  }(std::type_identity<Tuple>{});
-}
-
-template <class T, class Tuple> inline constexpr bool is_among = false;
-template <class T, class... Ts>
-inline constexpr bool is_among<T, std::tuple<Ts...>> = (std::same_as<T, Ts> || ...);
 
 /// The catalogue; what training uses is measured in more places than the rest.
 using floating_formats = narrow::all_formats;
@@ -34,14 +22,5 @@ using block_formats =
 
 /// The name of a row's format.
 template <class T> std::string name_of() { return narrow::format_name<T>(); }
-
-/// n numbers between -1 and 1.
-inline std::vector<float> random_floats(std::size_t n, unsigned seed) {
-  std::mt19937 generator(seed);
-  std::uniform_real_distribution<float> distribution(-1, 1);
-  std::vector<float> result(n);
-  for (float& x : result) x = distribution(generator);
-  return result;
-}
 
 }  // namespace narrow_bench
