@@ -12,7 +12,7 @@ template <class T, class Format> struct arrays {
   arrays(Index rows, Index cols)
       : a(filled<matrix<T>, Format>(rows, cols, 1)),
         b(filled<matrix<T>, Format>(rows, cols, 2)),
-        y(filled<matrix<T>, Format>(rows, cols, 3)),
+        y(filled<matrix<T>, Format>(rows, cols, 3, 1, 2)),  // so that steps of sgd do not cancel it
         bias(filled<vector<T>, Format>(rows, 1, 4)) {}
   Eigen::ArrayXd result() const {
     const Eigen::MatrixXd wide = y.template cast<double>();

@@ -17,15 +17,15 @@ PEERS = ("Eigen", "oneDNN")  # how the names of what is not narrow begin
 FORMATS = {"fp16": ("#0072b2", "o"), "bf16": ("#56b4e9", "o"), "fp8_e4m3fn": ("#e69f00", "o"),
            "fp8_e5m2": ("#d55e00", "o"), "fixed<8,4>": ("#009e73", "s"), "fixed<16,8>": ("#66c2a5", "s"),
            "int8": ("#cc79a7", "D"), "bfp<8>": ("#882255", "D")}
-# The panels, column by column: title, names of the rows (their operation is a, their size z), and the counter.
-FORMAT = "(?P<format>[^/]+)"
+# The panels, column by column: title, names of the rows (what is measured is a, of the size z), and the counter.
+FORMAT = "(?P<format>[^/ ]+)"
 PANELS = (
     (("programs, float -O3 -march=native", f"program/(?P<a>[^/]+)/{FORMAT}", "x_float"),
      ("programs, both -O2", f"program/(?P<a>[^/]+)/{FORMAT}", "x_float_alike"),
      ("programs, both -O2 -march=native", f"program/(?P<a>[^/]+)/{FORMAT}", "x_float_native")),
     (("coefficient by coefficient", f"elementwise/(?P<a>[^/]+)/{FORMAT}/(?P<z>L.)", "x_float"),
      ("conversions, beside copying the floats",
-      f"(?P<a>(?:convert|stochastic|quantize|dequantize)/(?:(?:float to|to float from) )?){FORMAT}(?: to float)?/(?P<z>L.)",
+      f"(?P<a>convert/float to|convert/to float from|stochastic|quantize|dequantize)(?:/float to)?[/ ]{FORMAT}(?: to float)?/(?P<z>L.)",
       "x_float"),
      ("products of matrices, n =", f"(?:small|gemm)/{FORMAT}/(?P<z>[0-9]+)", "x_float")),
     (("fixed sizes", f"fixed_size/(?P<a>[^/]+)/{FORMAT}/(?P<z>[0-9]+)", "x_float"),
@@ -92,7 +92,7 @@ def ratios(results):
             for title, pattern, counter in column:
                 match = re.fullmatch(pattern, name)
                 if match and match["format"] in FORMATS and counter in row:
-                    line = " ".join(part for key, part in sorted(match.groupdict().items()) if key != "format" and part)
+                    line = " ".join(part for key, part in match.groupdict().items() if key != "format" and part)
                     panels[title].setdefault(line, {})[match["format"]] = row[counter]
     return panels
 
@@ -119,7 +119,7 @@ def draw_points(axes, title, lines):
         for name, ratio in points.items():
             color, marker = FORMATS[name]
             axes.plot(ratio, y, marker, color=color, markersize=5, markeredgewidth=0, zorder=2)
-    axes.axvline(1, color="#222222", linewidth=0.8, linestyle="--", zorder=0)
+    axes.axvline(1, color="#222222", linewidth=0.8, linestyle="--", zorder=1)
     axes.set_xscale("log")
     axes.set_xlim(*LIMITS)
     axes.set_xticks(TICKS, [f"{tick:g}" for tick in TICKS])
@@ -146,7 +146,7 @@ def draw(results, formats, caption, path):
     figure = pyplot.figure(figsize=(13, bars + height * per_line + 0.9))
     whole = figure.get_figheight()
     if formats:
-        draw_products(figure.add_axes((0.045, 1 - (bars - 0.7) / whole, 0.945, (bars - 1.1) / whole)), formats)
+        draw_products(figure.add_axes((0.045, 1 - (bars - 0.6) / whole, 0.945, (bars - 1.2) / whole)), formats)
     width = 1 / max(len(columns), 1)
     for x, column in enumerate(columns):
         top = whole - bars - 0.3
@@ -172,9 +172,12 @@ def main():
     print(f"\nOne core: {caption}, {context['flags']}.\n\nGFLOP/s (times Eigen's float product, share of the limit), and at n = {SIZES[-1]} "
           "the largest error relative to sum |a||b|, of which most is rounding to the format of the result.\n")
     print(table(formats))
-    if len(sys.argv) > 2 and importlib.util.find_spec("matplotlib"):
-        draw(results, formats, caption, sys.argv[2])
-        print(f"\nPicture: {sys.argv[2]}")
+    if len(sys.argv) > 2:
+        if importlib.util.find_spec("matplotlib"):
+            draw(results, formats, caption, sys.argv[2])
+            print(f"\nPicture: {sys.argv[2]}")
+        else:
+            print(f"\nNo picture: {sys.executable} has no matplotlib.")
 
 
 if __name__ == "__main__":
