@@ -33,8 +33,6 @@ PANELS = (
      ("single numbers", f"scalar/(?P<a>[^/]+)/{FORMAT}/(?P<z>[a-z]+)", "x_float"),
      ("inner products and sums", f"(?P<a>dot|sum)/{FORMAT}/(?P<z>[0-9]+)", "x_float")),
 )
-TICKS = (0.03, 0.1, 0.3, 1, 3, 10)
-LIMITS = (0.02, 15)
 
 
 def measured(results):
@@ -112,7 +110,7 @@ def draw_products(axes, formats):
     axes.legend(frameon=False)
 
 
-def draw_points(axes, title, lines):
+def draw_points(axes, title, lines, limits):
     """A line for each operation, on it a point for each format; beyond 1, faster than float."""
     for y, points in enumerate(lines.values()):
         axes.plot([min(points.values()), max(points.values())], [y, y], color="#cccccc", linewidth=1, zorder=1)
@@ -121,8 +119,9 @@ def draw_points(axes, title, lines):
             axes.plot(ratio, y, marker, color=color, markersize=5, markeredgewidth=0, zorder=2)
     axes.axvline(1, color="#222222", linewidth=0.8, linestyle="--", zorder=1)
     axes.set_xscale("log")
-    axes.set_xlim(*LIMITS)
-    axes.set_xticks(TICKS, [f"{tick:g}" for tick in TICKS])
+    axes.set_xlim(*limits)
+    ticks = [tick for exponent in range(-4, 4) if limits[0] < (tick := 10.0 ** exponent) < limits[1]]
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.minorticks_off()
     axes.set_yticks(range(len(lines)), lines)
     axes.set_ylim(len(lines) - 0.4, -0.6)
@@ -142,7 +141,9 @@ def draw(results, formats, caption, path):
     columns = [column for column in columns if column]
     heading = 3.5  # lines that a panel takes beside those of its operations
     height = max((sum(len(lines) + heading for _, lines in column) for column in columns), default=0)
-    per_line, bars = 0.16, 3.4  # inches
+    drawn = [ratio for lines in panels.values() for points in lines.values() for ratio in points.values()]
+    limits = (0.7 * min(drawn, default=1), 1.4 * max(drawn, default=1))  # of all panels, so that they compare
+    per_line, bars = 0.16, 3.4 if formats else 0.2  # inches
     figure = pyplot.figure(figsize=(13, bars + height * per_line + 0.9))
     whole = figure.get_figheight()
     if formats:
@@ -153,7 +154,7 @@ def draw(results, formats, caption, path):
         for title, lines in column:
             tall = len(lines) * per_line
             draw_points(figure.add_axes(((x + 0.38) * width, (top - tall) / whole, 0.59 * width, tall / whole)),
-                        title, lines)
+                        title, lines, limits)
             top -= tall + heading * per_line
     handles = [pyplot.Line2D([], [], color=color, marker=marker, linestyle="", label=name)
                for name, (color, marker) in FORMATS.items()]
