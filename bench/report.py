@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Makes a Markdown table of the matrix products that narrow_bench measured, and with matplotlib a picture of every
-group: how many times as fast as Eigen's float.
+"""Makes Markdown tables of what narrow_bench measured, of the matrix products and of the worst and the best of every
+group, and with matplotlib a picture of all: how many times as fast as Eigen's float.
 
     report.py RESULTS.json [PICTURE.svg]
 """
@@ -25,7 +25,8 @@ PANELS = (
      ("programs, both -O2 -march=native", f"program/(?P<a>[^/]+)/{FORMAT}", "x_float_native")),
     (("coefficient by coefficient", f"elementwise/(?P<a>[^/]+)/{FORMAT}/(?P<z>L.)", "x_float"),
      ("conversions, beside copying the floats",
-      f"(?P<a>convert/float to|convert/to float from|stochastic|quantize|dequantize)(?:/float to)?[/ ]{FORMAT}(?: to float)?/(?P<z>L.)",
+      f"(?P<a>convert/float to|convert/to float from|stochastic|quantize|dequantize)(?:/float to)?[/ ]{FORMAT}"
+      "(?: to float)?/(?P<z>L.)",
       "x_float"),
      ("products of matrices, n =", f"(?:small|gemm)/{FORMAT}/(?P<z>[0-9]+)", "x_float")),
     (("fixed sizes", f"fixed_size/(?P<a>[^/]+)/{FORMAT}/(?P<z>[0-9]+)", "x_float"),
@@ -95,6 +96,21 @@ def ratios(results):
     return panels
 
 
+def extremes(panels):
+    """The worst and the best ratio of every panel and format, and of what."""
+    head = ["times as fast as float", *(f"`{name}`" for name in FORMATS)]
+    lines = [head, ["---"] * len(head)]
+    for title, operations in panels.items():
+        cells = []
+        for name in FORMATS:
+            points = sorted((formats[name], line) for line, formats in operations.items() if name in formats)
+            cells.append(" to ".join(f"{digits(ratio)} ({line})" for ratio, line in (points[0], points[-1]))
+                         if points else "")
+        if any(cells):
+            lines.append([title, *cells])
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
 def draw_products(axes, formats):
     """Bars, clustered: how many times as fast as Eigen's float product."""
     ordered = sorted(formats, key=lambda name: not name.startswith(PEERS))
@@ -129,14 +145,13 @@ def draw_points(axes, title, lines, limits):
     axes.set_title(title)
 
 
-def draw(results, formats, caption, path):
+def draw(panels, formats, caption, path):
     """Every group in one picture: how many times as fast as Eigen's float."""
     import matplotlib
     matplotlib.use("svg")
     from matplotlib import pyplot
     pyplot.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "narrow", "font.size": 8, "axes.titlesize": 9,
                             "axes.axisbelow": True, "axes.spines.top": False, "axes.spines.right": False})
-    panels = ratios(results)
     columns = [[(title, panels[title]) for title, *_ in column if panels[title]] for column in PANELS]
     columns = [column for column in columns if column]
     heading = 3.5  # lines that a panel takes beside those of its operations
@@ -158,7 +173,8 @@ def draw(results, formats, caption, path):
             top -= tall + heading * per_line
     handles = [pyplot.Line2D([], [], color=color, marker=marker, linestyle="", label=name)
                for name, (color, marker) in FORMATS.items()]
-    figure.legend(handles=handles, loc="lower center", bbox_to_anchor=(0.5, 0.25 / whole), ncol=len(handles), frameon=False)
+    figure.legend(handles=handles, loc="lower center", bbox_to_anchor=(0.5, 0.25 / whole),
+                  ncol=len(handles), frameon=False)
     figure.text(0.5, 0.12 / whole, caption, ha="center", color="#555555")
     figure.text(0.5, 1 - 0.2 / whole, "Times as fast as Eigen's float, on one core", ha="center", size=11)
     figure.savefig(path, metadata={"Date": None})
@@ -173,9 +189,12 @@ def main():
     print(f"\nOne core: {caption}, {context['flags']}.\n\nGFLOP/s (times Eigen's float product, share of the limit), and at n = {SIZES[-1]} "
           "the largest error relative to sum |a||b|, of which most is rounding to the format of the result.\n")
     print(table(formats))
+    panels = ratios(results)
+    print("\nThe worst and the best of each group; float is -O3 -march=native, where nothing else is said.\n")
+    print(extremes(panels))
     if len(sys.argv) > 2:
         if importlib.util.find_spec("matplotlib"):
-            draw(results, formats, caption, sys.argv[2])
+            draw(panels, formats, caption, sys.argv[2])
             print(f"\nPicture: {sys.argv[2]}")
         else:
             print(f"\nNo picture: {sys.executable} has no matplotlib.")
