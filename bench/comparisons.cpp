@@ -50,7 +50,7 @@ void register_beside(const operations& narrow, const sides& beside) {
       add("x_float_alike", others->alike);
       if (!others->native.empty())
         add("x_float_native", others->native_float, find(others->native, it, it.format).prepare().run);
-      if (measured.by_casts) result.rivals.push_back({"x_cast", measured.by_casts, {}});
+      if (measured.by_casts) result.rivals.push_back({"x_cast", measured.by_casts});
       return result;
     });
   }

@@ -21,7 +21,7 @@ namespace narrow_bench {
 struct rival {
   std::string counter;  // how many times as fast as this one the measured call is: x_float, x_cast, ...
   call run;
-  call instead;  // of the measured call, where that is another one
+  call instead = {};  // of the measured call, where that is another one
 };
 
 struct row {
