@@ -29,7 +29,7 @@ struct copying {
 struct reading {
   std::size_t bytes;
 };
-using bound = std::variant<std::monostate, copying, reading, arithmetic>;
+using bottleneck = std::variant<std::monostate, copying, reading, arithmetic>;
 
 /// An operation that is ready to be run, again and again.
 struct subject {
@@ -41,7 +41,7 @@ struct subject {
 struct operation {
   std::string name, format, size;  // of the row: the parts of its name
   work amount;
-  bound limited_by;
+  bottleneck limited_by;
   std::function<subject()> prepare;
 };
 

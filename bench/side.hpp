@@ -138,7 +138,7 @@ template <class Formats, template <class, class> class Data, template <class> cl
 void offer(operations& to, const about& it, Function function, Arguments... arguments) {
   for_each_type<Formats>([&]<class T>() {
     using data = Data<T, T>;
-    bound limited_by;
+    bottleneck limited_by;
     if constexpr (requires { data::limited_by(arguments...); })
       limited_by = data::limited_by(arguments...);
     else if (it.coefficients > 0)

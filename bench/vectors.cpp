@@ -44,7 +44,7 @@ template <class T, class Format> struct inner_product {
     return sum_error(result, in_double(a).array() * in_double(b).array());
   }
   /// In the first-level cache the multipliers are the limit.
-  static bound limited_by(Index n) {
+  static bottleneck limited_by(Index n) {
     constexpr Index cached = 1 << 12;
     if (n <= cached) return arithmetic_of<T>();
     return reading{2 * static_cast<std::size_t>(n) * bytes_of<T>()};
@@ -59,7 +59,7 @@ template <class T, class Format> struct total {
   void run() { result = static_cast<float>(sum(a)); }
   void by_casts() { result = in_float(a).sum(); }
   std::optional<double> error() const { return sum_error(result, in_double(a).array()); }
-  static bound limited_by(Index n) { return reading{static_cast<std::size_t>(n) * bytes_of<T>()}; }
+  static bottleneck limited_by(Index n) { return reading{static_cast<std::size_t>(n) * bytes_of<T>()}; }
 };
 
 /// y = A x for a square matrix that lies in memory by columns or by rows.
@@ -89,7 +89,7 @@ template <Eigen::StorageOptions Order> struct stored {
       if (!(largest <= static_cast<double>(a.cols() + finishing) * 0x1p-24)) return std::nullopt;
       return largest;
     }
-    static bound limited_by(Index n) { return reading{static_cast<std::size_t>(n * n) * bytes_of<T>()}; }
+    static bottleneck limited_by(Index n) { return reading{static_cast<std::size_t>(n * n) * bytes_of<T>()}; }
   };
 };
 
