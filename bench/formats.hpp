@@ -1,27 +1,15 @@
-// The formats that are measured, their names, and numbers to measure with.
+// The formats that are measured, and their names.
 #pragma once
 
-#include <concepts>
-#include <random>
 #include <string>
 #include <tuple>
-#include <type_traits>
-#include <vector>
 
 #include <narrow/narrow.hpp>
 
+#include "random.hpp"
+#include "types.hpp"
+
 namespace narrow_bench {
-
-/// Calls f.operator()<T>() for each T of a tuple.
-template <class Tuple, class F> void for_each_type(F f) {
-  [&]<class... T>(std::type_identity<std::tuple<T...>>) {
-    (f.template operator()<T>(), ...);
-  }(std::type_identity<Tuple>{});
-}
-
-template <class T, class Tuple> inline constexpr bool is_among = false;
-template <class T, class... Ts>
-inline constexpr bool is_among<T, std::tuple<Ts...>> = (std::same_as<T, Ts> || ...);
 
 /// The catalogue; what training uses is measured in more places than the rest.
 using floating_formats = narrow::all_formats;
@@ -32,16 +20,30 @@ using block_formats =
     std::tuple<narrow::int8, narrow::bfp<8>, narrow::bfp<8, narrow::tile<24, 24>>, narrow::bfp<12>,
                narrow::bfp<16>, narrow::mx<narrow::int8>, narrow::mx<narrow::fp8_e4m3fn>>;
 
+// Those of the comparisons with float (side.hpp).
+
+// What takes long to compile is there for few formats where the rows are only to be checked.
+#ifdef NARROW_BENCH_FEW_FORMATS
+template <class Few, class...> using few_or_all = Few;
+#else
+template <class Few, class... Others>
+using few_or_all = decltype(std::tuple_cat(Few(), std::tuple<Others...>()));
+#endif
+
+using scalar_formats =
+    few_or_all<std::tuple<narrow::fp16, narrow::fixed<8, 4>>, narrow::bf16, narrow::fp8_e4m3fn>;
+using array_formats = few_or_all<std::tuple<narrow::fp16, narrow::fixed<8, 4>, narrow::bfp<8>>, narrow::bf16,
+                                 narrow::fp8_e4m3fn, narrow::int8>;
+/// With the exponents that numbers need which nobody has scaled.
+using program_formats = few_or_all<std::tuple<narrow::fp16>, narrow::bf16, narrow::fp8_e5m2>;
+using summed_formats =
+    std::tuple<narrow::fp16, narrow::bf16, narrow::fp8_e4m3fn, narrow::fixed<8, 4>, narrow::fixed<16, 8>>;
+using inner_product_formats = std::tuple<narrow::fp16, narrow::bf16, narrow::fp8_e4m3fn, narrow::fixed<8, 4>,
+                                         narrow::fixed<16, 8>, narrow::int8, narrow::bfp<8>, narrow::bfp<16>>;
+using vector_product_formats = std::tuple<narrow::fp16, narrow::bf16, narrow::fp8_e4m3fn, narrow::fixed<8, 4>,
+                                          narrow::int8, narrow::bfp<8>, narrow::bfp<16>>;
+
 /// The name of a row's format.
 template <class T> std::string name_of() { return narrow::format_name<T>(); }
-
-/// n numbers between -1 and 1.
-inline std::vector<float> random_floats(std::size_t n, unsigned seed) {
-  std::mt19937 generator(seed);
-  std::uniform_real_distribution<float> distribution(-1, 1);
-  std::vector<float> result(n);
-  for (float& x : result) x = distribution(generator);
-  return result;
-}
 
 }  // namespace narrow_bench

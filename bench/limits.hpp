@@ -9,21 +9,15 @@
 
 #include <narrow/narrow.hpp>
 
-namespace narrow_bench {
+#include "operation.hpp"
 
-struct work {
-  std::string unit;  // of the rate, such as FLOP/s
-  double per_call;
-};
+namespace narrow_bench {
 
 struct limit {
   std::string name;
   std::function<void()> run;
   double per_call;  // in the unit of the row
 };
-
-/// What the multipliers of a product take.
-enum class arithmetic { fp64, fp32, fp16, bf16, int16, int8 };
 
 /// Multiply-adds in registers, 2 FLOP each; where the instruction is not there, the next best, whose name
 /// says so.

@@ -8,7 +8,7 @@ namespace narrow_bench {
 void register_peers(extent which);
 void register_floating_products(extent which);
 void register_integer_products(extent which);
-void register_vectors();
+void register_comparisons();
 void register_conversions();
 void register_quantising();
 

@@ -1,13 +1,15 @@
-// A row of the benchmarks: what is measured, and beside it what it is compared with, timed in turn so that
+// A row of the benchmarks: what is measured, and beside it what it is compared with, timed in turns so that
 // all of them meet the same machine.
 #pragma once
 
 #include <benchmark/benchmark.h>
 
+#include <time.h>
+
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,31 +18,37 @@
 
 namespace narrow_bench {
 
-using call = std::function<void()>;
-
 struct rival {
   std::string counter;  // how many times as fast as this one the measured call is: x_float, x_cast, ...
   call run;
+  call instead = {};  // of the measured call, where that is another one
 };
 
 struct row {
   work amount;  // of a call of what is measured and of its rivals
   call measured;
   std::vector<rival> rivals;
-  limit ceiling;
+  std::optional<limit> ceiling;
   std::function<std::optional<double>()> error;  // after a measured call; nothing where the result is wrong
 };
 
+/// Processor time, which does not run while another program has the processor.
+inline double processor_seconds() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
 inline double seconds_of(const call& f, int repeats) {
-  const auto start = std::chrono::steady_clock::now();
+  const double start = processor_seconds();
   for (int i = 0; i < repeats; ++i) {
     f();
     benchmark::ClobberMemory();
   }
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return processor_seconds() - start;
 }
 
-/// Calls in blocks of a millisecond, of which the fastest counts: whatever else the machine does only adds.
+/// Calls in blocks of a millisecond, of which the median counts.
 class stopwatch {
  public:
   explicit stopwatch(call f) : f_(std::move(f)) {
@@ -48,13 +56,18 @@ class stopwatch {
     for (double seconds; repeats_ < (1 << 20) && (seconds = seconds_of(f_, repeats_)) < block;)
       repeats_ = static_cast<int>(repeats_ * std::clamp(1.2 * block / seconds, 2.0, 100.0));
   }
-  void measure() { fastest_ = std::min(fastest_, seconds_of(f_, repeats_) / repeats_); }
-  double seconds() const { return fastest_; }
+  void measure() { blocks_.push_back(seconds_of(f_, repeats_) / repeats_); }
+  double seconds() const {
+    std::vector<double> sorted = blocks_;
+    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+    std::ranges::nth_element(sorted, middle);
+    return *middle;
+  }
 
  private:
   call f_;
   int repeats_ = 1;
-  double fastest_ = std::numeric_limits<double>::infinity();
+  std::vector<double> blocks_;
 };
 
 inline void run_row(benchmark::State& state, const row& r) {
@@ -63,9 +76,18 @@ inline void run_row(benchmark::State& state, const row& r) {
   if (!error) return state.SkipWithError("wrong result");
 
   std::vector<stopwatch> watches;
-  watches.emplace_back(r.measured);
-  watches.emplace_back(r.ceiling.run);
-  for (const rival& other : r.rivals) watches.emplace_back(other.run);
+  const auto watched = [&](const call& f) {
+    watches.emplace_back(f);
+    return watches.size() - 1;
+  };
+  const std::size_t measured = watched(r.measured);
+  const std::size_t ceiling = r.ceiling ? watched(r.ceiling->run) : measured;
+  struct pair {
+    std::size_t narrow, rival;
+  };
+  std::vector<pair> pairs;
+  for (const rival& other : r.rivals)
+    pairs.push_back({other.instead ? watched(other.instead) : measured, watched(other.run)});
   for (auto _ : state) {
     // Long enough for some quiet moments, but a slow row is not to take minutes.
     constexpr int most_rounds = 20, least_rounds = 5;
@@ -78,16 +100,19 @@ inline void run_row(benchmark::State& state, const row& r) {
     do
       for (stopwatch& watch : watches) watch.measure();
     while (++rounds < most_rounds && since() < (rounds < least_rounds ? longest : usual));
-    state.SetIterationTime(watches[0].seconds());
+    state.SetIterationTime(watches[measured].seconds());
   }
 
-  const double rate = r.amount.per_call / watches[0].seconds();
+  const double rate = r.amount.per_call / watches[measured].seconds();
   state.counters[r.amount.unit] = rate;
-  state.counters["percent_of_limit"] = 100 * rate / (r.ceiling.per_call / watches[1].seconds());
+  if (r.ceiling) {
+    state.counters["percent_of_limit"] = 100 * rate / (r.ceiling->per_call / watches[ceiling].seconds());
+    state.SetLabel("limit: " + r.ceiling->name);
+  }
   for (std::size_t i = 0; i < r.rivals.size(); ++i)
-    state.counters[r.rivals[i].counter] = watches[i + 2].seconds() / watches[0].seconds();
+    state.counters[r.rivals[i].counter] =
+        watches[pairs[i].rival].seconds() / watches[pairs[i].narrow].seconds();
   state.counters["error"] = *error;
-  state.SetLabel("limit: " + r.ceiling.name);
 }
 
 /// Registers the row that `prepare` returns, which is asked when the row's turn comes.

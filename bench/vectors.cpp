@@ -1,165 +1,126 @@
 // Inner products, matrix-vector products and sums, which reading their operands bounds.
-#include "gemm.hpp"
-#include "register.hpp"
+#include "side.hpp"
 
 namespace narrow_bench {
 
 namespace {
 
-/// Bytes that a coefficient takes in memory.
-template <class T> constexpr std::size_t bytes_of() {
-  if constexpr (narrow::block_format<T>)
-    return sizeof(typename T::element_type);
-  else
-    return sizeof(T);
-}
-
-std::string size_name(Eigen::Index n) {
-  constexpr Eigen::Index mega = 1 << 20;
+std::string size_name(Index n) {
+  constexpr Index mega = 1 << 20;
   return n % mega == 0 ? std::to_string(n / mega) + "M" : std::to_string(n);
 }
 
-/// Two vectors, narrow and in float, and results.
-template <class T> struct vectors {
-  Eigen::Matrix<T, Eigen::Dynamic, 1> a, b;
-  Eigen::VectorXf wide_a, wide_b;
-  float result = 0, wide_result = 0;
+template <class T> Eigen::VectorXf in_float(const vector<T>& x) { return x.template cast<float>(); }
+template <class T> Eigen::VectorXd in_double(const vector<T>& x) {
+  return in_float(x).template cast<double>();
+}
 
-  explicit vectors(Eigen::Index n) {
-    const auto size = static_cast<std::size_t>(n);
-    set(a, random_floats(size, 1));
-    set(b, random_floats(size, 2));
-    wide_a = a.template cast<float>();
-    wide_b = b.template cast<float>();
-  }
-  static void set(auto& to, const std::vector<float>& values) {
-    const Eigen::Map<const Eigen::VectorXf> x(values.data(), static_cast<Eigen::Index>(values.size()));
-    if constexpr (narrow::block_format<T>)
-      to = x;
-    else
-      to = x.template cast<T>();
-  }
+/// Relative to the sum of the magnitudes of the terms; nothing where a sum in float would not explain it.
+std::optional<double> sum_error(float result, const Eigen::ArrayXd& exact_terms) {
+  const double error =
+      std::abs(static_cast<double>(result) - exact_terms.sum()) / exact_terms.cwiseAbs().sum();
+  constexpr int finishing = 4;  // roundings of scales and of the result
+  if (!(error <= static_cast<double>(exact_terms.size() + finishing) * 0x1p-24)) return std::nullopt;
+  return error;
+}
 
-  /// Relative to the sum of the magnitudes.
-  std::optional<double> error(const auto& exact_terms) const {
-    const double error =
-        std::abs(static_cast<double>(result) - exact_terms.sum()) / exact_terms.cwiseAbs().sum();
-    constexpr int finishing = 4;  // roundings of scales and of the result
-    if (!(error <= static_cast<double>(a.size() + finishing) * 0x1p-24)) return std::nullopt;
-    return error;
+template <class T, class Format> struct inner_product {
+  vector<T> a, b;
+  float result = 0;
+
+  explicit inner_product(Index n)
+      : a(filled<vector<T>, Format>(n, 1, 1)), b(filled<vector<T>, Format>(n, 1, 2)) {}
+  void run() {
+    if constexpr (is_block<T>) {
+      Eigen::Matrix<float, 1, 1> product;
+      product.noalias() = a.transpose() * b;
+      result = product(0, 0);
+    } else {
+      result = static_cast<float>(dot(a, b));
+    }
+  }
+  void by_casts() { result = in_float(a).dot(in_float(b)); }
+  std::optional<double> error() const {
+    return sum_error(result, in_double(a).array() * in_double(b).array());
+  }
+  /// In the first-level cache the multipliers are the limit.
+  static bottleneck limited_by(Index n) {
+    constexpr Index cached = 1 << 12;
+    if (n <= cached) return arithmetic_of<T>();
+    return reading{2 * static_cast<std::size_t>(n) * bytes_of<T>()};
   }
 };
 
-/// In the first-level cache the multipliers are the limit.
-template <class T> limit vector_limit(Eigen::Index n, std::size_t operands, const work& amount) {
-  constexpr Eigen::Index cached = 1 << 12;
-  if (n <= cached && operands > 1) return compute_limit(arithmetic_of<T>());
-  return read_limit(operands * static_cast<std::size_t>(n) * bytes_of<T>(), amount);
-}
+template <class T, class Format> struct total {
+  vector<T> a;
+  float result = 0;
 
-template <class T> void register_dot(Eigen::Index n) {
-  register_row("dot/" + name_of<T>() + "/" + size_name(n), [n] {
-    const auto v = std::make_shared<vectors<T>>(n);
-    const work amount{"FLOP/s", 2.0 * static_cast<double>(n)};
-    return row{
-        amount,
-        [v] {
-          if constexpr (narrow::block_format<T>) {
-            Eigen::Matrix<float, 1, 1> product;
-            product.noalias() = v->a.transpose() * v->b;
-            v->result = product(0, 0);
-          } else {
-            v->result = static_cast<float>(narrow::dot(v->a, v->b));
-          }
-        },
-        {{"x_float", [v] { v->wide_result = v->wide_a.dot(v->wide_b); }},
-         {"x_cast",
-          [v] {
-            const Eigen::VectorXf l = v->a.template cast<float>(), r = v->b.template cast<float>();
-            v->wide_result = l.dot(r);
-          }}},
-        vector_limit<T>(n, 2, amount),
-        [v] {
-          return v->error(v->wide_a.template cast<double>().cwiseProduct(v->wide_b.template cast<double>()));
-        }};
-  });
-}
-
-template <class T> void register_sum(Eigen::Index n) {
-  register_row("sum/" + name_of<T>() + "/" + size_name(n), [n] {
-    const auto v = std::make_shared<vectors<T>>(n);
-    const work amount{"elements/s", static_cast<double>(n)};
-    return row{amount,
-               [v] { v->result = static_cast<float>(narrow::sum(v->a)); },
-               {{"x_float", [v] { v->wide_result = v->wide_a.sum(); }},
-                {"x_cast",
-                 [v] {
-                   const Eigen::VectorXf a = v->a.template cast<float>();
-                   v->wide_result = a.sum();
-                 }}},
-               vector_limit<T>(n, 1, amount),
-               [v] { return v->error(v->wide_a.template cast<double>()); }};
-  });
-}
+  explicit total(Index n) : a(filled<vector<T>, Format>(n, 1, 1)) {}
+  void run() { result = static_cast<float>(sum(a)); }
+  void by_casts() { result = in_float(a).sum(); }
+  std::optional<double> error() const { return sum_error(result, in_double(a).array()); }
+  static bottleneck limited_by(Index n) { return reading{static_cast<std::size_t>(n) * bytes_of<T>()}; }
+};
 
 /// y = A x for a square matrix that lies in memory by columns or by rows.
-template <class T, Eigen::StorageOptions Order> void register_gemv(Eigen::Index n) {
-  using matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Order>;
-  using wide_matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Order>;
-  struct operands {
-    matrix a;
-    wide_matrix wide_a;
-    vectors<T> v;
-    Eigen::VectorXf y, wide_y;  // a result in float, which layers add their bias to
-    explicit operands(Eigen::Index size) : v(size), y(size), wide_y(size) {
-      matrices<T>::set(a, random_matrix(size, size, 3));
-      wide_a = a.template cast<float>();
+template <Eigen::StorageOptions Order> struct stored {
+  template <class T> using square = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Order>;
+
+  template <class T, class Format> struct vector_product {
+    square<T> a;
+    vector<T> x;
+    Eigen::VectorXf y;  // a result in float, which layers add their bias to
+
+    explicit vector_product(Index n)
+        : a(filled<square<T>, Format>(n, n, 3)), x(filled<vector<T>, Format>(n, 1, 1)), y(n) {}
+    void run() { y.noalias() = a * x; }
+    void by_casts() {
+      const square<float> wide = a.template cast<float>();
+      y.noalias() = wide * in_float(x);
     }
+    std::optional<double> error() const {
+      const square<float> wide = a.template cast<float>();
+      const Eigen::MatrixXd exact_a = wide.template cast<double>();
+      const Eigen::VectorXd exact_x = in_double(x);
+      const Eigen::ArrayXd error = (y.template cast<double>() - exact_a * exact_x).array().abs(),
+                           size = (exact_a.cwiseAbs() * exact_x.cwiseAbs()).array();
+      const double largest = (error / size).maxCoeff();
+      constexpr int finishing = 4;
+      if (!(largest <= static_cast<double>(a.cols() + finishing) * 0x1p-24)) return std::nullopt;
+      return largest;
+    }
+    static bottleneck limited_by(Index n) { return reading{static_cast<std::size_t>(n * n) * bytes_of<T>()}; }
   };
-  const std::string order = Order == Eigen::RowMajor ? "gemv/by rows/" : "gemv/by columns/";
-  register_row(order + name_of<T>() + "/" + size_name(n), [n] {
-    const auto m = std::make_shared<operands>(n);
-    const work amount{"FLOP/s", 2.0 * static_cast<double>(n * n)};
-    return row{amount,
-               [m] { m->y.noalias() = m->a * m->v.a; },
-               {{"x_float", [m] { m->wide_y.noalias() = m->wide_a * m->v.wide_a; }},
-                {"x_cast",
-                 [m] {
-                   const wide_matrix a = m->a.template cast<float>();
-                   const Eigen::VectorXf x = m->v.a.template cast<float>();
-                   m->wide_y.noalias() = a * x;
-                 }}},
-               read_limit(static_cast<std::size_t>(n * n) * bytes_of<T>(), amount),
-               [m]() -> std::optional<double> {
-                 const Eigen::MatrixXd a = m->wide_a.template cast<double>();
-                 const Eigen::VectorXd x = m->v.wide_a.template cast<double>();
-                 const Eigen::ArrayXd error = (m->y.template cast<double>() - a * x).array().abs(),
-                                      size = (a.cwiseAbs() * x.cwiseAbs()).array();
-                 const double largest = (error / size).maxCoeff();
-                 if (!(largest <= static_cast<double>(a.cols()) * 0x1p-24)) return std::nullopt;
-                 return largest;
-               }};
-  });
+};
+
+constexpr auto run = [](auto& x) { x.run(); };
+
+about named(const std::string& name, Index n, const std::string& unit, double per_call) {
+  return {name, size_name(n), {unit, per_call}};
 }
 
 }  // namespace
 
-void register_vectors() {
-  using narrow::bf16, narrow::fp16, narrow::int8;
-  constexpr Eigen::Index kilo = 1 << 10, mega = 1 << 20;
-  for_each_type<std::tuple<fp16, bf16, narrow::fp8_e4m3fn, narrow::fixed<8, 4>, narrow::fixed<16, 8>>>(
-      []<class T>() {
-        for (const Eigen::Index n : {4 * kilo, mega, 64 * mega}) register_dot<T>(n);
-        for (const Eigen::Index n : {4 * kilo, 64 * mega}) register_sum<T>(n);
-      });
-  for_each_type<std::tuple<int8, narrow::bfp<8>, narrow::bfp<16>>>([]<class T>() {
-    for (const Eigen::Index n : {4 * kilo, mega, 64 * mega}) register_dot<T>(n);
-  });
-  for_each_type<std::tuple<fp16, bf16, narrow::fp8_e4m3fn, int8, narrow::bfp<8>, narrow::bfp<16>>>(
-      []<class T>() {
-        register_gemv<T, Eigen::ColMajor>(4 * kilo);
-        register_gemv<T, Eigen::RowMajor>(4 * kilo);
-      });
+namespace NARROW_BENCH_SIDE {
+
+NARROW_BENCH_OFFERED operations vectors() {
+  constexpr Index kilo = 1 << 10, mega = 1 << 20;
+  operations result;
+  for (const Index n : {Index{16}, Index{64}, Index{256}, 4 * kilo, mega, 64 * mega})
+    offer<inner_product_formats, inner_product>(result, named("dot", n, "FLOP/s", 2 * static_cast<double>(n)),
+                                                run, n);
+  for (const Index n : {Index{16}, Index{64}, Index{256}, 4 * kilo, 64 * mega})
+    offer<summed_formats, total>(result, named("sum", n, "elements/s", static_cast<double>(n)), run, n);
+  for (const Index n : {Index{16}, Index{64}, Index{256}, kilo, 4 * kilo}) {
+    const double flop = 2 * static_cast<double>(n * n);
+    offer<vector_product_formats, stored<Eigen::ColMajor>::vector_product>(
+        result, named("gemv/by columns", n, "FLOP/s", flop), run, n);
+    offer<vector_product_formats, stored<Eigen::RowMajor>::vector_product>(
+        result, named("gemv/by rows", n, "FLOP/s", flop), run, n);
+  }
+  return result;
 }
+
+}  // namespace NARROW_BENCH_SIDE
 
 }  // namespace narrow_bench
