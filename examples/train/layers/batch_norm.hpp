@@ -96,9 +96,9 @@ template <class S> class batch_norm final : public layer<S> {
     return static_cast<double>(x.size()) / static_cast<double>(channels());
   }
 
-  /// f(group, first, size) for pieces of whole pixels that fit into a cache, and are worth a call.
+  /// f(group, first, size) for all pieces.
   template <class F> void for_each_piece(Eigen::Index size, F f) const {
-    const Eigen::Index piece = std::max<Eigen::Index>(4096 / channels(), 128) * channels();
+    const Eigen::Index piece = piece_size(channels());
     for_each_share<S>((size + piece - 1) / piece, [&](int group, Eigen::Index begin, Eigen::Index count) {
       for (Eigen::Index first = begin * piece; first < std::min((begin + count) * piece, size);
            first += piece)
@@ -119,13 +119,10 @@ template <class S> class batch_norm final : public layer<S> {
     return groups[0];
   }
 
-  /// Elements of m as floats: in their place, or in `scratch`.
+  /// Elements of m as floats.
   static const float* read(const matrix<S>& m, Eigen::Index first, Eigen::Index size,
                            std::vector<float>& scratch) {
-    if constexpr (std::is_same_v<S, float>) return m.data() + first;
-    scratch.resize(static_cast<std::size_t>(size));
-    timed(work::conversions, [&] { narrow::convert(std::span(m.data() + first, scratch.size()), scratch); });
-    return scratch.data();
+    return in_fp32(m.data() + first, size, scratch);
   }
 
   /// Elements of m, as f(out) writes them; rounded to S once.

@@ -48,25 +48,27 @@ template <class F> void for_each_strip(Index channels, F f) {
   }
 }
 
+/// f(j, i...) for the elements i of the pixels that belong to element j of the strip: of four strips at a
+/// time, and then of one.
+template <class F> void for_each_element(const strip& s, Index size, F f) {
+  Index i = s.first;
+  for (; i + 3 * s.stride + s.length <= size; i += 4 * s.stride)
+    for (Index j = 0; j < s.length; ++j)
+      f(j, i + j, i + s.stride + j, i + 2 * s.stride + j, i + 3 * s.stride + j);
+  for (; i < size; i += s.stride)
+    for (Index j = 0; j < std::min(s.length, size - i); ++j) f(j, i + j);
+}
+
+float total(float a) { return a; }
+float total(float a, float b, float c, float d) { return (a + b) + (c + d); }
+
 /// Adds the two values that term(i, j) gives for each element i of the pixels, element j of the strip.
 template <class Term> void add_terms(const strip& s, Index size, Term term, channel_sums& sums) {
   strip_values first{}, second{};
-  Index i = s.first;
-  for (; i + 3 * s.stride + s.length <= size; i += 4 * s.stride)
-    for (Index j = 0; j < s.length; ++j) {
-      const auto [a0, b0] = term(i + j, j);
-      const auto [a1, b1] = term(i + s.stride + j, j);
-      const auto [a2, b2] = term(i + 2 * s.stride + j, j);
-      const auto [a3, b3] = term(i + 3 * s.stride + j, j);
-      first[static_cast<std::size_t>(j)] += (a0 + a1) + (a2 + a3);
-      second[static_cast<std::size_t>(j)] += (b0 + b1) + (b2 + b3);
-    }
-  for (; i < size; i += s.stride)
-    for (Index j = 0; j < std::min(s.length, size - i); ++j) {
-      const auto [a, b] = term(i + j, j);
-      first[static_cast<std::size_t>(j)] += a;
-      second[static_cast<std::size_t>(j)] += b;
-    }
+  for_each_element(s, size, [&](Index j, auto... i) {
+    first[static_cast<std::size_t>(j)] += total(term(i, j).first...);
+    second[static_cast<std::size_t>(j)] += total(term(i, j).second...);
+  });
   s.gather(first, sums.first);
   s.gather(second, sums.second);
 }
@@ -81,6 +83,15 @@ template <class Value> void set_values(const strip& s, Index size, Value value, 
 float at(const strip_values& values, Index j) { return values[static_cast<std::size_t>(j)]; }
 
 }  // namespace
+
+void add_values(const float* x, Index size, Eigen::ArrayXd& sums) {
+  for_each_strip(sums.size(), [&](const strip& s) {
+    strip_values values{};
+    for_each_element(s, size,
+                     [&](Index j, auto... i) { values[static_cast<std::size_t>(j)] += total(x[i]...); });
+    s.gather(values, sums);
+  });
+}
 
 void add_moments(const float* x, Index size, const Eigen::ArrayXf& shift, channel_sums& sums) {
   for_each_strip(shift.size(), [&](const strip& s) {

@@ -2,7 +2,8 @@
 #pragma once
 
 #include "data/dataset.hpp"
-#include "layers/weight_products.hpp"
+#include "layers/channel_sums.hpp"
+#include "layers/layer.hpp"
 
 namespace narrow_train {
 

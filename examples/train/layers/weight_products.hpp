@@ -1,16 +1,11 @@
 // The weights of a layer and the three products with them, for the layers that compute Y = W X.
 #pragma once
 
+#include "layers/channel_sums.hpp"
 #include "layers/layer.hpp"
 #include "operands/window_grid.hpp"
 
 namespace narrow_train {
-
-/// Sums over each row of m, in fp32, one column after another as they lie in memory.
-template <class Matrix> void sum_of_columns(const Matrix& m, fp32_matrix& sums) {
-  sums.setZero(m.rows(), 1);
-  for (Eigen::Index j = 0; j < m.cols(); ++j) sums += m.col(j).template cast<float>();
-}
 
 /// X is the batch (features x batch), or in a convolution the windows of its images, one a column.
 template <class S> class weight_products {

@@ -86,9 +86,7 @@ template <class T> class window_layout {
   }
 
  private:
-  // Runs are copied in pieces of `piece` bytes, the last of which reaches beyond the run; what it leaves
-  // there is overwritten by the next run.
-  static constexpr std::size_t piece = 32, slack = piece / sizeof(T);
+  static constexpr std::size_t largest_piece = 32, slack = largest_piece / sizeof(T);
 
   struct buffers {
     std::vector<T> padded, columns;
@@ -109,8 +107,17 @@ template <class T> class window_layout {
         std::copy_n(image, run, to + i * grid_.spacing);
   }
 
-  /// The windows of the padded image, one after another, to `to`; returns where they end.
+  /// The windows of the padded image, one after another, to `to`; returns where they end. Their rows are
+  /// copied in pieces, the last of which reaches beyond the row; what it leaves there is overwritten by the
+  /// next row.
   T* cut(T* to) {
+    const auto row = sizeof(T) * static_cast<std::size_t>(grid_.kernel * grid_.image.channels);
+    if (row <= 8) return cut_in_pieces<8>(to);
+    if (row <= 16) return cut_in_pieces<16>(to);
+    return cut_in_pieces<largest_piece>(to);
+  }
+  template <std::size_t Bytes> T* cut_in_pieces(T* to) {
+    constexpr auto piece = static_cast<Eigen::Index>(Bytes / sizeof(T));
     const Eigen::Index run = Eigen::Index{grid_.kernel} * grid_.image.channels;
     const Eigen::Index row = Eigen::Index{grid_.padded_width()} * grid_.image.channels;
     const int rows = grid_.rows(), columns = grid_.columns();
@@ -118,8 +125,8 @@ template <class T> class window_layout {
       const T* from = memory().padded.data() + y * grid_.stride * row;
       for (int x = 0; x < columns; ++x, from += grid_.stride * grid_.image.channels)
         for (int k = 0; k < grid_.kernel; ++k, to += run)
-          for (Eigen::Index i = 0; i < run; i += static_cast<Eigen::Index>(slack))
-            std::memcpy(static_cast<void*>(to + i), from + k * row + i, piece);
+          for (Eigen::Index i = 0; i < run; i += piece)
+            std::memcpy(static_cast<void*>(to + i), from + k * row + i, Bytes);
     }
     return to;
   }

@@ -4,7 +4,9 @@
 #include <Eigen/Core>
 #include <cstddef>
 #include <narrow/eigen.hpp>
+#include <span>
 #include <type_traits>
+#include <vector>
 
 #include "tensor/stopwatch.hpp"
 
@@ -18,6 +20,14 @@ using fp32_matrix = matrix<float>;
 
 template <class S> [[nodiscard]] std::size_t bytes_of(const matrix<S>& m) {
   return static_cast<std::size_t>(m.size()) * sizeof(S);
+}
+
+/// Numbers that lie one after another as floats: in their place, or in `scratch`.
+template <class S> const float* in_fp32(const S* from, Eigen::Index size, std::vector<float>& scratch) {
+  if constexpr (std::is_same_v<S, float>) return from;
+  scratch.resize(static_cast<std::size_t>(size));
+  timed(work::conversions, [&] { narrow::convert(std::span(from, scratch.size()), scratch); });
+  return scratch.data();
 }
 
 /// Where sums go that are to be stored in S: there at once where that is fp32, else to `sums`.
