@@ -1,0 +1,176 @@
+// Expressions of matrices of small sizes known at compile time, with products, identities, rows, transposes
+// and the destination itself in them: every coefficient is computed in float, operation by operation, and
+// rounded once, as the loops of this test do; on every instruction set, in any floating-point environment.
+#include <cmath>
+#include <narrow/eigen.hpp>
+#include <random>
+
+#include "catch.hpp"
+#include "coefficient_bits.hpp"
+#include "every_isa.hpp"
+#include "exhaustive.hpp"
+#include "float_control.hpp"
+
+namespace {
+
+using namespace narrow;
+using at = Eigen::Index;
+using test::same;
+
+template <class M> M samples(unsigned seed) {
+  std::mt19937 engine(seed);
+  M m;
+  for (at j = 0; j < m.cols(); ++j)
+    for (at i = 0; i < m.rows(); ++i)
+      m(i, j) = typename M::Scalar(static_cast<float>(static_cast<std::int32_t>(engine())) * 0x1p-30f);
+  return m;
+}
+
+/// (A B)(i, j) in ascending order.
+template <class A, class B> float product(const A& a, const B& b, at i, at j) {
+  float sum = 0;
+  for (at p = 0; p < a.cols(); ++p)
+    sum = std::fma(static_cast<float>(a(i, p)), static_cast<float>(b(p, j)), sum);
+  return sum;
+}
+
+struct counts {
+  at compared = 0, different = 0;
+
+  /// Whether got(i, j) is right(i, j) rounded to its format.
+  template <class M, class Right> void compare(const M& got, const Right& right) {
+    for (at j = 0; j < got.cols(); ++j)
+      for (at i = 0; i < got.rows(); ++i, ++compared)
+        different += !same(got(i, j), typename M::Scalar(right(i, j)));
+  }
+};
+
+/// So many rows and columns, in this order; Eigen wants a row by rows and a column by columns.
+template <class T, int Rows, int Cols, int Order>
+using matrix = Eigen::Matrix<T, Rows, Cols,
+                             Rows == 1 && Cols != 1 ? Eigen::RowMajor
+                             : Cols == 1            ? Eigen::ColMajor
+                                                    : Order>;
+
+template <class T, int Rows, int Cols, int Order, class Run> counts check(const Run& run) {
+  using M = matrix<T, Rows, Cols, Order>;
+  using square = matrix<T, Rows, Rows, Order>;
+  using vector = Eigen::Matrix<T, Cols, 1>;
+  const M a = samples<M>(1), b = samples<M>(2);
+  const square s = samples<square>(3);
+  const vector v = samples<vector>(4);
+  const matrix<T, Cols, Rows, Order> t = samples<matrix<T, Cols, Rows, Order>>(5);
+  const auto f = [](const auto& x) { return static_cast<float>(x); };
+  M got = a;
+  counts result;
+
+  run([&] { got = a - b; });
+  result.compare(got, [&](at i, at j) { return f(a(i, j)) - f(b(i, j)); });
+  run([&] { got = s * a + b; });
+  result.compare(got, [&](at i, at j) { return product(s, a, i, j) + f(b(i, j)); });
+  run([&] { got = b - s * a; });
+  result.compare(got, [&](at i, at j) { return f(b(i, j)) - product(s, a, i, j); });
+  run([&] { got = M::Identity() - a; });
+  result.compare(got, [&](at i, at j) { return (i == j ? 1.0f : 0.0f) - f(a(i, j)); });
+  run([&] { got = a + t.transpose(); });
+  result.compare(got, [&](at i, at j) { return f(a(i, j)) + f(t(j, i)); });
+  got = a;
+  run([&] { got += b.cwiseProduct(t.transpose()); });
+  result.compare(got, [&](at i, at j) {
+    volatile const float product = f(b(i, j)) * f(t(j, i));  // rounded, whatever the flags
+    return f(a(i, j)) + product;
+  });
+  run([&] { got = a.cwiseMax(b).cwiseAbs(); });
+  result.compare(got, [&](at i, at j) { return std::abs(std::max(f(a(i, j)), f(b(i, j)))); });
+
+  // Destinations that are part of a matrix.
+  got = a;
+  run([&] { got.row(Rows - 1) = b.row(0) - v.transpose(); });
+  result.compare(got, [&](at i, at j) { return i == Rows - 1 ? f(b(0, j)) - f(v(j)) : f(a(i, j)); });
+  got = a;
+  run([&] { got.transpose() -= t; });
+  result.compare(got, [&](at i, at j) { return f(a(i, j)) - f(t(j, i)); });
+  got = a;
+  run([&] { got = s * got + got; });
+  result.compare(got, [&](at i, at j) { return product(s, a, i, j) + f(a(i, j)); });
+
+  // A float destination is not rounded.
+  matrix<float, Rows, Cols, Order> wide;
+  run([&] { wide = (s * a - b).template cast<float>(); });
+  result.compare(wide, [&](at i, at j) { return product(s, a, i, j) - f(b(i, j)); });
+
+  // A destination that changes its size after it was read.
+  Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> resized = s;
+  run([&] { resized = (resized * a + b).eval(); });
+  result.compare(resized, [&](at i, at j) { return product(s, a, i, j) + f(b(i, j)); });
+  resized = s;
+  run([&] { resized = resized * a + b; });
+  result.compare(resized, [&](at i, at j) { return product(s, a, i, j) + f(b(i, j)); });
+  return result;
+}
+
+template <class T, class Run> counts check_shapes(const Run& run) {
+  counts total;
+  const auto add = [&](const counts& some) {
+    total.compared += some.compared;
+    total.different += some.different;
+  };
+  const auto both_orders = [&]<int Rows, int Cols>(std::integer_sequence<int, Rows, Cols>) {
+    add(check<T, Rows, Cols, Eigen::ColMajor>(run));
+    add(check<T, Rows, Cols, Eigen::RowMajor>(run));
+  };
+  both_orders(std::integer_sequence<int, 1, 1>{});
+  both_orders(std::integer_sequence<int, 2, 2>{});
+  both_orders(std::integer_sequence<int, 3, 3>{});
+  both_orders(std::integer_sequence<int, 4, 4>{});
+  both_orders(std::integer_sequence<int, 3, 5>{});
+  both_orders(std::integer_sequence<int, 8, 8>{});
+  return total;
+}
+
+using formats = test::some_of<std::tuple<fp16, bf16, fp8_e4m3fn, fp8_e5m2, fp6_e3m2>, 0, 1>;
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("expressions of few numbers are computed in float and rounded once", "[eigen][small]",
+                        formats) {
+  at compared = 0;
+  test::for_each_isa([&](const std::string& isa) {
+    INFO(isa);
+    const counts all = check_shapes<TestType>([](const auto& compute) { compute(); });
+    CHECK(all.different == 0);
+    compared += all.compared;
+  });
+  REQUIRE(compared >= at(test::isa_count()) * 2500);
+}
+
+TEST_CASE("expressions of few numbers do not depend on the floating-point environment", "[eigen][small]") {
+  for (const test::control_word rounding : {test::round_down, test::round_up, test::round_to_zero})
+    for (const test::control_word flushing : test::flushing_modes) {
+      INFO("rounding " << rounding << ", flushing " << flushing);
+      const counts all = check<bf16, 4, 4, Eigen::ColMajor>([&](const auto& compute) {
+        const test::float_control control(test::plain_control | rounding | flushing);
+        compute();
+      });
+      CHECK(all.different == 0);
+    }
+}
+
+TEST_CASE("sums of few numbers", "[eigen][small]") {
+  // Whole numbers, whose sums are exact in any order.
+  Eigen::Matrix<fp16, 3, 3> m;
+  m << fp16(1.f), fp16(-2.f), fp16(3.f), fp16(4.f), fp16(5.f), fp16(-6.f), fp16(7.f), fp16(8.f), fp16(9.f);
+  const Eigen::Matrix<fp16, 3, 1> v(fp16(3.f), fp16(-4.f), fp16(12.f));
+  test::for_each_isa([&](const std::string& isa) {
+    INFO(isa);
+    CHECK(m.sum() == fp16(29.f));
+    CHECK(m.row(1).sum() == fp16(3.f));
+    CHECK(m.col(2).sum() == fp16(6.f));
+    CHECK(m.row(0).dot(v) == fp16(47.f));
+    CHECK(v.squaredNorm() == fp16(169.f));
+    CHECK(v.norm() == fp16(13.f));
+    CHECK((m.col(0) - v).squaredNorm() == fp16(4.f + 64 + 25));
+    CHECK((m * v).sum() == fp16(47.f - 80 + 97));
+    CHECK((m.transpose() * m - m).sum() == fp16(589.f - 29));
+  });
+}
