@@ -141,6 +141,40 @@ TEST_CASE("max pooling: a NaN stays one, wherever in the window it is", "[train]
   CHECK(seen == 4);
 }
 
+TEST_CASE("max pooling: values and gradients in every window, against the definition", "[train][layers]") {
+  const auto compare = []<class S>(S, const image_shape& image, int window) {
+    max_pool<S> l(image, window);
+    const matrix<S> x = spread(image.size(), 9, 0.1f, 14).template cast<S>();
+    const matrix<S> y = l.forward(x);
+    const matrix<S> dy = spread(y.rows(), y.cols(), 0.1f, 15).template cast<S>();
+    const matrix<S> dx = l.backward(x, dy, input_gradient::wanted);
+    const auto [height, width, channels] = l.output_shape();
+    Eigen::Index equal = 0;
+    matrix<S> expected = matrix<S>::Zero(x.rows(), x.cols());
+    for (Eigen::Index n = 0; n < x.cols(); ++n)
+      for (int out = 0; out < y.rows(); ++out) {
+        const int row = out / channels / width * window, column = out / channels % width * window;
+        int best = -1;
+        for (int tap = 0; tap < window * window; ++tap) {
+          const int pixel = (row + tap / window) * image.width + column + tap % window;
+          const int in = pixel * channels + out % channels;
+          if (best < 0 || float{x(in, n)} > float{x(best, n)}) best = in;
+        }
+        equal += y(out, n) == x(best, n);
+        expected(best, n) = dy(out, n);
+      }
+    CHECK(equal == Eigen::Index{height} * width * channels * 9);
+    CHECK(dx == expected);
+  };
+  for (const image_shape& image : {image_shape{4, 6, 1}, {7, 5, 6}, {3, 11, 17}})
+    for (const int window : {1, 2, 3}) {
+      CAPTURE(image.width, image.channels, window);
+      compare(0.0f, image, window);
+      compare(narrow::fp16(0), image, window);
+      compare(narrow::bf16(0), image, window);
+    }
+}
+
 TEST_CASE("ReLU: gradients, and a NaN stays one", "[train][layers]") {
   relu<float> l;
   CHECK(check_layer(l, spread(9, 4, 0.1f, 7), 0.03f) == 36);
