@@ -28,29 +28,20 @@ inline quad zip_high(halves8 x, halves8 y) {
 
 inline constexpr index lines_across = 16;
 
-/// A word of each of 16 lines, from elements side by side in the lines.
-template <class Element>
-inline void words_across(const unsigned char* from, index depth_step, word flip, word* to) {
-  if constexpr (sizeof(Element) == sizeof(word)) {
-    NARROW_UNROLL for (int i = 0; i < lines_across; i += lanes32) {
-      uint32_vector words;
-      std::memcpy(&words, from + i * index{sizeof(word)}, sizeof words);
-      words ^= flip;
-      std::memcpy(to + i, &words, sizeof words);
-    }
-    return;
-  }
+/// A word of each of 16 lines, from elements side by side in the lines: load(q, i) has 16 bytes from byte 16
+/// i of element q of the words.
+template <class Element, class Load> inline void words_across(const Load& load, word flip, word* to) {
   quad words[4];
-  if constexpr (sizeof(Element) == 2) {
+  if constexpr (sizeof(Element) == sizeof(word)) {
+    NARROW_UNROLL for (int i = 0; i < 4; ++i) words[i] = std::bit_cast<quad>(load(0, i));
+  } else if constexpr (sizeof(Element) == 2) {
     NARROW_UNROLL for (int i = 0; i < 2; ++i) {
-      const auto x = std::bit_cast<halves8>(load16(from + 16 * i)),
-                 y = std::bit_cast<halves8>(load16(from + depth_step + 16 * i));
+      const auto x = std::bit_cast<halves8>(load(0, i)), y = std::bit_cast<halves8>(load(1, i));
       words[2 * i] = zip_low(x, y);
       words[2 * i + 1] = zip_high(x, y);
     }
   } else {
-    bytes16 x[4];
-    NARROW_UNROLL for (int q = 0; q < 4; ++q) x[q] = load16(from + q * depth_step);
+    const bytes16 x[4] = {load(0, 0), load(1, 0), load(2, 0), load(3, 0)};
     const halves8 low01 = zip_low(x[0], x[1]), low23 = zip_low(x[2], x[3]), high01 = zip_high(x[0], x[1]),
                   high23 = zip_high(x[2], x[3]);
     words[0] = zip_low(low01, low23);
@@ -64,6 +55,21 @@ inline void words_across(const unsigned char* from, index depth_step, word flip,
   }
 }
 
+/// The same from memory.
+template <class Element>
+inline void words_across(const unsigned char* from, index depth_step, word flip, word* to) {
+  if constexpr (sizeof(Element) == sizeof(word)) {
+    NARROW_UNROLL for (int i = 0; i < lines_across; i += lanes32) {
+      uint32_vector words;
+      std::memcpy(&words, from + i * index{sizeof(word)}, sizeof words);
+      words ^= flip;
+      std::memcpy(to + i, &words, sizeof words);
+    }
+  } else {
+    words_across<Element>([&](int q, int i) { return load16(from + q * depth_step + 16 * i); }, flip, to);
+  }
+}
+
 /// Where neighbours across the lines lie side by side.
 template <class Element> inline void pack_across(const line_source& s, index width, word flip, word* to) {
   constexpr index size = sizeof(Element), k_pack = sizeof(word) / size;
@@ -73,18 +79,27 @@ template <class Element> inline void pack_across(const line_source& s, index wid
     const auto from = [&](index k) { return s.data + k * s.depth_step + first * size; };
     word* next = to + first;
     // What is written beyond the panel's width, the next words put right.
-    const index beyond = (lines_across - some + width - 1) / width * k_pack,
-                safe = s.readable - first < lines_across ? 0 : s.depth - beyond;
+    const index beyond = (lines_across - some + width - 1) / width * k_pack, safe = s.depth - beyond;
     index k = 0;
-    for (; k + k_pack <= safe; k += k_pack, next += width)
-      words_across<Element>(from(k), s.depth_step, flip, next);
+    if (s.readable - first >= lines_across)
+      for (; k + k_pack <= safe; k += k_pack, next += width)
+        words_across<Element>(from(k), s.depth_step, flip, next);
     for (; k < s.depth; k += k_pack, next += width) {
-      unsigned char copy[k_pack * lines_across * size] = {};  // what lies beyond the matrix is not read
-      if (lines > 0)
-        for (index q = 0; q < std::min(k_pack, s.depth - k); ++q)
-          std::memcpy(copy + q * lines_across * size, from(k + q), static_cast<std::size_t>(lines * size));
+      const auto load = [&](int q, int i) {
+        bytes16 x = {};  // what lies beyond the matrix is not read
+        const index bytes = k + q < s.depth ? lines * size - 16 * i : 0;
+        if (bytes >= 16)
+          x = load16(from(k + q) + 16 * i);
+        else if (bytes > 0)
+          read_part(x, from(k + q) + 16 * i, bytes);
+        return x;
+      };
+      if (k + k_pack <= safe) {
+        words_across<Element>(load, flip, next);
+        continue;
+      }
       word words[lines_across];
-      words_across<Element>(copy, lines_across * size, flip, words);
+      words_across<Element>(load, flip, words);
       std::memcpy(next, words, static_cast<std::size_t>(some) * sizeof(word));
     }
   }
@@ -115,14 +130,19 @@ template <class Element> inline void pack_along(const line_source& s, index widt
       x[3] = __builtin_shufflevector(c, d, 2, 3, 6, 7) ^ flip;
       NARROW_UNROLL for (int i = 0; i < 4; ++i) std::memcpy(to + i * width + l, &x[i], sizeof(quad));
     }
-  for (; p * k_pack < s.depth; ++p, to += width)
+  for (; p < whole; ++p, to += width)
     for (index l = 0; l < width; ++l) {
       word x = 0;
-      if (l < s.lines)
-        std::memcpy(&x, s.data + l * s.line_step + p * 4,
-                    static_cast<std::size_t>(std::min(k_pack, s.depth - p * k_pack) * size));
+      if (l < s.lines) std::memcpy(&x, s.data + l * s.line_step + p * 4, sizeof x);
       to[l] = x ^ flip;
     }
+  const index rest = s.depth - whole * k_pack;
+  for (index l = 0; rest > 0 && l < width; ++l) {
+    Element x[k_pack] = {};
+    for (index q = 0; q < (l < s.lines ? rest : 0); ++q)
+      std::memcpy(&x[q], s.data + l * s.line_step + (p * k_pack + q) * size, sizeof(Element));
+    to[l] = std::bit_cast<word>(x) ^ flip;
+  }
 }
 
 template <class Element>
