@@ -6,6 +6,7 @@
 #include "catch.hpp"
 #include "every_isa.hpp"
 #include "exhaustive.hpp"
+#include "float_control.hpp"
 
 namespace {
 
@@ -47,7 +48,8 @@ constexpr double literals[] = {0.1,
 /// All numbers of T, each with some of others; n of them, in turn from the one or the other end.
 template <class T> class operands {
  public:
-  operands(at n, std::uint32_t first) : a(n), b(n) {
+  operands(at n, std::uint32_t first, test::control_word environment)
+      : a(n), b(n), environment_(environment) {
     std::mt19937 engine(first);
     for (at i = 0; i < n; ++i) {
       a(i) = T::from_bits(static_cast<typename T::bits_type>(first + static_cast<std::uint32_t>(i)));
@@ -58,7 +60,10 @@ template <class T> class operands {
   template <class Assign, class Right>
   void check(const char* name, const Assign& assign, const Right& right) {
     vector<T> got = b;
-    assign(got);
+    {
+      const test::float_control control(environment_);
+      assign(got);
+    }
     at different = 0;
     for (at i = 0; i < a.size(); ++i) different += got(i).bits() != T(right(a(i), b(i))).bits();
     INFO(name << ", " << a.size());
@@ -68,10 +73,14 @@ template <class T> class operands {
 
   vector<T> a, b;
   at checked = 0;
+
+ private:
+  test::control_word environment_;
 };
 
-template <class T> at check_operations(at n, std::uint32_t first) {
-  operands<T> x(n, first);
+template <class T>
+at check_operations(at n, std::uint32_t first, test::control_word environment = test::plain_control) {
+  operands<T> x(n, first, environment);
   const auto &a = x.a, &b = x.b;
   x.check(
       "sum", [&](auto& to) { to = a + b; }, [](T p, T q) { return p + q; });
@@ -151,6 +160,18 @@ TEMPLATE_LIST_TEST_CASE("programs of lanes over fixed-point numbers have the num
     checked += check_operations<T>(at{1} << std::min(T::word_length, 13), 0);
   });
   REQUIRE(checked >= at(test::isa_count()) * 10000);
+}
+
+TEMPLATE_LIST_TEST_CASE("programs of lanes over fixed-point numbers do not depend on the environment",
+                        "[eigen][lanes]", fixed_formats) {
+  at checked = 0;
+  for (const test::control_word rounding :
+       {test::control_word{0}, test::round_down, test::round_up, test::round_to_zero})
+    for (const test::control_word flushing : test::flushing_modes) {
+      INFO("rounding " << rounding << ", flushing " << flushing);
+      checked += check_operations<TestType>(67, 0, test::plain_control | rounding | flushing);
+    }
+  REQUIRE(checked >= 67 * 100 * 4);
 }
 
 TEST_CASE("which expressions of fixed-point numbers are programs of lanes", "[eigen][lanes]") {

@@ -1,8 +1,8 @@
-// Coefficient-wise expressions of narrow floats as programs of lanes (kernel/elementwise/program.hpp):
+// Coefficient-wise expressions of narrow numbers as programs of lanes (kernel/elementwise/program.hpp):
 // computed in one loop from end to end, with the vectors of this processor.
 //
 // They give the numbers that evaluators.hpp gives coefficient by coefficient. Expressions with functions, or
-// rounded otherwise than to nearest even, are computed in other ways.
+// floats rounded otherwise than to nearest even, are computed in other ways.
 #pragma once
 
 #include "../../kernel/elementwise.hpp"
@@ -19,9 +19,9 @@ concept lane_fixed_number =
 
 /// An expression as a program:
 ///
-///   number                  what it gives: float, a fixed-point format, bool for conditions; void if there is none
+///   number                  what it gives: float, a fixed-point format, bool for conditions; void for none
 ///   orders                  the storage orders of the matrices in it
-///   gapless<Order>(x)       whether its lines of that order follow one another in memory, so that they are one
+///   gapless<Order>(x)       whether its lines of that order lie one after the other, so that they are one
 ///   always_gapless<Order>   whether the compiler knows that they do
 ///   make<Order>(x)          the program, along lines of that order
 template <class X> struct lane_program { using number = void; };

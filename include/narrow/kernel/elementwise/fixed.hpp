@@ -45,6 +45,8 @@ requires(multiplied_in_lanes<T>&& std::same_as<
 /// A number by which mantissas are multiplied, not rounded to their format.
 struct lane_factor {
   double value;
+  std::int32_t digits;  // value = digits 2^-places, where that is short: products then fit 30 bits; or zero
+  int places;
   bool fits;  // its product with a mantissa has no more digits than a double
 };
 inline lane_factor on_line(const lane_factor& x, index) { return x; }
@@ -63,8 +65,18 @@ inline double within_magnitudes(double x, double least, double most) {
 template <narrow_fixed T> lane_factor factor_of(double factor) {
   constexpr int wl = T::word_length;
   const double value = within_magnitudes(factor, std::ldexp(1.0, -wl - 2), std::ldexp(1.0, wl - 1));
-  const std::uint64_t digits = std::bit_cast<std::uint64_t>(value) & detail::binary64::mantissa_mask;
-  return {value, std::countr_zero(digits) >= wl - 1};
+  if (value == 0) return {0, 0, 0, true};
+  // |value| = digits 2^-places with odd digits, or none behind the point.
+  using layout = detail::binary64;
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const std::uint64_t significand = (bits & layout::mantissa_mask) | layout::min_normal;
+  const auto exponent = static_cast<int>((bits & layout::exponent_mask) >> layout::mantissa_bits);
+  const int last_place = layout::mantissa_bits + layout::bias - exponent,
+            zeros = std::min(std::countr_zero(significand), last_place), places = last_place - zeros;
+  const std::uint64_t digits = significand >> zeros;
+  const bool fits = std::countr_zero(significand) >= wl - 1;
+  if (places > 30 || digits > std::uint64_t{1} << (30 - wl)) return {value, 0, 0, fits};
+  return {value, static_cast<std::int32_t>(digits) * (value < 0 ? -1 : 1), places, fits};
 }
 
 /// A number that is added to mantissas, not rounded to their format.

@@ -111,6 +111,7 @@ template <class Round> inline int64_vector rounded_product(double_vector x, cons
 template <class T, class Lanes>
 inline int32_vector apply(lane_fixed<lane_product, T>, const lane_factor& factor, int32_vector x, Lanes) {
   using round = typename T::round_policy;
+  if (factor.digits != 0) return in_range<T>(rounded_shift<round>(x * factor.digits, factor.places));
   constexpr std::uint64_t lower = ~std::uint32_t{0}, exponent = std::bit_cast<std::uint64_t>(0x1p52);
   const uint64_vector from_least = lanes_as<uint64_vector>(lanes_as<uint32_vector>(x) ^ 0x8000'0000u),
                       even = (from_least & lower) | exponent, odd = (from_least >> 32) | exponent;

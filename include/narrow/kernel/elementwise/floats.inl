@@ -17,6 +17,16 @@ template <class Lanes> inline int32_vector are_numbers(Lanes lanes) {
   return place < static_cast<std::int32_t>(lanes.count);
 }
 
+/// Whether the codes of T, of 8 bits, are the upper halves of those of fp16.
+template <class T> inline constexpr bool is_upper_half_of_fp16 = coded_as<T, 5, 2>;
+template <class T> inline float_vector decoded_upper_half_of_fp16(const void* from) {
+  using codes [[gnu::vector_size(lanes32)]] = std::uint8_t;
+  using halves [[gnu::vector_size(2 * lanes32)]] = std::uint16_t;
+  const auto upper = vector_at<codes>(static_cast<const std::uint8_t*>(from));
+  const halves code = __builtin_convertvector(upper, halves) << 8;
+  return instructions::load_fp16(&code);
+}
+
 /// Numbers in memory; signalling NaNs may stay such, which every operation and every store makes quiet.
 template <class T> inline float_vector decoded(const void* from) {
   if constexpr (std::same_as<T, float>)
@@ -25,6 +35,8 @@ template <class T> inline float_vector decoded(const void* from) {
     return instructions::load_fp16(from);
   else if constexpr (coded_as_bf16<T>)
     return lanes_as<float_vector>(lanes_as<uint32_vector>(load_lower<sizeof(T)>(from)) << 16);
+  else if constexpr (is_upper_half_of_fp16<T>)
+    return decoded_upper_half_of_fp16<T>(from);
   else
     return lanes_as<float_vector>(decode_some<typename T::bits_type>(from, decoding_of<T>()));
 }

@@ -2,7 +2,8 @@
 // in use evaluates whole (program.inl), so that nothing goes through memory between its loads and its store.
 //
 // A program is evaluated along lines, which are columns or rows. It computes in float: each operation is
-// rounded to nearest, none is contracted with another, so that all instruction sets give the same bits.
+// rounded to nearest, none is contracted with another, so that all instruction sets give the same bits. Of
+// fixed-point numbers it computes with the mantissas (fixed.hpp).
 #pragma once
 
 #include "../convert/encoding.hpp"
@@ -13,7 +14,7 @@ namespace narrow::inline NARROW_ABI::kernel {
 
 // Leaves.
 
-/// Element i of line l is from[l * line_step + i]; T is float or a format with has_coder.
+/// Element i of line l is from[l * line_step + i]; T is float, a format with has_coder or a fixed-point one.
 template <class T> struct lane_numbers {
   const T* from;
   index line_step;
