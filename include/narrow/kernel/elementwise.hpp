@@ -3,6 +3,7 @@
 
 #include "../simd/jobs.hpp"
 #include "elementwise/fixed.hpp"
+#include "elementwise/functions.hpp"
 
 namespace narrow::inline NARROW_ABI::kernel {
 

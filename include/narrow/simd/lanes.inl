@@ -63,8 +63,9 @@ template <class Vector> inline void write(void* to, const Vector& x, index n) {
 }
 
 template <int Size> struct words_of { using type [[gnu::vector_size(Size)]] = std::uint64_t; };
-template <class Words, int... I>
-inline auto joined_words(const Words& low, const Words& high, std::integer_sequence<int, I...>) {
+/// Two vectors as one, of as many lanes as there are I.
+template <class Lanes, int... I>
+inline auto joined(const Lanes& low, const Lanes& high, std::integer_sequence<int, I...>) {
   return __builtin_shufflevector(low, high, I...);
 }
 
@@ -84,7 +85,7 @@ template <int Bytes, int Size> inline typename words_of<Size>::type first_bytes(
     const auto low = first_bytes<std::min(Bytes, half), half>(from);
     typename words_of<half>::type high = {};
     if constexpr (Bytes > half) high = first_bytes<Bytes - half, half>(from + half);
-    x = joined_words(low, high, std::make_integer_sequence<int, Size / 8>{});
+    x = joined(low, high, std::make_integer_sequence<int, Size / 8>{});
   }
   return x;
 }

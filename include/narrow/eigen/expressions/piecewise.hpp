@@ -100,9 +100,6 @@ requires(direct_access<X>&& std::same_as<carried_t<typename X::Scalar>, float>) 
   [[no_unique_address]] std::conditional_t<any_narrow, piece_buffer, nothing> buffer_;
 };
 
-template <class T>
-concept float_or_rounded_to = narrow_float<T> || std::same_as<T, float> || std::same_as<T, literal>;
-
 /// One number for all coefficients.
 template <float_or_rounded_to T, class Plain>
 class piecewise<Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<T>, Plain>> {

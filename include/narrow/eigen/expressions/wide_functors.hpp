@@ -1,6 +1,7 @@
 // Eigen's functors on wide numbers: for an operation on narrow floats, the same operation on floats.
 #pragma once
 
+#include "../../kernel/elementwise.hpp"
 #include "../scalar.hpp"
 
 namespace Eigen::internal {
@@ -18,6 +19,9 @@ concept functor_of_eigen = std::is_empty_v<Functor> && requires(const Functor& f
 /// The operation of a functor on wide numbers, where the functor is a stateless template of Eigen over scalar
 /// types; void otherwise.
 template <class Functor> struct wide_functor { using type = void; };
+
+template <class T>
+concept float_or_rounded_to = narrow_float<T> || std::same_as<T, float> || std::same_as<T, literal>;
 
 template <class... T> using wide_among = std::conditional_t<(std::same_as<T, double> || ...), double, float>;
 
@@ -53,6 +57,19 @@ template <squares Op> struct wide_functor<Op> { using type = Eigen::internal::sc
 template <class From, class To> struct wide_functor<Eigen::internal::scalar_cast_op<From, To>> {
   using type = Eigen::internal::scalar_cast_op<widened_t<From>, To>;
 };
+
+/// A function whose result is the same however it is computed.
+template <class Function> struct rounded_function {
+  float operator()(float x) const { return kernel::function_of<Function>(x); }
+};
+#define NARROW_FUNCTION(Op, function)                                            \
+  template <float_or_rounded_to T> struct wide_functor<Eigen::internal::Op<T>> { \
+    using type = rounded_function<kernel::function>;                             \
+  };
+NARROW_FUNCTION(scalar_exp_op, exponential)
+NARROW_FUNCTION(scalar_tanh_op, hyperbolic_tangent)
+NARROW_FUNCTION(scalar_logistic_op, logistic)
+#undef NARROW_FUNCTION
 
 #if EIGEN_VERSION_AT_LEAST(4, 0, 0)
 template <class From, class To>

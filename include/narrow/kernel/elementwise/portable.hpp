@@ -4,6 +4,7 @@
 
 #include "../../format/operators.hpp"
 #include "fixed.hpp"
+#include "functions.hpp"
 
 NARROW_STRICT_BEGIN
 
@@ -25,6 +26,9 @@ inline float apply(lane_quotient, float a, float b) { return a / b; }
 inline float apply(lane_smaller, float a, float b) { return b < a ? b : a; }
 inline float apply(lane_larger, float a, float b) { return a < b ? b : a; }
 template <class T> inline float apply(lane_rounded<T>, float a) { return static_cast<float>(T(a)); }
+template <class Function> inline float apply(lane_function<Function>, float a) {
+  return function_of<Function>(a);
+}
 inline bool apply(lane_less, float a, float b) { return a < b; }
 inline bool apply(lane_not_greater, float a, float b) { return a <= b; }
 inline bool apply(lane_equal, float a, float b) { return a == b; }

@@ -1,0 +1,72 @@
+// Functions in programs of lanes: on every instruction set the float nearest to the function of a float,
+// which the C library computes with 64 bits of mantissa.
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <narrow/kernel/elementwise.hpp>
+#include <vector>
+
+#include "catch.hpp"
+#include "every_isa.hpp"
+#include "exhaustive.hpp"
+
+namespace {
+
+using namespace narrow;
+
+/// Floats of every sign and exponent, NaNs too, so many that each instruction set meets vectors in which
+/// lanes have to be decided one by one.
+std::vector<float> samples() {
+  constexpr std::uint64_t step = test::exhaustive ? 797 : 15'887;  // prime, so that all lower bits occur
+  std::vector<float> result;
+  for (std::uint64_t code = 0; code < std::uint64_t{1} << 32; code += step)
+    result.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(code)));
+  for (const float x : {0.0f, 0.25f, 1.0f, 88.7228394f, 103.972084f, std::numeric_limits<float>::infinity()})
+    for (const float near : {x, std::nextafter(x, 0.0f), std::nextafter(x, 200.0f)}) {
+      result.push_back(near);
+      result.push_back(-near);
+    }
+  return result;
+}
+
+long double right(kernel::exponential, long double x) { return std::exp(x); }
+long double right(kernel::hyperbolic_tangent, long double x) { return std::tanh(x); }
+long double right(kernel::logistic, long double x) { return 1 / (1 + std::exp(-x)); }
+
+template <class Function> std::vector<float> in_lanes(const std::vector<float>& x) {
+  using numbers = kernel::lane_numbers<float>;
+  std::vector<float> y(x.size());
+  const bool done = kernel::store_program(
+      kernel::lane_unary<kernel::lane_function<Function>, numbers>{numbers{x.data(), 0}}, y.data(), 0,
+      kernel::one_line{static_cast<kernel::index>(x.size())});
+  CHECK(done);
+  return y;
+}
+
+bool same(float a, float b) {
+  return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b) || (a != a && b != b);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("functions in lanes are rounded to the nearest float", "[kernel][functions]",
+                   kernel::exponential, kernel::hyperbolic_tangent, kernel::logistic) {
+  if (std::numeric_limits<long double>::digits < 64) return;
+  const std::vector<float> x = samples();
+  std::vector<float> expected(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) expected[i] = static_cast<float>(right(TestType{}, x[i]));
+  std::size_t compared = 0;
+  test::for_each_isa([&](const std::string& isa) {
+    INFO(isa);
+    const std::vector<float> y = in_lanes<TestType>(x);
+    std::size_t different = 0;
+    for (std::size_t i = 0; i < x.size(); ++i)
+      if (!same(y[i], expected[i]) && different++ < 3) {
+        INFO("of " << x[i]);
+        CHECK(y[i] == expected[i]);
+      }
+    CHECK(different == 0);
+    compared += x.size();
+  });
+  REQUIRE(compared >= test::isa_count() * 270'000);
+}
