@@ -8,7 +8,6 @@
 
 #include "catch.hpp"
 #include "every_isa.hpp"
-#include "exhaustive.hpp"
 
 namespace {
 
@@ -17,7 +16,7 @@ using namespace narrow;
 /// Floats of every sign and exponent, NaNs too, so many that each instruction set meets vectors in which
 /// lanes have to be decided one by one.
 std::vector<float> samples() {
-  constexpr std::uint64_t step = test::exhaustive ? 797 : 15'887;  // prime, so that all lower bits occur
+  constexpr std::uint64_t step = 3989;  // prime, so that all lower bits occur
   std::vector<float> result;
   for (std::uint64_t code = 0; code < std::uint64_t{1} << 32; code += step)
     result.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(code)));
@@ -68,5 +67,5 @@ TEMPLATE_TEST_CASE("functions in lanes are rounded to the nearest float", "[kern
     CHECK(different == 0);
     compared += x.size();
   });
-  REQUIRE(compared >= test::isa_count() * 270'000);
+  REQUIRE(compared >= test::isa_count() * 1'000'000);
 }
