@@ -123,7 +123,8 @@ bool place_in_program(const Program& program, const kernel::line_shape& shape, p
 /// Where what Order keeps of the coefficients, each rounded to the scalar of x, lies first. False, if that
 /// has to be found in another way, as where there are NaNs.
 template <class Order, class X> bool place_in_lanes(const X& x, position& place) {
-  if constexpr (lane_expressions<X> && (direct_access<X> || rounds_in_lanes<typename X::Scalar>)) {
+  if constexpr (lane_expressions<X> && reduced_in_lanes<X> &&
+                (direct_access<X> || rounds_in_lanes<typename X::Scalar>)) {
     using program = lane_program_t<X>;
     constexpr traversal lines = lane_order<X>;
     if constexpr (direct_access<X>)
@@ -142,21 +143,21 @@ template <class Order, class X> bool place_in_lanes(const X& x, position& place)
 
 namespace Eigen::internal {
 
-#define NARROW_EXTREME(Op, member)                                                                  \
-  template <narrow::narrow_float T, int NaNs, class Evaluator>                                      \
-  struct redux_traits<Op<T, T, NaNs>, Evaluator> : redux_traits<scalar_sum_op<T, T>, Evaluator> {}; \
-  template <narrow::narrow_float T, int NaNs, class Evaluator>                                      \
-  struct redux_impl<Op<T, T, NaNs>, Evaluator, narrow_traversal, NoUnrolling> {                     \
-    template <class X> static T run(const Evaluator& values, const Op<T, T, NaNs>&, const X& x) {   \
-      return narrow::detail::extreme<T, Op, NaNs>(values, x);                                       \
-    }                                                                                               \
-  };                                                                                                \
-  template <class Arg, narrow::narrow_float T, class S, int Direction>                              \
-  requires narrow::detail::lane_expressions<Arg>                                                    \
-  struct evaluator<PartialReduxExpr<Arg, member<T, S>, Direction>>                                  \
-      : narrow::detail::line_extremes_evaluator<PartialReduxExpr<Arg, member<T, S>, Direction>, Op, \
-                                                DirectionType(Direction)> {                         \
-    using evaluator::line_extremes_evaluator::line_extremes_evaluator;                              \
+#define NARROW_EXTREME(Op, member)                                                                           \
+  template <narrow::narrow_float T, int NaNs, class Evaluator>                                               \
+  struct redux_traits<Op<T, T, NaNs>, Evaluator> : redux_traits<scalar_sum_op<T, T>, Evaluator> {};          \
+  template <narrow::narrow_float T, int NaNs, class Evaluator>                                               \
+  struct redux_impl<Op<T, T, NaNs>, Evaluator, narrow_traversal, NoUnrolling> {                              \
+    template <class X> static T run(const Evaluator& values, const Op<T, T, NaNs>&, const X& x) {            \
+      return narrow::detail::extreme<T, Op, NaNs>(values, x);                                                \
+    }                                                                                                        \
+  };                                                                                                         \
+  template <class Arg, narrow::narrow_float T, class S, int Direction>                                       \
+  requires(narrow::detail::lane_expressions<Arg> && narrow::detail::reduced_in_lanes<Arg>) struct evaluator< \
+      PartialReduxExpr<Arg, member<T, S>, Direction>>                                                        \
+      : narrow::detail::line_extremes_evaluator<PartialReduxExpr<Arg, member<T, S>, Direction>, Op,          \
+                                                DirectionType(Direction)> {                                  \
+    using evaluator::line_extremes_evaluator::line_extremes_evaluator;                                       \
   };
 NARROW_EXTREME(scalar_max_op, member_maxCoeff)
 NARROW_EXTREME(scalar_min_op, member_minCoeff)
@@ -165,9 +166,8 @@ NARROW_EXTREME(scalar_min_op, member_minCoeff)
 #if !EIGEN_VERSION_AT_LEAST(4, 0, 0)
 /// Knows its expression.
 template <class X>
-requires(
-    narrow::narrow_float<typename X::Scalar>&& narrow::detail::lane_expressions<X>) class visitor_evaluator<X>
-    : public evaluator<X> {
+requires(narrow::narrow_float<typename X::Scalar>&& narrow::detail::lane_expressions<X>&&
+             narrow::detail::reduced_in_lanes<X>) class visitor_evaluator<X> : public evaluator<X> {
  public:
   using Scalar = typename X::Scalar;
   using CoeffReturnType = typename X::CoeffReturnType;

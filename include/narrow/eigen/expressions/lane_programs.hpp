@@ -24,6 +24,7 @@ concept lane_fixed_number =
 ///   gapless<Order>(x)       whether its lines of that order lie one after the other, so that they are one
 ///   always_gapless<Order>   whether the compiler knows that they do
 ///   make<Order>(x)          the program, along lines of that order
+///   computes_first          there and true where that computes what the program then reads
 template <class X> struct lane_program { using number = void; };
 
 template <class X> using lane_program_t = lane_program<std::remove_cv_t<X>>;
@@ -40,6 +41,15 @@ template <class X>
 concept lane_condition = lane_expressions_of<bool, X>;
 template <class X>
 concept lane_expression = !std::is_void_v<lane_number_of<X>>;
+
+template <class X>
+concept computes_first = requires {
+  requires lane_program_t<X>::computes_first;
+};
+/// An expression whose reductions are programs. Eigen makes an evaluator of it before that, in which a
+/// product within it is computed already.
+template <class X>
+concept reduced_in_lanes = lane_expression<X> && !computes_first<X>;
 
 /// An operation on floats as one on numbers of a fixed-point format; void where that is not computed in
 /// lanes.
@@ -162,6 +172,7 @@ template <class... Operands> struct lane_operands {
   static constexpr int orders = (0 | ... | int(lane_program_t<Operands>::orders));
   template <traversal Order>
   static constexpr bool always_gapless = (lane_program_t<Operands>::template always_gapless<Order> && ...);
+  static constexpr bool computes_first = (detail::computes_first<Operands> || ...);
 
  protected:
   template <traversal Order> static bool all_gapless(const Operands&... x) {

@@ -72,7 +72,7 @@ template <class X> kernel::line_shape lines_of(const X& x) {
 /// use(program, shape) for a reduction of x, in which its lines are one where they follow one another. False,
 /// and nothing is done, if that has to be computed in another way.
 template <class X, class Use> bool reduce_in_lanes(const X& x, const Use& use) {
-  if constexpr (lane_expression<X>) {
+  if constexpr (reduced_in_lanes<X>) {
     using program = lane_program_t<X>;
     return use(program::template make<lane_order<X>>(x),
                program::template gapless<lane_order<X>>(x) ? kernel::line_shape{1, x.size()} : lines_of(x));
@@ -83,7 +83,7 @@ template <class X, class Use> bool reduce_in_lanes(const X& x, const Use& use) {
 
 /// The sum of x. False, if it has to be computed in another way.
 template <class X> [[gnu::always_inline]] inline bool sum_in_lanes(const X& x, float& sum) {
-  if constexpr (lane_expression<X>) {
+  if constexpr (reduced_in_lanes<X>) {
     constexpr traversal order = lane_order<X>;
     using program = lane_program_t<X>;
     return in_shape_along<program::template always_gapless<order>, order>(
@@ -103,7 +103,8 @@ template <lane_condition X> bool count_in_lanes(const X& x, Eigen::Index& count)
 
 /// Whether the rows or columns of a computed expression are lines that a program can go along.
 template <class X, Eigen::DirectionType Direction>
-concept line_summed_in_lanes = narrow_float<scalar_of<X>> && !direct_access<X> && lane_expressions<X>;
+concept line_summed_in_lanes =
+    narrow_float<scalar_of<X>> && !direct_access<X> && lane_expressions<X> && reduced_in_lanes<X>;
 
 /// The sum of one row or column of x. False, if it has to be computed in another way.
 template <Eigen::DirectionType Direction, class X>

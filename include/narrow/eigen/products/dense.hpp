@@ -203,6 +203,7 @@ requires(narrow_product<L, R>&& std::same_as<typename product_result<L, R>::Scal
          Eigen::LazyProduct) struct lane_program<Eigen::Product<L, R, Options>> {
   using expression = Eigen::Product<L, R, Options>;
   using number = float;
+  static constexpr bool computes_first = true;
   static constexpr int orders = 0;
   template <traversal> static bool gapless(const expression&) { return true; }
   template <traversal> static constexpr bool always_gapless = true;
