@@ -84,6 +84,16 @@ template <class S, class Run> at check_forms(at rows, at cols, const Run& run) {
       },
       [](float p, float q, float, float) { return (p <= q ? 1 : 0) - p; });
   check(
+      "exp", none, [&](auto& to) { to = (a - b).array().exp(); },
+      [](float p, float q, float, float) { return static_cast<float>(std::exp(double{p - q})); });
+  check(
+      "tanh", none, [&](auto& to) { to = S(0.5f) * a.array().tanh(); },
+      [](float p, float, float, float) { return 0.5f * static_cast<float>(std::tanh(double{p})); });
+  check(
+      "logistic into float", matrix<float>(x),
+      [&](auto& to) { to = a.array().logistic().template cast<float>(); },
+      [](float p, float, float, float) { return static_cast<float>(1 / (1 + std::exp(-double{p}))); });
+  check(
       "from float", none, [&](auto& to) { to = (x * 0.1f).template cast<S>(); },
       [](float, float, float r, float) { return r * 0.1f; });
   check(
@@ -270,6 +280,7 @@ TEST_CASE("what is a program of lanes", "[eigen][lanes]") {
   CHECK(is_program(a.block(1, 0, 2, 3) - b.topRows(2)));
   CHECK(is_program(a.colwise() + b.col(0)));
   CHECK(is_program(a + r));
-  CHECK(!is_program(a.array().exp()));
+  CHECK(is_program(a.array().exp() + b.array().tanh()));
+  CHECK(!is_program(a.array().sin()));
   CHECK(!is_program(a.reverse()));
 }
