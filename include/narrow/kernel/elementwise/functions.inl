@@ -52,7 +52,8 @@ inline double_vector nearly(hyperbolic_tangent, double_vector x) {
   constexpr double border = 0.25;
   const double_vector power = exponential_of(within(x, 64) * 2), elsewhere = (power - 1) / (power + 1),
                       near_zero = polynomial(series, x * x) * x;
-  return (x < border) & (x > -border) ? near_zero : elsewhere;
+  const int64_vector is_near = (x < border) & (x > -border);
+  return is_near ? near_zero : elsewhere;
 }
 
 /// Of the lanes that are not decided the function, one by one.
