@@ -99,11 +99,12 @@ template <class C, class A, class B> auto on_line(const lane_choice<C, A, B>& x,
 struct line_shape {
   index lines, length;
 };
+/// The same of a vector, which needs no loop over lines.
 struct one_line {
   static constexpr std::integral_constant<index, 1> lines{};
   index length;
 };
-/// All of it known when the program is compiled, so that no loop is left of few.
+/// The same of few elements, all of it known when the program is compiled: no loop is left.
 template <index Lines, index Length> struct fixed_shape {
   static constexpr std::integral_constant<index, Lines> lines{};
   static constexpr std::integral_constant<index, Length> length{};
