@@ -5,6 +5,8 @@
 // same float, that is the result; the few lanes for which it is not go one by one to the C library's function
 // in double (A. Ziv, "Fast evaluation of elementary mathematical functions with correctly rounded last bit",
 // 1991). So all instruction sets give the same bits.
+// Of the floating-point exceptions, those of the roundings to float on either side of the exact value are
+// raised.
 
 inline double_vector multiply_add(double_vector sum, double_vector a, double_vector b) {
   using lanes = instructions::doubles;
