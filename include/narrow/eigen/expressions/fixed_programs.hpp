@@ -8,12 +8,10 @@
 namespace narrow::inline NARROW_ABI::detail {
 
 template <lane_fixed_number T, class Plain>
-struct lane_program<Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<T>, Plain>> {
+struct lane_program<Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<T>, Plain>>
+    : lane_numbers_of_any_order {
   using expression = Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<T>, Plain>;
   using number = T;
-  static constexpr int orders = 0;
-  template <traversal> static bool gapless(const expression&) { return true; }
-  template <traversal> static constexpr bool always_gapless = true;
   template <traversal> static auto make(const expression& x) {
     return kernel::lane_mantissa{x.functor().m_other.bits()};
   }

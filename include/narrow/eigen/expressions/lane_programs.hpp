@@ -1,8 +1,9 @@
 // Coefficient-wise expressions of narrow numbers as programs of lanes (kernel/elementwise/program.hpp):
 // computed in one loop from end to end, with the vectors of this processor.
 //
-// They give the numbers that evaluators.hpp gives coefficient by coefficient. Expressions with functions, or
-// floats rounded otherwise than to nearest even, are computed in other ways.
+// They give the numbers that evaluators.hpp gives coefficient by coefficient. Expressions with functions that
+// wide_functors.hpp does not list, or floats rounded otherwise than to nearest even, are computed in other
+// ways.
 #pragma once
 
 #include "../../kernel/elementwise.hpp"
@@ -139,15 +140,19 @@ using held_like = std::conditional_t<bool(X::IsVectorAtCompileTime), plain_like<
                                                    Order == by_rows ? Eigen::RowMajor : Eigen::ColMajor,
                                                    X::MaxRowsAtCompileTime, X::MaxColsAtCompileTime>>;
 
+/// What numbers have that lie in no matrix of the user's: lines of either order, without gaps.
+struct lane_numbers_of_any_order {
+  static constexpr int orders = 0;
+  template <traversal> static bool gapless(const auto&) { return true; }
+  template <traversal> static constexpr bool always_gapless = true;
+};
+
 /// `Identity()` of few numbers.
 template <narrow_float T, class Plain>
 requires(is_few(Plain::SizeAtCompileTime)) struct lane_program<
-    Eigen::CwiseNullaryOp<Eigen::internal::scalar_identity_op<T>, Plain>> {
+    Eigen::CwiseNullaryOp<Eigen::internal::scalar_identity_op<T>, Plain>> : lane_numbers_of_any_order {
   using expression = Eigen::CwiseNullaryOp<Eigen::internal::scalar_identity_op<T>, Plain>;
   using number = float;
-  static constexpr int orders = 0;
-  template <traversal> static bool gapless(const expression&) { return true; }
-  template <traversal> static constexpr bool always_gapless = true;
   template <traversal Order> static auto make(const expression& x) {
     using held = held_like<float, Plain, Order>;
     return kernel::lane_held<held>{held::Identity(), Order == by_rows ? x.cols() : x.rows()};
@@ -155,13 +160,11 @@ requires(is_few(Plain::SizeAtCompileTime)) struct lane_program<
 };
 
 template <float_or_rounded_to T, class Plain>
-struct lane_program<Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<T>, Plain>> {
+struct lane_program<Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<T>, Plain>>
+    : lane_numbers_of_any_order {
   using expression = Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<T>, Plain>;
 
   using number = float;
-  static constexpr int orders = 0;
-  template <traversal> static bool gapless(const expression&) { return true; }
-  template <traversal> static constexpr bool always_gapless = true;
   template <traversal> static auto make(const expression& x) {
     return kernel::lane_constant{convert_coefficient<float>(x.functor().m_other)};
   }

@@ -200,13 +200,10 @@ Result product_value(const L& l, const R& r) {
 /// A product in a program of lanes: computed before the program runs, in the order of its lines.
 template <class L, class R, int Options>
 requires(narrow_product<L, R>&& std::same_as<typename product_result<L, R>::Scalar, float>&& Options !=
-         Eigen::LazyProduct) struct lane_program<Eigen::Product<L, R, Options>> {
+         Eigen::LazyProduct) struct lane_program<Eigen::Product<L, R, Options>> : lane_numbers_of_any_order {
   using expression = Eigen::Product<L, R, Options>;
   using number = float;
   static constexpr bool computes_first = true;
-  static constexpr int orders = 0;
-  template <traversal> static bool gapless(const expression&) { return true; }
-  template <traversal> static constexpr bool always_gapless = true;
   template <traversal Order> static auto make(const expression& x) {
     using held = held_like<float, expression, Order>;
     return kernel::lane_held<held>{product_value<L, R, held>(x.lhs(), x.rhs()),
