@@ -11,7 +11,8 @@ namespace test {
 
 template <class T, int Order> using matrix_in_order = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Order>;
 
-/// Any codes: of numbers of all sizes, of NaNs, signalling ones too, and of infinities.
+/// Any codes: of numbers of all sizes, of NaNs, signalling ones too, and of infinities; one in six is the
+/// NaN of the format, if it has one, the code of -0 or the least number.
 template <class T, int Order = Eigen::ColMajor>
 matrix_in_order<T, Order> any_codes(Eigen::Index rows, Eigen::Index cols, unsigned seed) {
   std::mt19937 engine(seed);
@@ -22,6 +23,10 @@ matrix_in_order<T, Order> any_codes(Eigen::Index rows, Eigen::Index cols, unsign
       m.data()[i] = i % 3   ? static_cast<float>(static_cast<std::int32_t>(bits)) * 0x1p-30f
                     : i % 2 ? std::bit_cast<float>(bits | 0x7fff'fff0)
                             : std::bit_cast<float>(bits);
+    else if (i % 6 == 3)
+      m.data()[i] = i % 4 == 3 ? std::numeric_limits<T>::quiet_NaN()
+                               : T::from_bits(static_cast<typename T::bits_type>(
+                                     T::layout::sign_mask | (bits % 2 ? T::layout::max_finite : 0)));
     else
       m.data()[i] = i % 3 ? T(static_cast<float>(static_cast<std::int32_t>(bits)) * 0x1p-30f)
                           : T::from_bits(static_cast<typename T::bits_type>(bits));

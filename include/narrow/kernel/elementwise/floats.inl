@@ -37,8 +37,14 @@ template <class T> inline float_vector decoded(const void* from) {
     return lanes_as<float_vector>(lanes_as<uint32_vector>(load_lower<sizeof(T)>(from)) << 16);
   else if constexpr (is_upper_half_of_fp16<T>)
     return decoded_upper_half_of_fp16<T>(from);
-  else
-    return lanes_as<float_vector>(decode_some<typename T::bits_type>(from, decoding_of<T>()));
+  else {
+    const uint32_vector number = decode_some<typename T::bits_type>(from, decoding_of<T>());
+    if constexpr (T::layout::has_negative_zero) return lanes_as<float_vector>(number);
+    constexpr float nan =
+        static_cast<float>(std::numeric_limits<T>::quiet_NaN());  // whose code is that of -0
+    return lanes_as<float_vector>(
+        number == ~magnitude_mask ? uint32_vector{} + std::bit_cast<std::uint32_t>(nan) : number);
+  }
 }
 
 inline bool any_nan(float_vector x) {
