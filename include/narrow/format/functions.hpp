@@ -1,0 +1,273 @@
+// Functions of real numbers, rounded once: their values in double, and what is known of them where a double
+// does not tell to which side of a number of a narrow format the exact value lies.
+#pragma once
+
+#include <cmath>
+#include <numbers>
+
+#include "limits.hpp"
+
+namespace narrow::inline NARROW_ABI::detail {
+
+/// The value of a number in double or long double. By way of its bits: where the processor flushes
+/// subnormals, a bf16 that is one would be lost on the way through float.
+template <std::floating_point Wide, narrow_scalar T> constexpr Wide widened(T x) {
+  return nearest<double>(unpack(x));
+}
+template <std::floating_point Wide, arithmetic_operand T> constexpr Wide widened(T x) {
+  return static_cast<Wide>(x);
+}
+template <std::floating_point Wide> constexpr Wide widened(literal x) { return x.value; }
+
+template <narrow_scalar T, class Word> constexpr T rounded(const unpacked<Word>& x) {
+  return T(x, typename T::round_policy{}, typename T::overflow_policy{});
+}
+
+/// A number of few bits at which the exact value of a function lies, or so near to it that only `side`
+/// matters.
+struct neighbour {
+  double number;
+  int side;  // that of the exact value: -1 below the number, 0 it is the number, 1 above
+};
+constexpr int sign_of(double x) { return x < 0 ? -1 : 1; }
+/// The number nearest to x of half as many bits as a double has; in any floating-point environment.
+constexpr double with_few_bits(double x) {
+  constexpr std::uint64_t one = std::uint64_t{1} << (binary64::mantissa_bits / 2);
+  return std::bit_cast<double>((std::bit_cast<std::uint64_t>(x) + one / 2) & ~(one - 1));
+}
+/// Between the number and zero, or beyond it.
+constexpr neighbour toward_zero_of(double number) { return {number, -sign_of(number)}; }
+constexpr neighbour away_from_zero_of(double number) { return {number, sign_of(number)}; }
+
+/// What a function has unless it says otherwise.
+struct usual_function {
+  /// More units in the last place than `of` errs by.
+  static constexpr int error = 64;
+  /// Whether the exact value is not the zero or the infinity that `of` gives for a finite number other than
+  /// zero.
+  static constexpr bool underflows = false, overflows = false;
+  /// Where the value of x lies if it lies nearly at a number of few bits, y in double; x is finite, and not
+  /// zero where the value of zero is. A function that says nothing has no such values but exact ones.
+  static neighbour near(double /*x*/, double y) { return {with_few_bits(y), 0}; }
+};
+
+/// Functions by their names, each with its value in double, `of`. What `near` says are the first terms of
+/// power series, limits and exact values. By the theorem of Lindemann and Weierstrass functions that are made
+/// of exponentials have no others at rational numbers.
+namespace functions {
+
+struct exp : usual_function {
+  static constexpr bool underflows = true, overflows = true;
+  static double of(double x) { return std::exp(x); }
+  static neighbour near(double x, double) { return {1, x == 0 ? 0 : sign_of(x)}; }
+};
+struct exp2 : usual_function {
+  static constexpr bool underflows = true, overflows = true;
+  static double of(double x) { return std::exp2(x); }
+  static neighbour near(double x, double) {
+    const double whole = std::round(x);
+    return {std::ldexp(1, static_cast<int>(whole)), x == whole ? 0 : sign_of(x - whole)};
+  }
+};
+struct expm1 : usual_function {
+  static constexpr bool overflows = true;
+  static double of(double x) { return std::expm1(x); }
+  static neighbour near(double x, double) { return {x < -1 ? -1 : x, 1}; }
+};
+struct log : usual_function {
+  static double of(double x) { return std::log(x); }
+};
+struct log2 : usual_function {
+  static double of(double x) { return std::log2(x); }
+};
+struct log10 : usual_function {
+  static double of(double x) { return std::log10(x); }
+};
+struct log1p : usual_function {
+  static double of(double x) { return std::log1p(x); }
+  static neighbour near(double x, double) { return {x, -1}; }
+};
+struct cbrt : usual_function {
+  static double of(double x) { return std::cbrt(x); }
+};
+/// 1 / sqrt(x)
+struct rsqrt : usual_function {
+  static double of(double x) { return 1 / std::sqrt(x); }
+};
+struct sin : usual_function {
+  static double of(double x) { return std::sin(x); }
+  static neighbour near(double x, double) { return toward_zero_of(x); }
+};
+struct cos : usual_function {
+  static double of(double x) { return std::cos(x); }
+  static neighbour near(double x, double) { return {1, x == 0 ? 0 : -1}; }
+};
+struct tan : usual_function {
+  static double of(double x) { return std::tan(x); }
+  static neighbour near(double x, double) { return away_from_zero_of(x); }
+};
+struct asin : usual_function {
+  static double of(double x) { return std::asin(x); }
+  static neighbour near(double x, double) { return away_from_zero_of(x); }
+};
+struct acos : usual_function {
+  static double of(double x) { return std::acos(x); }
+};
+struct atan : usual_function {
+  static double of(double x) { return std::atan(x); }
+  static neighbour near(double x, double) { return toward_zero_of(x); }
+};
+struct sinh : usual_function {
+  static constexpr bool overflows = true;
+  static double of(double x) { return std::sinh(x); }
+  static neighbour near(double x, double) { return away_from_zero_of(x); }
+};
+struct cosh : usual_function {
+  static constexpr bool overflows = true;
+  static double of(double x) { return std::cosh(x); }
+  static neighbour near(double x, double) { return {1, x == 0 ? 0 : 1}; }
+};
+struct tanh : usual_function {
+  static double of(double x) { return std::tanh(x); }
+  static neighbour near(double x, double) { return toward_zero_of(std::abs(x) < 1 ? x : sign_of(x)); }
+};
+struct asinh : usual_function {
+  static double of(double x) { return std::asinh(x); }
+  static neighbour near(double x, double) { return toward_zero_of(x); }
+};
+struct acosh : usual_function {
+  static double of(double x) { return std::acosh(x); }
+};
+struct atanh : usual_function {
+  static double of(double x) { return std::atanh(x); }
+  static neighbour near(double x, double) { return away_from_zero_of(x); }
+};
+struct erf : usual_function {
+  static double of(double x) { return std::erf(x); }
+  static neighbour near(double x, double) { return toward_zero_of(sign_of(x)); }
+};
+struct erfc : usual_function {
+  static constexpr bool underflows = true;
+  static double of(double x) { return std::erfc(x); }
+  static neighbour near(double x, double) {
+    return x < -1 ? neighbour{2, -1} : neighbour{1, x == 0 ? 0 : -sign_of(x)};
+  }
+};
+struct lgamma : usual_function {
+  static double of(double x) { return std::lgamma(x); }
+};
+/// Whole numbers for whole numbers; near zero 1 / x less Euler's constant.
+struct tgamma : usual_function {
+  static constexpr bool underflows = true, overflows = true;
+  static double of(double x) { return std::tgamma(x); }
+  static neighbour near(double x, double y) {
+    return std::abs(x) < 1 ? neighbour{1 / x, -1} : neighbour{with_few_bits(y), 0};
+  }
+};
+
+// What networks are made of. `of` multiplies the relative error of an argument of exp or erfc by that
+// argument, which is below 100 where the result is not too small for float. Below -1000 all are nearer to
+// zero than any double.
+
+/// 1 / (1 + e^-x)
+struct logistic : usual_function {
+  static constexpr bool underflows = true;
+  static double of(double x) { return 1 / (1 + std::exp(-x)); }
+  static neighbour near(double x, double) {
+    return x > 1 ? neighbour{1, -1} : neighbour{0.5, x == 0 ? 0 : sign_of(x)};
+  }
+};
+/// log(1 + e^x)
+struct softplus : usual_function {
+  static constexpr bool underflows = true;
+  static double of(double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
+  static neighbour near(double x, double) { return {x, 1}; }
+};
+/// x times a share that grows from 0 by way of 1/2 at zero to 1.
+struct gated : usual_function {
+  static constexpr int error = 4096;
+  static constexpr bool underflows = true;
+  static neighbour near(double x, double) { return x > 1 ? neighbour{x, -1} : neighbour{x / 2, 1}; }
+  static bool vanishes(double x) { return x < -1000; }
+};
+/// x logistic(x)
+struct silu : gated {
+  static double of(double x) { return vanishes(x) ? -0.0 : x / (1 + std::exp(-x)); }
+};
+/// x Phi(x), with Gauss's distribution function
+struct gelu : gated {
+  static double of(double x) { return vanishes(x) ? -0.0 : x / 2 * std::erfc(-x / std::numbers::sqrt2); }
+};
+/// x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))
+struct gelu_tanh : gated {
+  static double of(double x) {
+    constexpr double twice_root = 2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
+    return vanishes(x) ? -0.0 : x / (1 + std::exp(-twice_root * (x + 0.044715 * x * x * x)));
+  }
+};
+
+}  // namespace functions
+
+/// The significant bits of a number half-way between two neighbours in a format.
+template <narrow_scalar T> consteval int bits_of_ties() {
+  if constexpr (narrow_float<T>)
+    return T::layout::mantissa_bits + 2;
+  else
+    return T::word_length;
+}
+
+/// Whether no number with so many significant bits lies within `error` units in the last place of x.
+template <int Bits> constexpr bool is_far_from_ties(double x, int error) {
+  constexpr std::uint64_t spacing = std::uint64_t{1} << (binary64::mantissa_bits + 1 - Bits);
+  const std::uint64_t beyond = std::bit_cast<std::uint64_t>(x) & (spacing - 1),
+                      margin = static_cast<unsigned>(error);
+  return beyond - margin <= spacing - 2 * margin;
+}
+
+/// A neighbour, and on the other side of it whatever is between it and all others.
+constexpr unpacked<std::uint64_t> unpack(const neighbour& x) {
+  auto result = unpack(x.number);
+  if (x.side == 0) return result;
+  const bool away = (x.side < 0) == (result.of == sign::negative);
+  result.sticky = true;
+  if (!away) {  // the odd number before four times as much, and the sticky rest
+    result.significand = 4 * result.significand - 1;
+    result.exponent -= 2;
+  }
+  return result;
+}
+/// A number that double takes for zero or for infinity.
+constexpr unpacked<std::uint64_t> beyond_double(sign of, int exponent) {
+  return {kind::finite, of, true, exponent, 1};
+}
+
+/// The result where y, the value of x in double, does not decide it.
+template <class Function, narrow_scalar T> [[gnu::cold, gnu::noinline]] T value_near_tie(double x, double y) {
+  constexpr int beyond = 2 * binary64::bias,
+                least = -1000;  // of exponents; below `least` double has fewer bits
+  const auto about = unpack(y), at = unpack(x);
+  const bool is_zero = at.what == kind::zero, is_number = is_zero || at.what == kind::finite;
+  if (!is_number || about.what == kind::nan) return T(y);
+  if (about.what == kind::zero || (about.what == kind::finite && about.leading() < least))
+    return Function::underflows && !is_zero ? rounded<T>(beyond_double(about.of, -beyond)) : T(y);
+  if (about.what == kind::infinite)
+    return narrow_float<T> && Function::overflows && !is_zero ? rounded<T>(beyond_double(about.of, beyond))
+                                                              : T(y);
+  const neighbour near = Function::near(x, y);
+  constexpr unsigned margin = 2 * Function::error;
+  const std::uint64_t distance = std::bit_cast<std::uint64_t>(near.number) - std::bit_cast<std::uint64_t>(y);
+  return distance + margin <= 2 * margin ? rounded<T>(unpack(near)) : T(y);
+}
+
+/// The exact value of a function, rounded once by the policy of T; of formats with more than 16 bits that of
+/// a number within Function::error units of double's last place. Stochastic rounding, and policies with a
+/// state of their own, round the double.
+template <class Function, narrow_scalar T> T function_of(T x) {
+  const double at = widened<double>(x), y = Function::of(at);
+  if constexpr (std::is_empty_v<typename T::round_policy>)
+    if (!is_far_from_ties<bits_of_ties<T>()>(y, Function::error)) [[unlikely]]
+      return value_near_tie<Function, T>(at, y);
+  return T(y);
+}
+
+}  // namespace narrow::detail
