@@ -12,6 +12,7 @@
 namespace {
 
 using namespace narrow;
+namespace functions = narrow::detail::functions;
 
 /// Floats of every sign and exponent, NaNs too, so many that each instruction set meets vectors in which
 /// lanes have to be decided one by one.
@@ -28,15 +29,15 @@ std::vector<float> samples() {
   return result;
 }
 
-long double right(kernel::exponential, long double x) { return std::exp(x); }
-long double right(kernel::hyperbolic_tangent, long double x) { return std::tanh(x); }
-long double right(kernel::logistic, long double x) { return 1 / (1 + std::exp(-x)); }
+long double right(functions::exp, long double x) { return std::exp(x); }
+long double right(functions::tanh, long double x) { return std::tanh(x); }
+long double right(functions::logistic, long double x) { return 1 / (1 + std::exp(-x)); }
 
-template <class Function> std::vector<float> in_lanes(const std::vector<float>& x) {
+template <class Function, class Round> std::vector<float> in_lanes(const std::vector<float>& x) {
   using numbers = kernel::lane_numbers<float>;
   std::vector<float> y(x.size());
   const bool done = kernel::store_program(
-      kernel::lane_unary<kernel::lane_function<Function>, numbers>{numbers{x.data(), 0}}, y.data(), 0,
+      kernel::lane_unary<kernel::lane_function<Function, Round>, numbers>{numbers{x.data(), 0}}, y.data(), 0,
       kernel::one_line{static_cast<kernel::index>(x.size())});
   CHECK(done);
   return y;
@@ -49,7 +50,7 @@ bool same(float a, float b) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("functions in lanes are rounded to the nearest float", "[kernel][functions]",
-                   kernel::exponential, kernel::hyperbolic_tangent, kernel::logistic) {
+                   functions::exp, functions::tanh, functions::logistic) {
   if (std::numeric_limits<long double>::digits < 64) return;
   const std::vector<float> x = samples();
   std::vector<float> expected(x.size());
@@ -57,7 +58,29 @@ TEMPLATE_TEST_CASE("functions in lanes are rounded to the nearest float", "[kern
   std::size_t compared = 0;
   test::for_each_isa([&](const std::string& isa) {
     INFO(isa);
-    const std::vector<float> y = in_lanes<TestType>(x);
+    const std::vector<float> y = in_lanes<TestType, rounding::nearest_even>(x);
+    std::size_t different = 0;
+    for (std::size_t i = 0; i < x.size(); ++i)
+      if (!same(y[i], expected[i]) && different++ < 3) {
+        INFO("of " << x[i]);
+        CHECK(y[i] == expected[i]);
+      }
+    CHECK(different == 0);
+    compared += x.size();
+  });
+  REQUIRE(compared >= test::isa_count() * 1'000'000);
+}
+
+TEMPLATE_TEST_CASE("functions in lanes are rounded to odd", "[kernel][functions]", functions::exp,
+                   functions::tanh, functions::logistic) {
+  const std::vector<float> x = samples();
+  std::vector<float> expected(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i)
+    expected[i] = kernel::function_of<TestType, rounding::to_odd>(x[i]);
+  std::size_t compared = 0;
+  test::for_each_isa([&](const std::string& isa) {
+    INFO(isa);
+    const std::vector<float> y = in_lanes<TestType, rounding::to_odd>(x);
     std::size_t different = 0;
     for (std::size_t i = 0; i < x.size(); ++i)
       if (!same(y[i], expected[i]) && different++ < 3) {

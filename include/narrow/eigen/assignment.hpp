@@ -27,16 +27,25 @@ concept assigns_computed = assigns_narrow<Functor> && some_narrow_float<Dst, Src
     (computed_narrow_float<Src> || !std::same_as<typename Functor::combined, set_value>);
 
 template <class Dst, class Src, class Functor>
+using assigned_values = rounded_last_t<typename Dst::Scalar, typename combination<Functor>::type, Src>;
+
+template <class Dst, class Src, class Functor>
 concept assigns_in_pieces = requires {
   typename combination<Functor>::type;
 }
-&&stored_in_pieces<typename combination<Functor>::type, Dst, uncast<typename Dst::Scalar, Src>>;
+&&stored_in_pieces<typename combination<Functor>::type, Dst, assigned_values<Dst, Src, Functor>>;
 
 template <class Dst, class Src, class Functor>
 concept assigns_in_lanes = requires {
   typename combination<Functor>::type;
 }
-&&assigned_in_lanes<typename combination<Functor>::type, Dst, uncast<typename Dst::Scalar, Src>>;
+&&assigned_in_lanes<typename combination<Functor>::type, Dst, assigned_values<Dst, Src, Functor>>;
+
+template <class Dst, class Src, class Functor>
+concept assigns_last_function = requires {
+  typename combination<Functor>::type;
+}
+&&!std::same_as<assigned_values<Dst, Src, Functor>, uncast<typename Dst::Scalar, Src>>;
 
 template <class Dst, class Src, class Functor>
 concept assigned_here = assigns_drawn<Dst, Functor> || assigns_computed<Dst, Src, Functor> ||
@@ -57,14 +66,16 @@ void assign_drawn(Dst& dst, const From& from, const Round& round) {
 template <class Dst, class Src, class Functor> void assign(Dst& dst, const Src& src, const Functor& functor) {
   using To = typename Dst::Scalar;
   using round_policy = typename policy_of<To>::type;
-  const auto& values = without_cast_to<To>(src);
   const auto in_pieces = [&](const round_policy& round) {
-    if constexpr (assigns_in_pieces<Dst, Src, Functor>)
-      return assign_in_pieces<typename combination<Functor>::type>(dst, values, round);
-    else
+    if constexpr (assigns_in_pieces<Dst, Src, Functor>) {
+      using combine = typename combination<Functor>::type;
+      return assign_in_pieces<combine>(dst, rounded_last<To, combine>(src), round);
+    } else {
       return false;
+    }
   };
   if constexpr (assigns_drawn<Dst, Functor>) {
+    const auto& values = without_cast_to<To>(src);
     const Eigen::internal::evaluator<std::remove_cvref_t<decltype(values)>> from(values);
     Eigen::internal::resize_if_allowed(dst, src, functor);
     // A ticket for the whole assignment, taken after those of products that the evaluator has computed.
@@ -72,7 +83,12 @@ template <class Dst, class Src, class Functor> void assign(Dst& dst, const Src& 
     if (!in_pieces(round)) assign_drawn<Functor>(dst, from, round);
   } else {
     if constexpr (assigns_in_pieces<Dst, Src, Functor>) Eigen::internal::resize_if_allowed(dst, src, functor);
-    if (!in_pieces(round_policy{})) Eigen::internal::call_dense_assignment_loop(dst, src, functor);
+    if (in_pieces(round_policy{})) return;
+    if constexpr (assigns_last_function<Dst, Src, Functor>)
+      Eigen::internal::call_dense_assignment_loop(
+          dst, rounded_last<To, void>(src).template cast<To>().matrix(), functor);
+    else
+      Eigen::internal::call_dense_assignment_loop(dst, src, functor);
   }
 }
 }  // namespace detail
@@ -85,9 +101,8 @@ void call_dense_assignment_loop(Dst& dst, const Src& src, const Functor& functor
   using To = typename Dst::Scalar;
   if constexpr (detail::assigns_in_lanes<Dst, Src, Functor>) {
     const auto fit = [&] { Eigen::internal::resize_if_allowed(dst, src, functor); };
-    if (detail::assign_in_lanes<typename detail::combination<Functor>::type>(
-            dst, detail::without_cast_to<To>(src), fit))
-      return;
+    using combine = typename detail::combination<Functor>::type;
+    if (detail::assign_in_lanes<combine>(dst, detail::rounded_last<To, combine>(src), fit)) return;
   }
   kernel::enter([&](const kernel::kernel_set&) { detail::assign(dst, src, functor); });
 }

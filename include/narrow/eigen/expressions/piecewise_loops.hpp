@@ -11,8 +11,44 @@ template <class To, casts_to<To> Op, class X>
 const auto& without_cast_to(const Eigen::CwiseUnaryOp<Op, X>& x) {
   return x.nestedExpression();
 }
+
 template <class To, class X>
 using uncast = std::remove_cvref_t<decltype(without_cast_to<To>(std::declval<const X&>()))>;
+
+template <class To>
+concept draws_per_element = narrow_scalar<To> && requires(typename To::round_policy round) {
+  round.at(0);
+};
+
+/// Formats with two bits less than float, to which what was rounded to odd may be rounded.
+template <class To>
+concept below_float =
+    narrow_float<To> && !draws_per_element<To> && To::layout::mantissa_bits + 2 <= binary32::mantissa_bits;
+template <class Op> using function_of_functor_t = typename function_of_functor<Op>::type;
+/// What is assigned with a function as its last operation.
+template <class X> const X& with_last_function(const X& x) { return x; }
+template <class Op, class X>
+requires(!std::is_void_v<function_of_functor_t<Op>>) auto with_last_function(
+    const Eigen::CwiseUnaryOp<Op, X>& x) {
+  return x.nestedExpression().unaryExpr(last_function<function_of_functor_t<Op>, typename X::Scalar>());
+}
+template <class X> decltype(auto) with_last_function(const Eigen::ArrayWrapper<X>& x);
+template <class X> decltype(auto) with_last_function(const Eigen::MatrixWrapper<X>& x) {
+  return with_last_function(x.nestedExpression());
+}
+template <class X> decltype(auto) with_last_function(const Eigen::ArrayWrapper<X>& x) {
+  return with_last_function(x.nestedExpression());
+}
+
+/// What dst = Combine(dst, x), or dst = x for void, computes from its numbers, rounded once to To.
+template <class To, class Combine, class X> decltype(auto) rounded_last(const X& x) {
+  if constexpr (std::is_void_v<Combine> && below_float<To>)
+    return with_last_function(without_cast_to<To>(x));
+  else
+    return without_cast_to<To>(x);
+}
+template <class To, class Combine, class X>
+using rounded_last_t = std::remove_cvref_t<decltype(rounded_last<To, Combine>(std::declval<const X&>()))>;
 
 /// Whether dst = Combine(dst, x), or dst = x for void, is the floats of x, or computed from these, rounded
 /// once. Fixed-point numbers are only converted: what is computed of them is exact.
@@ -20,11 +56,6 @@ template <class Combine, class Dst, class X>
 concept rounds_floats = (narrow_or_float<Dst> && (narrow_or_float<X> || std::is_void_v<Combine>)) ||
                         (narrow_fixed<typename Dst::Scalar> && std::is_void_v<Combine> &&
                          (std::same_as<typename X::Scalar, float> || direct_access<X>));
-
-template <class To>
-concept draws_per_element = narrow_scalar<To> && requires(typename To::round_policy round) {
-  round.at(0);
-};
 
 /// Whether dst = x leaves every code as it is: nothing to compute.
 template <class Dst, class X>

@@ -58,18 +58,58 @@ template <class From, class To> struct wide_functor<Eigen::internal::scalar_cast
   using type = Eigen::internal::scalar_cast_op<widened_t<From>, To>;
 };
 
-/// A function whose result is the same however it is computed.
-template <class Function> struct rounded_function {
-  float operator()(float x) const { return kernel::function_of<Function>(x); }
+/// A function, of a float, as a float.
+template <class Function, class Round> struct rounded_function {
+  float operator()(float x) const { return kernel::function_of<Function, Round>(x); }
 };
-#define NARROW_FUNCTION(Op, function)                                            \
-  template <float_or_rounded_to T> struct wide_functor<Eigen::internal::Op<T>> { \
-    using type = rounded_function<kernel::function>;                             \
+/// The function that a functor of Eigen is; void for others.
+template <class Functor> struct function_of_functor { using type = void; };
+#define NARROW_FUNCTION(function)                                                                    \
+  template <float_or_rounded_to T> struct wide_functor<Eigen::internal::scalar_##function##_op<T>> { \
+    using type = rounded_function<functions::function, rounding::nearest_even>;                      \
+  };                                                                                                 \
+  template <class T> struct function_of_functor<Eigen::internal::scalar_##function##_op<T>> {        \
+    using type = functions::function;                                                                \
   };
-NARROW_FUNCTION(scalar_exp_op, exponential)
-NARROW_FUNCTION(scalar_tanh_op, hyperbolic_tangent)
-NARROW_FUNCTION(scalar_logistic_op, logistic)
+NARROW_FUNCTION(exp)
+NARROW_FUNCTION(expm1)
+NARROW_FUNCTION(log)
+NARROW_FUNCTION(log2)
+NARROW_FUNCTION(log10)
+NARROW_FUNCTION(log1p)
+NARROW_FUNCTION(sin)
+NARROW_FUNCTION(cos)
+NARROW_FUNCTION(tan)
+NARROW_FUNCTION(asin)
+NARROW_FUNCTION(acos)
+NARROW_FUNCTION(atan)
+NARROW_FUNCTION(sinh)
+NARROW_FUNCTION(cosh)
+NARROW_FUNCTION(tanh)
+NARROW_FUNCTION(asinh)
+NARROW_FUNCTION(acosh)
+NARROW_FUNCTION(atanh)
+NARROW_FUNCTION(rsqrt)
+NARROW_FUNCTION(logistic)
+#if EIGEN_VERSION_AT_LEAST(4, 0, 0)
+NARROW_FUNCTION(exp2)
+NARROW_FUNCTION(cbrt)
+#endif
 #undef NARROW_FUNCTION
+
+/// A function whose results are rounded once more and not computed with: rounded to odd before that, they
+/// become what the exact value would have become (Boldo and Melquiond, "When double rounding is odd", 2005).
+template <class Function, class T> struct last_function {
+  T operator()(const T& x) const {
+    if constexpr (std::same_as<T, float>)
+      return kernel::function_of<Function, rounding::to_odd>(x);
+    else
+      return detail::function_of<Function>(x);
+  }
+};
+template <class Function, float_or_rounded_to T> struct wide_functor<last_function<Function, T>> {
+  using type = rounded_function<Function, rounding::to_odd>;
+};
 
 #if EIGEN_VERSION_AT_LEAST(4, 0, 0)
 template <class From, class To>
@@ -115,6 +155,12 @@ auto apply_wide(const Functor& functor, const T&... x) {
 }
 
 }  // namespace narrow::detail
+
+namespace Eigen::internal {
+template <class Function, class T> struct functor_traits<narrow::detail::last_function<Function, T>> {
+  enum { Cost = 50 * NumTraits<T>::AddCost, PacketAccess = false };
+};
+}  // namespace Eigen::internal
 
 #if EIGEN_VERSION_AT_LEAST(4, 0, 0)
 namespace Eigen::internal {

@@ -1,36 +1,29 @@
-// Functions in programs of lanes (functions.inl): of a float, rounded to the nearest float.
+// Functions in programs of lanes (functions.inl).
 #pragma once
 
 #include <array>
-#include <cmath>
 #include <numbers>
 
+#include "../../format/functions.hpp"
 #include "program.hpp"
 
 NARROW_STRICT_BEGIN
 
 namespace narrow::inline NARROW_ABI::kernel {
 
-// `of` is the function in double, which decides where vectors cannot.
-
-struct exponential {
-  static double of(double x) { return std::exp(x); }
-};
-struct hyperbolic_tangent {
-  static double of(double x) { return std::tanh(x); }
-};
-struct logistic {
-  static double of(double x) { return 1 / (1 + std::exp(-x)); }
-};
-
-/// Function of a number: its value in double, rounded to float. (The C library's double errs by less than a
-/// unit in its last place, so that of 2^28 results one may lie so near to the middle of two floats that the
-/// wrong one is taken.)
-template <class Function> NARROW_KERNEL float function_of(float x) {
-  return static_cast<float>(Function::of(static_cast<double>(x)));
+/// A function (format/functions.hpp) of a float, rounded to float.
+template <class Function, class Round> NARROW_KERNEL float function_of(float x) {
+  using number = floating<8, detail::binary32::mantissa_bits, specials::ieee, Round>;
+  const auto at = number::from_bits(std::bit_cast<std::uint32_t>(x));
+  return std::bit_cast<float>(detail::function_of<Function>(at).bits());
 }
-/// The same as an operation of a program.
-template <class Function> struct lane_function {};
+/// The same as an operation of a program: rounded to nearest even or, for what is rounded once more, to odd.
+template <class Function, class Round> struct lane_function {};
+/// Functions that there are vectors for.
+template <class Function> inline constexpr bool has_lanes = false;
+template <> inline constexpr bool has_lanes<detail::functions::exp> = true;
+template <> inline constexpr bool has_lanes<detail::functions::tanh> = true;
+template <> inline constexpr bool has_lanes<detail::functions::logistic> = true;
 
 /// The coefficients of x^0, x^1, ... in the power series of 2^x: (ln 2)^n / n!.
 template <std::size_t Terms> consteval std::array<double, Terms> series_of_exp2() {

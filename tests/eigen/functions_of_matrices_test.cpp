@@ -1,0 +1,111 @@
+// Functions of matrices: each coefficient is the function of that number, which functions_test.cpp compares
+// with MPFR, on every instruction set, at every length, under every rounding mode that draws no numbers.
+#include <narrow/eigen.hpp>
+
+#include "../policies.hpp"
+#include "catch.hpp"
+#include "coefficient_bits.hpp"
+#include "every_isa.hpp"
+
+namespace {
+
+using namespace narrow;
+using at = Eigen::Index;
+template <class T> using column = Eigen::Array<T, Eigen::Dynamic, 1>;
+
+/// Codes of T, all where they are few.
+template <class T> column<T> codes() {
+  constexpr int bits = T::layout::width, step = bits > 8 ? 37 : 1;
+  column<T> x(((1 << bits) + step - 1) / step);
+  for (at i = 0; i < x.size(); ++i) x(i) = T::from_bits(static_cast<typename T::bits_type>(i * step));
+  return x;
+}
+
+/// How many coefficients are not the function of theirs.
+template <class Result, class T, class OfNumber>
+at count_different(const Result& result, const column<T>& x, const OfNumber& of_number) {
+  at different = 0;
+  for (at i = 0; i < x.size(); ++i) different += !test::same<T>(result(i), of_number(x(i)));
+  return different;
+}
+
+#define CHECK_FUNCTION(name) \
+  CHECK(count_different(column<T>(x.name()), x, [](T number) { return name(number); }) == 0)
+
+template <class T> void check_functions() {
+  const column<T> x = codes<T>();
+  INFO(format_name<T>());
+  CHECK_FUNCTION(exp);
+  CHECK_FUNCTION(expm1);
+  CHECK_FUNCTION(log);
+  CHECK_FUNCTION(log1p);
+  CHECK_FUNCTION(log10);
+  CHECK_FUNCTION(log2);
+  CHECK_FUNCTION(sin);
+  CHECK_FUNCTION(cos);
+  CHECK_FUNCTION(tan);
+  CHECK_FUNCTION(asin);
+  CHECK_FUNCTION(acos);
+  CHECK_FUNCTION(atan);
+  CHECK_FUNCTION(sinh);
+  CHECK_FUNCTION(cosh);
+  CHECK_FUNCTION(tanh);
+  CHECK_FUNCTION(asinh);
+  CHECK_FUNCTION(acosh);
+  CHECK_FUNCTION(atanh);
+  CHECK_FUNCTION(rsqrt);
+  CHECK_FUNCTION(logistic);
+  CHECK_FUNCTION(sqrt);
+}
+
+/// In modes that are computed in another way than to nearest even, which is the same one for all functions;
+/// in twos, too, which are computed in a third way.
+template <class T> void check_mode() {
+  const column<T> x = codes<T>();
+  INFO(format_name<T>());
+  CHECK_FUNCTION(exp);
+  CHECK_FUNCTION(cos);
+  at different = 0;
+  for (at i = 0; i + 1 < x.size(); i += 11) {
+    const Eigen::Array<T, 2, 1> two = x.template segment<2>(i), of_two = two.exp();
+    for (at e = 0; e < 2; ++e) different += !test::same<T>(of_two(e), exp(two(e)));
+  }
+  CHECK(different == 0);
+}
+#undef CHECK_FUNCTION
+
+using rounding_modes =
+    test::some_of<std::tuple<rounding::nearest_even, rounding::toward_zero, rounding::upward,
+                             rounding::downward, rounding::nearest_away, rounding::to_odd>,
+                  0, 1>;
+using formats = test::some_of<std::tuple<fp16, bf16, fp8_e4m3fn, fp8_e5m2fnuz, fp4_e2m1>, 0, 1, 2>;
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("functions of matrices are those of their numbers", "[eigen][functions]", formats) {
+  std::size_t modes = 0;
+  test::for_each_isa([&](const std::string& isa) {
+    INFO(isa);
+    check_functions<TestType>();
+    test::for_each_type<rounding_modes>([&]<class Round>() {
+      check_mode<test::with_policies<TestType, Round, typename TestType::overflow_policy>>();
+      ++modes;
+    });
+  });
+  REQUIRE(modes == test::isa_count() * std::tuple_size_v<rounding_modes>);
+}
+
+TEMPLATE_LIST_TEST_CASE("a function is the last operation of a cast, of floats, of rows",
+                        "[eigen][functions]", formats) {
+  using T = TestType;
+  const column<T> x = codes<T>();
+  const column<float> wide = x.template cast<float>();
+  const column<T> of_floats = wide.tanh().template cast<T>(), cast = x.tanh().template cast<T>();
+  const Eigen::Array<T, 1, Eigen::Dynamic> row = x.transpose().tanh();
+  at different = 0;
+  for (at i = 0; i < x.size(); ++i) {
+    const T right = tanh(x(i));
+    for (const T got : {of_floats(i), cast(i), row(i)}) different += !test::same<T>(got, right);
+  }
+  CHECK(different == 0);
+}
