@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <narrow/format/catalog.hpp>
 #include <narrow/kernel/elementwise.hpp>
 #include <vector>
 
@@ -33,12 +34,12 @@ long double right(functions::exp, long double x) { return std::exp(x); }
 long double right(functions::tanh, long double x) { return std::tanh(x); }
 long double right(functions::logistic, long double x) { return 1 / (1 + std::exp(-x)); }
 
-template <class Function, class Round> std::vector<float> in_lanes(const std::vector<float>& x) {
+template <class Operation, class To = float> std::vector<To> in_lanes(const std::vector<float>& x) {
   using numbers = kernel::lane_numbers<float>;
-  std::vector<float> y(x.size());
-  const bool done = kernel::store_program(
-      kernel::lane_unary<kernel::lane_function<Function, Round>, numbers>{numbers{x.data(), 0}}, y.data(), 0,
-      kernel::one_line{static_cast<kernel::index>(x.size())});
+  std::vector<To> y(x.size());
+  const bool done =
+      kernel::store_program(kernel::lane_unary<Operation, numbers>{numbers{x.data(), 0}}, y.data(), 0,
+                            kernel::one_line{static_cast<kernel::index>(x.size())});
   CHECK(done);
   return y;
 }
@@ -58,7 +59,7 @@ TEMPLATE_TEST_CASE("functions in lanes are rounded to the nearest float", "[kern
   std::size_t compared = 0;
   test::for_each_isa([&](const std::string& isa) {
     INFO(isa);
-    const std::vector<float> y = in_lanes<TestType, rounding::nearest_even>(x);
+    const std::vector<float> y = in_lanes<kernel::lane_function<TestType>>(x);
     std::size_t different = 0;
     for (std::size_t i = 0; i < x.size(); ++i)
       if (!same(y[i], expected[i]) && different++ < 3) {
@@ -71,24 +72,31 @@ TEMPLATE_TEST_CASE("functions in lanes are rounded to the nearest float", "[kern
   REQUIRE(compared >= test::isa_count() * 1'000'000);
 }
 
-TEMPLATE_TEST_CASE("functions in lanes are rounded to odd", "[kernel][functions]", functions::exp,
+// Of floats of every kind, not only of those that are numbers of a format of 16 bits.
+TEMPLATE_TEST_CASE("functions in lanes are rounded once to a format", "[kernel][functions]", functions::exp,
                    functions::tanh, functions::logistic) {
   const std::vector<float> x = samples();
-  std::vector<float> expected(x.size());
-  for (std::size_t i = 0; i < x.size(); ++i)
-    expected[i] = kernel::function_of<TestType, rounding::to_odd>(x[i]);
   std::size_t compared = 0;
-  test::for_each_isa([&](const std::string& isa) {
-    INFO(isa);
-    const std::vector<float> y = in_lanes<TestType, rounding::to_odd>(x);
-    std::size_t different = 0;
+  const auto check = [&]<class T>(std::type_identity<T>) {
+    std::vector<T> expected(x.size());
     for (std::size_t i = 0; i < x.size(); ++i)
-      if (!same(y[i], expected[i]) && different++ < 3) {
-        INFO("of " << x[i]);
-        CHECK(y[i] == expected[i]);
-      }
-    CHECK(different == 0);
-    compared += x.size();
-  });
-  REQUIRE(compared >= test::isa_count() * 1'000'000);
+      expected[i] = T(kernel::function_of<TestType, rounding::to_odd>(x[i]));
+    test::for_each_isa([&](const std::string& isa) {
+      using operation = kernel::lane_function_before_rounding<TestType, detail::bits_of_ties<T>()>;
+      const std::vector<T> y = in_lanes<operation, T>(x);
+      std::size_t different = 0;
+      for (std::size_t i = 0; i < x.size(); ++i)
+        if (y[i].bits() != expected[i].bits() && different++ < 3) {
+          INFO(isa << ", of " << x[i]);
+          CHECK(y[i].bits() == expected[i].bits());
+        }
+      CHECK(different == 0);
+      compared += x.size();
+    });
+  };
+  check(std::type_identity<fp16>{});
+  check(std::type_identity<bf16>{});
+  check(std::type_identity<fp8_e4m3fn>{});
+  check(std::type_identity<floating<8, 3>>{});
+  REQUIRE(compared >= 4 * test::isa_count() * 1'000'000);
 }

@@ -42,10 +42,8 @@ concept assigns_in_lanes = requires {
 &&assigned_in_lanes<typename combination<Functor>::type, Dst, assigned_values<Dst, Src, Functor>>;
 
 template <class Dst, class Src, class Functor>
-concept assigns_last_function = requires {
-  typename combination<Functor>::type;
-}
-&&!std::same_as<assigned_values<Dst, Src, Functor>, uncast<typename Dst::Scalar, Src>>;
+concept assigns_last_function =
+    rounds_last_function<typename Dst::Scalar, typename combination<Functor>::type, Src>;
 
 template <class Dst, class Src, class Functor>
 concept assigned_here = assigns_drawn<Dst, Functor> || assigns_computed<Dst, Src, Functor> ||

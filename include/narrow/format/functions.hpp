@@ -51,19 +51,19 @@ struct usual_function {
   static neighbour near(double /*x*/, double y) { return {with_few_bits(y), 0}; }
 };
 
-/// Functions by their names, each with its value in double, `of`. What `near` says are the first terms of
-/// power series, limits and exact values. By the theorem of Lindemann and Weierstrass functions that are made
-/// of exponentials have no others at rational numbers.
+/// Functions by their names, each with its value in double, `of`, and in float where Eigen has the function.
+/// What `near` says are the first terms of power series, limits and exact values. By the theorem of Lindemann
+/// and Weierstrass functions that are made of exponentials have no others at rational numbers.
 namespace functions {
 
 struct exp : usual_function {
   static constexpr bool underflows = true, overflows = true;
-  static double of(double x) { return std::exp(x); }
+  template <std::floating_point Real> static Real of(Real x) { return std::exp(x); }
   static neighbour near(double x, double) { return {1, x == 0 ? 0 : sign_of(x)}; }
 };
 struct exp2 : usual_function {
   static constexpr bool underflows = true, overflows = true;
-  static double of(double x) { return std::exp2(x); }
+  template <std::floating_point Real> static Real of(Real x) { return std::exp2(x); }
   static neighbour near(double x, double) {
     const double whole = std::round(x);
     return {std::ldexp(1, static_cast<int>(whole)), x == whole ? 0 : sign_of(x - whole)};
@@ -71,75 +71,75 @@ struct exp2 : usual_function {
 };
 struct expm1 : usual_function {
   static constexpr bool overflows = true;
-  static double of(double x) { return std::expm1(x); }
+  template <std::floating_point Real> static Real of(Real x) { return std::expm1(x); }
   static neighbour near(double x, double) { return {x < -1 ? -1 : x, 1}; }
 };
 struct log : usual_function {
-  static double of(double x) { return std::log(x); }
+  template <std::floating_point Real> static Real of(Real x) { return std::log(x); }
 };
 struct log2 : usual_function {
-  static double of(double x) { return std::log2(x); }
+  template <std::floating_point Real> static Real of(Real x) { return std::log2(x); }
 };
 struct log10 : usual_function {
-  static double of(double x) { return std::log10(x); }
+  template <std::floating_point Real> static Real of(Real x) { return std::log10(x); }
 };
 struct log1p : usual_function {
-  static double of(double x) { return std::log1p(x); }
+  template <std::floating_point Real> static Real of(Real x) { return std::log1p(x); }
   static neighbour near(double x, double) { return {x, -1}; }
 };
 struct cbrt : usual_function {
-  static double of(double x) { return std::cbrt(x); }
+  template <std::floating_point Real> static Real of(Real x) { return std::cbrt(x); }
 };
 /// 1 / sqrt(x)
 struct rsqrt : usual_function {
-  static double of(double x) { return 1 / std::sqrt(x); }
+  template <std::floating_point Real> static Real of(Real x) { return 1 / std::sqrt(x); }
 };
 struct sin : usual_function {
-  static double of(double x) { return std::sin(x); }
+  template <std::floating_point Real> static Real of(Real x) { return std::sin(x); }
   static neighbour near(double x, double) { return toward_zero_of(x); }
 };
 struct cos : usual_function {
-  static double of(double x) { return std::cos(x); }
+  template <std::floating_point Real> static Real of(Real x) { return std::cos(x); }
   static neighbour near(double x, double) { return {1, x == 0 ? 0 : -1}; }
 };
 struct tan : usual_function {
-  static double of(double x) { return std::tan(x); }
+  template <std::floating_point Real> static Real of(Real x) { return std::tan(x); }
   static neighbour near(double x, double) { return away_from_zero_of(x); }
 };
 struct asin : usual_function {
-  static double of(double x) { return std::asin(x); }
+  template <std::floating_point Real> static Real of(Real x) { return std::asin(x); }
   static neighbour near(double x, double) { return away_from_zero_of(x); }
 };
 struct acos : usual_function {
-  static double of(double x) { return std::acos(x); }
+  template <std::floating_point Real> static Real of(Real x) { return std::acos(x); }
 };
 struct atan : usual_function {
-  static double of(double x) { return std::atan(x); }
+  template <std::floating_point Real> static Real of(Real x) { return std::atan(x); }
   static neighbour near(double x, double) { return toward_zero_of(x); }
 };
 struct sinh : usual_function {
   static constexpr bool overflows = true;
-  static double of(double x) { return std::sinh(x); }
+  template <std::floating_point Real> static Real of(Real x) { return std::sinh(x); }
   static neighbour near(double x, double) { return away_from_zero_of(x); }
 };
 struct cosh : usual_function {
   static constexpr bool overflows = true;
-  static double of(double x) { return std::cosh(x); }
+  template <std::floating_point Real> static Real of(Real x) { return std::cosh(x); }
   static neighbour near(double x, double) { return {1, x == 0 ? 0 : 1}; }
 };
 struct tanh : usual_function {
-  static double of(double x) { return std::tanh(x); }
+  template <std::floating_point Real> static Real of(Real x) { return std::tanh(x); }
   static neighbour near(double x, double) { return toward_zero_of(std::abs(x) < 1 ? x : sign_of(x)); }
 };
 struct asinh : usual_function {
-  static double of(double x) { return std::asinh(x); }
+  template <std::floating_point Real> static Real of(Real x) { return std::asinh(x); }
   static neighbour near(double x, double) { return toward_zero_of(x); }
 };
 struct acosh : usual_function {
-  static double of(double x) { return std::acosh(x); }
+  template <std::floating_point Real> static Real of(Real x) { return std::acosh(x); }
 };
 struct atanh : usual_function {
-  static double of(double x) { return std::atanh(x); }
+  template <std::floating_point Real> static Real of(Real x) { return std::atanh(x); }
   static neighbour near(double x, double) { return away_from_zero_of(x); }
 };
 struct erf : usual_function {
@@ -172,7 +172,7 @@ struct tgamma : usual_function {
 /// 1 / (1 + e^-x)
 struct logistic : usual_function {
   static constexpr bool underflows = true;
-  static double of(double x) { return 1 / (1 + std::exp(-x)); }
+  template <std::floating_point Real> static Real of(Real x) { return 1 / (1 + std::exp(-x)); }
   static neighbour near(double x, double) {
     return x > 1 ? neighbour{1, -1} : neighbour{0.5, x == 0 ? 0 : sign_of(x)};
   }
@@ -217,10 +217,11 @@ template <narrow_scalar T> consteval int bits_of_ties() {
 }
 
 /// Whether no number with so many significant bits lies within `error` units in the last place of x.
-template <int Bits> constexpr bool is_far_from_ties(double x, int error) {
-  constexpr std::uint64_t spacing = std::uint64_t{1} << (binary64::mantissa_bits + 1 - Bits);
-  const std::uint64_t beyond = std::bit_cast<std::uint64_t>(x) & (spacing - 1),
-                      margin = static_cast<unsigned>(error);
+template <int Bits, std::floating_point Real> constexpr bool is_far_from_ties(Real x, int error) {
+  using layout = typename layout_of_built_in<Real>::type;
+  using word = typename layout::bits_type;
+  constexpr word spacing = word{1} << (layout::mantissa_bits + 1 - Bits);
+  const word beyond = std::bit_cast<word>(x) & (spacing - 1), margin = static_cast<word>(error);
   return beyond - margin <= spacing - 2 * margin;
 }
 

@@ -96,10 +96,12 @@ NARROW_LANE_OPERATION(lane_not_greater, scalar_cmp_op<T, T, Eigen::internal::cmp
 NARROW_LANE_OPERATION(lane_equal, scalar_cmp_op<T, T, Eigen::internal::cmp_EQ>)
 NARROW_LANE_OPERATION(lane_unequal, scalar_cmp_op<T, T, Eigen::internal::cmp_NEQ>)
 #undef NARROW_LANE_OPERATION
-template <class Function, class Round>
+template <class Function>
+struct lane_operation<rounded_function<Function>> : operation_on<kernel::lane_function<Function>, float> {};
+template <class Function, int Bits>
 requires kernel::has_lanes<Function>
-struct lane_operation<rounded_function<Function, Round>>
-    : operation_on<kernel::lane_function<Function, Round>, float> {
+struct lane_operation<function_before_rounding<Function, Bits>>
+    : operation_on<kernel::lane_function_before_rounding<Function, Bits>, float> {
 };
 
 template <class Op> using lane_operation_of = lane_operation<typename wide_functor<Op>::type>;

@@ -20,30 +20,39 @@ concept draws_per_element = narrow_scalar<To> && requires(typename To::round_pol
   round.at(0);
 };
 
-/// Formats with two bits less than float, to which what was rounded to odd may be rounded.
+/// Formats to which functions are rounded once.
 template <class To>
-concept below_float =
-    narrow_float<To> && !draws_per_element<To> && To::layout::mantissa_bits + 2 <= binary32::mantissa_bits;
+concept rounds_functions = narrow_float<To> && !draws_per_element<To> && To::layout::width <= 16;
 template <class Op> using function_of_functor_t = typename function_of_functor<Op>::type;
-/// What is assigned with a function as its last operation.
-template <class X> const X& with_last_function(const X& x) { return x; }
+template <class X> inline constexpr bool ends_in_function = false;
 template <class Op, class X>
-requires(!std::is_void_v<function_of_functor_t<Op>>) auto with_last_function(
-    const Eigen::CwiseUnaryOp<Op, X>& x) {
-  return x.nestedExpression().unaryExpr(last_function<function_of_functor_t<Op>, typename X::Scalar>());
+inline constexpr bool ends_in_function<Eigen::CwiseUnaryOp<Op, X>> =
+    !std::is_void_v<function_of_functor_t<Op>>;
+template <class X>
+inline constexpr bool ends_in_function<Eigen::ArrayWrapper<X>> = ends_in_function<std::remove_cv_t<X>>;
+template <class X>
+inline constexpr bool ends_in_function<Eigen::MatrixWrapper<X>> = ends_in_function<std::remove_cv_t<X>>;
+
+/// What is assigned to numbers of type To with a function as its last operation.
+template <class To, class Op, class X> auto with_last_function(const Eigen::CwiseUnaryOp<Op, X>& x) {
+  using function = last_function<function_of_functor_t<Op>, bits_of_ties<To>(), typename X::Scalar>;
+  return x.nestedExpression().unaryExpr(function());
 }
-template <class X> decltype(auto) with_last_function(const Eigen::ArrayWrapper<X>& x);
-template <class X> decltype(auto) with_last_function(const Eigen::MatrixWrapper<X>& x) {
-  return with_last_function(x.nestedExpression());
+template <class To, class X> auto with_last_function(const Eigen::ArrayWrapper<X>& x);
+template <class To, class X> auto with_last_function(const Eigen::MatrixWrapper<X>& x) {
+  return with_last_function<To>(x.nestedExpression());
 }
-template <class X> decltype(auto) with_last_function(const Eigen::ArrayWrapper<X>& x) {
-  return with_last_function(x.nestedExpression());
+template <class To, class X> auto with_last_function(const Eigen::ArrayWrapper<X>& x) {
+  return with_last_function<To>(x.nestedExpression());
 }
 
+template <class To, class Combine, class X>
+concept rounds_last_function =
+    std::is_void_v<Combine> && rounds_functions<To> && ends_in_function<uncast<To, X>>;
 /// What dst = Combine(dst, x), or dst = x for void, computes from its numbers, rounded once to To.
 template <class To, class Combine, class X> decltype(auto) rounded_last(const X& x) {
-  if constexpr (std::is_void_v<Combine> && below_float<To>)
-    return with_last_function(without_cast_to<To>(x));
+  if constexpr (rounds_last_function<To, Combine, X>)
+    return with_last_function<To>(without_cast_to<To>(x));
   else
     return without_cast_to<To>(x);
 }

@@ -58,18 +58,30 @@ template <class From, class To> struct wide_functor<Eigen::internal::scalar_cast
   using type = Eigen::internal::scalar_cast_op<widened_t<From>, To>;
 };
 
-/// A function, of a float, as a float.
-template <class Function, class Round> struct rounded_function {
-  float operator()(float x) const { return kernel::function_of<Function, Round>(x); }
+/// A function whose floats are the same however they are computed.
+template <class Function> struct rounded_function {
+  float operator()(float x) const { return kernel::function_of<Function>(x); }
 };
-/// The function that a functor of Eigen is; void for others.
+/// A function as a float on the same side as it of all numbers with Bits significant bits, for what is
+/// rounded once more, to a format of at most 16 bits: the C library's float wherever that tells.
+template <class Function, int Bits> struct function_before_rounding {
+  float operator()(float x) const {
+    constexpr int error = 8;  // more units in the last place than the functions of floats in use err by
+    const float y = Function::of(x);
+    return is_far_from_ties<Bits>(y, error) ? y : kernel::function_of<Function, rounding::to_odd>(x);
+  }
+};
+/// The function that a functor of Eigen is; void for others. As an operation among others it is computed as
+/// rounded_function where there are vectors for it, elsewhere by Eigen, in float.
 template <class Functor> struct function_of_functor { using type = void; };
-#define NARROW_FUNCTION(function)                                                                    \
-  template <float_or_rounded_to T> struct wide_functor<Eigen::internal::scalar_##function##_op<T>> { \
-    using type = rounded_function<functions::function, rounding::nearest_even>;                      \
-  };                                                                                                 \
-  template <class T> struct function_of_functor<Eigen::internal::scalar_##function##_op<T>> {        \
-    using type = functions::function;                                                                \
+#define NARROW_FUNCTION(function)                                                                           \
+  template <float_or_rounded_to T>                                                                          \
+  requires kernel::has_lanes<functions::function>                                                           \
+  struct wide_functor<Eigen::internal::scalar_##function##_op<T>> {                                         \
+    using type = rounded_function<functions::function>;                                                     \
+  };                                                                                                        \
+  template <float_or_rounded_to T> struct function_of_functor<Eigen::internal::scalar_##function##_op<T>> { \
+    using type = functions::function;                                                                       \
   };
 NARROW_FUNCTION(exp)
 NARROW_FUNCTION(expm1)
@@ -97,18 +109,19 @@ NARROW_FUNCTION(cbrt)
 #endif
 #undef NARROW_FUNCTION
 
-/// A function whose results are rounded once more and not computed with: rounded to odd before that, they
-/// become what the exact value would have become (Boldo and Melquiond, "When double rounding is odd", 2005).
-template <class Function, class T> struct last_function {
+/// A function whose results are only rounded, to a format where numbers half-way between two have so many
+/// significant bits: once, as those of numbers are.
+template <class Function, int Bits, class T> struct last_function {
   T operator()(const T& x) const {
     if constexpr (std::same_as<T, float>)
-      return kernel::function_of<Function, rounding::to_odd>(x);
+      return function_before_rounding<Function, Bits>()(x);
     else
-      return detail::function_of<Function>(x);
+      return function_of<Function>(x);
   }
 };
-template <class Function, float_or_rounded_to T> struct wide_functor<last_function<Function, T>> {
-  using type = rounded_function<Function, rounding::to_odd>;
+template <class Function, int Bits, float_or_rounded_to T>
+struct wide_functor<last_function<Function, Bits, T>> {
+  using type = function_before_rounding<Function, Bits>;
 };
 
 #if EIGEN_VERSION_AT_LEAST(4, 0, 0)
@@ -157,7 +170,8 @@ auto apply_wide(const Functor& functor, const T&... x) {
 }  // namespace narrow::detail
 
 namespace Eigen::internal {
-template <class Function, class T> struct functor_traits<narrow::detail::last_function<Function, T>> {
+template <class Function, int Bits, class T>
+struct functor_traits<narrow::detail::last_function<Function, Bits, T>> {
   enum { Cost = 50 * NumTraits<T>::AddCost, PacketAccess = false };
 };
 }  // namespace Eigen::internal

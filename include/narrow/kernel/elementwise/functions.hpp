@@ -12,13 +12,16 @@ NARROW_STRICT_BEGIN
 namespace narrow::inline NARROW_ABI::kernel {
 
 /// A function (format/functions.hpp) of a float, rounded to float.
-template <class Function, class Round> NARROW_KERNEL float function_of(float x) {
+template <class Function, class Round = rounding::nearest_even> NARROW_KERNEL float function_of(float x) {
   using number = floating<8, detail::binary32::mantissa_bits, specials::ieee, Round>;
   const auto at = number::from_bits(std::bit_cast<std::uint32_t>(x));
   return std::bit_cast<float>(detail::function_of<Function>(at).bits());
 }
-/// The same as an operation of a program: rounded to nearest even or, for what is rounded once more, to odd.
-template <class Function, class Round> struct lane_function {};
+
+// The same as operations of a program.
+template <class Function> struct lane_function {};
+/// To be rounded to nearest.
+template <class Function, int Bits> struct lane_function_before_rounding {};
 /// Functions that there are vectors for.
 template <class Function> inline constexpr bool has_lanes = false;
 template <> inline constexpr bool has_lanes<detail::functions::exp> = true;

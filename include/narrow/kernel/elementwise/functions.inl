@@ -65,14 +65,15 @@ inline double_vector nearly(detail::functions::tanh, double_vector x) {
   return is_near ? near_zero : within(elsewhere, less_than_one);
 }
 
-/// Of the lanes that are not decided the function, one by one.
-template <class Function, class Round, class Mask>
-[[gnu::noinline, gnu::cold]] float_vector decide(float_vector x, float_vector y, const Mask* undecided) {
+/// Of the lanes that are not decided decide(x), one by one.
+template <class Mask, class Decide>
+[[gnu::noinline, gnu::cold]] float_vector decided(float_vector x, float_vector y, const Mask* undecided,
+                                                  Decide decide) {
   float numbers[lanes32], results[lanes32];
   std::memcpy(numbers, &x, sizeof numbers);
   std::memcpy(results, &y, sizeof results);
   for (int l = 0; l < lanes32; ++l)
-    if (undecided[l] != 0) results[l] = function_of<Function, Round>(numbers[l]);
+    if (undecided[l] != 0) results[l] = decide(numbers[l]);
   return vector_at<float_vector>(results);
 }
 
@@ -87,7 +88,7 @@ inline constexpr auto all_of_lanes = std::make_integer_sequence<int, lanes32>{};
 inline constexpr int function_error = 41;  // relative, more than 2^-41 of any of these functions
 
 template <class Function, class Lanes>
-inline float_vector apply(lane_function<Function, rounding::nearest_even>, float_vector x, Lanes) {
+inline float_vector apply(lane_function<Function>, float_vector x, Lanes) {
   constexpr double error = 1.0 / (std::int64_t{1} << function_error);
   half_float_vector low[2], high[2];
   NARROW_UNROLL for (int h = 0; h < 2; ++h) {
@@ -102,58 +103,59 @@ inline float_vector apply(lane_function<Function, rounding::nearest_even>, float
     return least;
   std::int32_t chosen[lanes32];
   std::memcpy(chosen, &undecided, sizeof chosen);
-  return decide<Function, rounding::nearest_even>(x, least, chosen);
+  return decided(x, least, chosen, function_of<Function>);
 }
 
-/// Numbers which as floats are subnormal, to multiples of the least of these, an odd one for those between
-/// two. Which of them may be such a multiple?
-inline int64_vector round_small_to_odd(double_vector& y) {
-  static_assert(detail::binary32::min_quantum + detail::binary64::mantissa_bits == -97);
-  constexpr double error = 1.0 / (std::int64_t{1} << function_error), magic = 0x1p-97;
-  const auto sign = lanes_as<int64_vector>(y) & std::numeric_limits<std::int64_t>::min();
-  const auto magnitude = lanes_as<double_vector>(lanes_as<int64_vector>(y) ^ sign);
-  const double_vector sum = magnitude + magic, nearest = sum - magic, distance = nearest - magnitude;
-  const int64_vector below = lanes_as<int64_vector>(sum) + (nearest > magnitude);  // a comparison gives -1
-  y = lanes_as<double_vector>(lanes_as<int64_vector>(lanes_as<double_vector>(below | 1) - magic) | sign);
-  return (distance <= magnitude * error) & (distance >= -magnitude * error);
+/// Values of a function, as doubles that are floats, on the same side of all numbers with Bits significant
+/// bits: those between two floats become the odd one. Which of them are not decided, or subnormal floats,
+/// which have fewer bits? Below half of the least number of a format of 16 bits all are rounded to zero.
+template <int Bits> inline int64_vector round_to_side(double_vector& y) {
+  using wide = detail::binary64;
+  constexpr std::int64_t spacing = std::int64_t{1} << (wide::mantissa_bits + 1 - Bits),
+                         margin = std::int64_t{1} << (wide::mantissa_bits - function_error),
+                         unit = std::int64_t{1} << (wide::mantissa_bits - detail::binary32::mantissa_bits);
+  constexpr auto first_small = std::bit_cast<std::int64_t>(0x1p-135),
+                 first_normal = std::bit_cast<std::int64_t>(double{std::numeric_limits<float>::min()});
+  const auto code = lanes_as<int64_vector>(y);
+  const int64_vector magnitude = code & std::numeric_limits<std::int64_t>::max();
+  y = lanes_as<double_vector>((code | unit) & -unit);
+  return (((code + margin) & (spacing - 1)) < 2 * margin) |
+         ((magnitude >= first_small) & (magnitude < first_normal));
 }
 
-/// Values of a function at x as floats, inexact ones to odd. Which of them are not decided?
-inline int64_vector round_to_odd(double_vector x, double_vector y, half_float_vector& to) {
-  using single = detail::binary32;
-  constexpr int dropped = detail::binary64::mantissa_bits - single::mantissa_bits;
-  constexpr std::int64_t unit = std::int64_t{1} << dropped,
-                         margin = std::int64_t{1} << (detail::binary64::mantissa_bits - function_error);
-  constexpr double largest = std::numeric_limits<float>::max(), beyond = largest * (1 + 0x1p-26);
-  const double_vector kept = within(y, beyond);
-  const auto code = lanes_as<int64_vector>(kept);
-  int64_vector undecided = ((code + margin) & (unit - 1)) < 2 * margin;
-  auto odd = lanes_as<double_vector>((code | unit) & -unit);
-  const double smallest = std::numeric_limits<float>::min();
-  const int64_vector is_small = (kept < smallest) & (kept > -smallest);
-  if (any_of(is_small)) [[unlikely]] {
-    double_vector small = kept;
-    const int64_vector undecided_small = round_small_to_odd(small);
-    odd = is_small ? small : odd;
-    undecided = is_small ? undecided_small : undecided;
-  }
-  const int64_vector exact = x == 0, number = (x <= largest) & (x >= -largest);
-  to = wider<half_float_vector>(exact ? y : odd);
-  return (undecided & ~exact) | ~number;
-}
-
-template <class Function, class Lanes>
-inline float_vector apply(lane_function<Function, rounding::to_odd>, float_vector x, Lanes) {
+/// The function where floats do not tell for all lanes, of its values in double.
+template <class Function, int Bits>
+[[gnu::noinline]] float_vector on_side_of_ties(float_vector x, const double_vector (&values)[2]) {
   half_float_vector y[2];
   int64_vector undecided[2];
   NARROW_UNROLL for (int h = 0; h < 2; ++h) {
-    const auto wide = wider<double_vector>(half_lanes(x, h, half_of_lanes));
-    undecided[h] = round_to_odd(wide, nearly(Function{}, wide), y[h]);
+    const int64_vector not_exact =
+        wider<double_vector>(half_lanes(x, h, half_of_lanes)) != 0;  // of zero it is
+    double_vector side = values[h];
+    undecided[h] = round_to_side<Bits>(side) & not_exact;
+    y[h] = wider<half_float_vector>(not_exact ? side : values[h]);
   }
   const float_vector result = joined(y[0], y[1], all_of_lanes);
   if (!any_of(undecided[0] | undecided[1])) [[likely]]
     return result;
   std::int64_t chosen[lanes32];
   std::memcpy(chosen, undecided, sizeof chosen);
-  return decide<Function, rounding::to_odd>(x, result, chosen);
+  return decided(x, result, chosen, function_of<Function, rounding::to_odd>);
+}
+
+template <class Function, int Bits, class Lanes>
+inline float_vector apply(lane_function_before_rounding<Function, Bits>, float_vector x, Lanes) {
+  constexpr std::int32_t spacing = std::int32_t{1} << (detail::binary32::mantissa_bits + 1 - Bits),
+                         margin = 2;  // a nearest float is not as far as that from the exact value
+  double_vector values[2];
+  half_float_vector y[2];
+  NARROW_UNROLL for (int h = 0; h < 2; ++h) {
+    values[h] = nearly(Function{}, wider<double_vector>(half_lanes(x, h, half_of_lanes)));
+    y[h] = wider<half_float_vector>(values[h]);
+  }
+  const float_vector result = joined(y[0], y[1], all_of_lanes);
+  const int32_vector is_near = ((lanes_as<int32_vector>(result) + margin) & (spacing - 1)) <= 2 * margin;
+  if (!any_of(is_near)) [[likely]]
+    return result;
+  return on_side_of_ties<Function, Bits>(x, values);
 }

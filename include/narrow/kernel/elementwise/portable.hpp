@@ -26,8 +26,12 @@ inline float apply(lane_quotient, float a, float b) { return a / b; }
 inline float apply(lane_smaller, float a, float b) { return b < a ? b : a; }
 inline float apply(lane_larger, float a, float b) { return a < b ? b : a; }
 template <class T> inline float apply(lane_rounded<T>, float a) { return static_cast<float>(T(a)); }
-template <class Function, class Round> inline float apply(lane_function<Function, Round>, float a) {
-  return function_of<Function, Round>(a);
+template <class Function> inline float apply(lane_function<Function>, float a) {
+  return function_of<Function>(a);
+}
+template <class Function, int Bits>
+inline float apply(lane_function_before_rounding<Function, Bits>, float a) {
+  return function_of<Function, rounding::to_odd>(a);
 }
 inline bool apply(lane_less, float a, float b) { return a < b; }
 inline bool apply(lane_not_greater, float a, float b) { return a <= b; }
