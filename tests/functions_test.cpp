@@ -169,6 +169,52 @@ std::uint64_t check_function(tally& count, const char* name, std::uint64_t step,
   return (codes<T>() + step - 1) / step;
 }
 
+using function_of_two = int (*)(mpfr_ptr, mpfr_srcptr, mpfr_srcptr, mpfr_rnd_t);
+
+/// Checks a function of two arguments, each of these a code of T.
+template <class T, class Function>
+void check_pairs(tally& count, const char* name, const std::vector<code_pair>& pairs, function_of_two oracle,
+                 Function of) {
+  number a, b, y;
+  const auto set = [](number& to, std::uint64_t code) {
+    mpfr_set_d(to, static_cast<double>(static_cast<carrier_t<T>>(from_code<T>(code))), MPFR_RNDZ);
+  };
+  for (const auto& [first, second] : pairs) {
+    set(a, first);
+    set(b, second);
+    mpfr_clear_flags();
+    oracle(y, a, b, MPFR_RNDZ);
+    const auto value = datum_of(y, !mpfr_inexflag_p());
+    const auto right = rounded<T>(value);
+    for_each_policy<T>([&]<class U>() {
+      if (!is_checked<U>(value)) return;
+      const U result = of(from_code<U>(first), from_code<U>(second));
+      count.expect(oracle::matches(right, result), [&] {
+        return text(name_of<U>(), name, first, second, "gives", result.bits(),
+                    static_cast<double>(value.magnitude));
+      });
+    });
+  }
+}
+
+template <class T> std::vector<code_pair> some_pairs(std::uint64_t most) {
+  std::vector<code_pair> result;
+  generator random(7);
+  const bool all = codes<T>() * codes<T>() <= most;
+  for (std::uint64_t i = 0; i < (all ? codes<T>() * codes<T>() : most); ++i)
+    result.emplace_back(all ? i / codes<T>() : below(random, codes<T>()),
+                        all ? i % codes<T>() : below(random, codes<T>()));
+  return result;
+}
+template <class T> void check_functions_of_two(std::uint64_t most) {
+  tally count;
+  const auto pairs = some_pairs<T>(most);
+  check_pairs<T>(count, "pow", pairs, mpfr_pow, []<class U>(U x, U y) { return pow(x, y); });
+  check_pairs<T>(count, "atan2", pairs, mpfr_atan2, []<class U>(U y, U x) { return atan2(y, x); });
+  check_pairs<T>(count, "hypot", pairs, mpfr_hypot, []<class U>(U x, U y) { return hypot(x, y); });
+  count.require_at_least(3 * pairs.size() * policy_count<T> / 2);
+}
+
 template <class T> void check_functions(std::uint64_t step) {
   tally count;
   std::uint64_t checked = 0, functions = 0;
@@ -227,4 +273,13 @@ TEMPLATE_LIST_TEST_CASE("functions are the exact value rounded once", "[math]", 
 TEMPLATE_LIST_TEST_CASE("functions of all codes are the exact value rounded once", "[math][.exhaustive]",
                         formats) {
   check_functions<TestType>(1);
+}
+
+TEMPLATE_LIST_TEST_CASE("functions of two numbers are the exact value rounded once", "[math]", formats) {
+  check_functions_of_two<TestType>(4'000);
+}
+
+TEMPLATE_LIST_TEST_CASE("functions of many pairs are the exact value rounded once", "[math][.exhaustive]",
+                        formats) {
+  check_functions_of_two<TestType>(std::uint64_t{1} << 16);
 }

@@ -2,6 +2,7 @@
 // does not tell to which side of a number of a narrow format the exact value lies.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -206,6 +207,37 @@ struct gelu_tanh : gated {
   }
 };
 
+// Of two arguments, of which the first one is `x` in what usual_function says.
+
+/// x^y. A value in double within its error of a number of few bits is taken for that, unless it is 1: other
+/// powers come so near to one without being one about once in 2^30 times.
+struct pow : usual_function {
+  static constexpr bool underflows = true, overflows = true;
+  static double of(double x, double y) { return std::pow(x, y); }
+  static neighbour near(double x, double y, double value) {
+    const double number = with_few_bits(value), size = std::abs(x);
+    if (std::abs(number) != 1 || size == 1 || y == 0) return {number, 0};
+    return (size > 1) == (y > 0) ? away_from_zero_of(number) : toward_zero_of(number);
+  }
+};
+struct atan2 : usual_function {
+  static double of(double y, double x) { return std::atan2(y, x); }
+  static neighbour near(double y, double x, double) {
+    const double ratio = with_few_bits(y / x);
+    return ratio * x == y ? toward_zero_of(ratio) : toward_zero_of(y / x);
+  }
+};
+struct hypot : usual_function {
+  static double of(double x, double y) { return std::hypot(x, y); }
+  /// The squares are exact, and so is the difference of two that differ by less than a factor of 2.
+  static neighbour near(double x, double y, double value) {
+    const double number = with_few_bits(value), large = std::max(std::abs(x), std::abs(y)),
+                 small = std::min(std::abs(x), std::abs(y)),
+                 rest = (large * large - number * number) + small * small;
+    return {number, rest == 0 ? 0 : sign_of(rest)};
+  }
+};
+
 }  // namespace functions
 
 /// The significant bits of a number half-way between two neighbours in a format.
@@ -242,33 +274,40 @@ constexpr unpacked<std::uint64_t> beyond_double(sign of, int exponent) {
   return {kind::finite, of, true, exponent, 1};
 }
 
-/// The result where y, the value of x in double, does not decide it.
-template <class Function, narrow_scalar T> [[gnu::cold, gnu::noinline]] T value_near_tie(double x, double y) {
-  constexpr int beyond = 2 * binary64::bias,
-                least = -1000;  // of exponents; below `least` double has fewer bits
-  const auto about = unpack(y), at = unpack(x);
-  const bool is_zero = at.what == kind::zero, is_number = is_zero || at.what == kind::finite;
-  if (!is_number || about.what == kind::nan) return T(y);
+/// The result where the value of x, ... in double does not decide it.
+template <class Function, narrow_scalar T, class... Rest>
+[[gnu::cold, gnu::noinline]] T rounded_near_tie(double value, double x, Rest... rest) {
+  constexpr int beyond = 2 * binary64::bias, least = -1000;  // exponents; below `least` double has fewer bits
+  const auto is_number = [](double at) {
+    return unpack(at).what == kind::zero || unpack(at).what == kind::finite;
+  };
+  const auto about = unpack(value);
+  const bool is_zero = unpack(x).what == kind::zero;
+  if (!(is_number(x) && ... && is_number(rest)) || about.what == kind::nan) return T(value);
   if (about.what == kind::zero || (about.what == kind::finite && about.leading() < least))
-    return Function::underflows && !is_zero ? rounded<T>(beyond_double(about.of, -beyond)) : T(y);
+    return Function::underflows && !is_zero ? rounded<T>(beyond_double(about.of, -beyond)) : T(value);
   if (about.what == kind::infinite)
     return narrow_float<T> && Function::overflows && !is_zero ? rounded<T>(beyond_double(about.of, beyond))
-                                                              : T(y);
-  const neighbour near = Function::near(x, y);
+                                                              : T(value);
+  const neighbour near = Function::near(x, rest..., value);
   constexpr unsigned margin = 2 * Function::error;
-  const std::uint64_t distance = std::bit_cast<std::uint64_t>(near.number) - std::bit_cast<std::uint64_t>(y);
-  return distance + margin <= 2 * margin ? rounded<T>(unpack(near)) : T(y);
+  const std::uint64_t distance =
+      std::bit_cast<std::uint64_t>(near.number) - std::bit_cast<std::uint64_t>(value);
+  return distance + margin <= 2 * margin ? rounded<T>(unpack(near)) : T(value);
 }
 
-/// The exact value of a function, rounded once by the policy of T; of formats with more than 16 bits that of
-/// a number within Function::error units of double's last place. Stochastic rounding, and policies with a
-/// state of their own, round the double.
-template <class Function, narrow_scalar T> T function_of(T x) {
-  const double at = widened<double>(x), y = Function::of(at);
+/// The exact value of a function, rounded once by the policy of T, a format of at most 16 bits; of formats
+/// with more that of a number within Function::error units of double's last place. Stochastic rounding, and
+/// policies with a state of their own, round the double.
+template <class Function, narrow_scalar T, class... Rest> T rounded_value(double x, Rest... rest) {
+  const double value = Function::of(x, rest...);
   if constexpr (std::is_empty_v<typename T::round_policy>)
-    if (!is_far_from_ties<bits_of_ties<T>()>(y, Function::error)) [[unlikely]]
-      return value_near_tie<Function, T>(at, y);
-  return T(y);
+    if (!is_far_from_ties<bits_of_ties<T>()>(value, Function::error)) [[unlikely]]
+      return rounded_near_tie<Function, T>(value, x, rest...);
+  return T(value);
+}
+template <class Function, narrow_scalar T> T function_of(T x) {
+  return rounded_value<Function, T>(widened<double>(x));
 }
 
 }  // namespace narrow::detail
