@@ -179,18 +179,18 @@ void check_pairs(tally& count, const char* name, const std::vector<code_pair>& p
   const auto set = [](number& to, std::uint64_t code) {
     mpfr_set_d(to, static_cast<double>(static_cast<carrier_t<T>>(from_code<T>(code))), MPFR_RNDZ);
   };
-  for (const auto& [first, second] : pairs) {
-    set(a, first);
-    set(b, second);
+  for (const code_pair& pair : pairs) {
+    set(a, pair.first);
+    set(b, pair.second);
     mpfr_clear_flags();
     oracle(y, a, b, MPFR_RNDZ);
     const auto value = datum_of(y, !mpfr_inexflag_p());
     const auto right = rounded<T>(value);
     for_each_policy<T>([&]<class U>() {
       if (!is_checked<U>(value)) return;
-      const U result = of(from_code<U>(first), from_code<U>(second));
+      const U result = of(from_code<U>(pair.first), from_code<U>(pair.second));
       count.expect(oracle::matches(right, result), [&] {
-        return text(name_of<U>(), name, first, second, "gives", result.bits(),
+        return text(name_of<U>(), name, pair.first, pair.second, "gives", result.bits(),
                     static_cast<double>(value.magnitude));
       });
     });
