@@ -22,16 +22,40 @@ template <class Function, class Round = rounding::nearest_even> NARROW_KERNEL fl
 template <class Function> struct lane_function {};
 /// To be rounded to nearest.
 template <class Function, int Bits> struct lane_function_before_rounding {};
+template <class Function, class... Among>
+inline constexpr bool is_function_of = (std::same_as<Function, Among> || ...);
 /// Functions that there are vectors for.
-template <class Function> inline constexpr bool has_lanes = false;
-template <> inline constexpr bool has_lanes<detail::functions::exp> = true;
-template <> inline constexpr bool has_lanes<detail::functions::tanh> = true;
-template <> inline constexpr bool has_lanes<detail::functions::logistic> = true;
+template <class Function>
+inline constexpr bool has_lanes =
+    is_function_of<Function, detail::functions::exp, detail::functions::expm1, detail::functions::log,
+                   detail::functions::log2, detail::functions::log10, detail::functions::log1p,
+                   detail::functions::sin, detail::functions::cos, detail::functions::tan,
+                   detail::functions::atan, detail::functions::sinh, detail::functions::cosh,
+                   detail::functions::tanh, detail::functions::atanh, detail::functions::logistic>;
 
 /// The coefficients of x^0, x^1, ... in the power series of 2^x: (ln 2)^n / n!.
 template <std::size_t Terms> consteval std::array<double, Terms> series_of_exp2() {
   std::array<double, Terms> c{1};
   for (std::size_t n = 1; n < Terms; ++n) c[n] = c[n - 1] * std::numbers::ln2 / static_cast<double>(n);
+  return c;
+}
+/// Those of x^First, x^(First + 2), ... in that of e^x, 1 / n!, with alternating signs where Sign is -1: sinh
+/// and sin from the first power on, cosh and cos from the zeroth.
+template <std::size_t Terms, std::size_t First, int Sign, std::size_t Step = 2>
+consteval std::array<double, Terms> series_of_exp() {
+  std::array<double, Terms> c{};
+  double factorial = 1, sign = 1;
+  for (std::size_t n = 0, power = 0; n < Terms; ++n, sign *= Sign) {
+    for (; power < First + n * Step; ++power) factorial *= static_cast<double>(power + 1);
+    c[n] = sign / factorial;
+  }
+  return c;
+}
+/// Those of x, x^3, x^5, ... in that of atanh(x), 1 / n, and with alternating signs atan(x).
+template <std::size_t Terms, int Sign> consteval std::array<double, Terms> series_of_atanh() {
+  std::array<double, Terms> c{};
+  double sign = 1;
+  for (std::size_t n = 0; n < Terms; ++n, sign *= Sign) c[n] = sign / static_cast<double>(2 * n + 1);
   return c;
 }
 /// Those of x, x^3, x^5, ... in the power series of tanh(x), the derivative of which is 1 - tanh(x)^2.

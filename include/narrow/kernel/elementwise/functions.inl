@@ -65,6 +65,133 @@ inline double_vector nearly(detail::functions::tanh, double_vector x) {
   return is_near ? near_zero : within(elsewhere, less_than_one);
 }
 
+/// Not a number, which is never decided, in the lanes for which there is no vector: where a condition does
+/// not hold.
+inline double_vector where(int64_vector holds, double_vector x) {
+  return holds ? x : std::numeric_limits<double>::quiet_NaN() - double_vector{};
+}
+inline int64_vector magnitude_of(double_vector x) {
+  return lanes_as<int64_vector>(x) & std::numeric_limits<std::int64_t>::max();
+}
+inline constexpr auto infinite_code = std::bit_cast<std::int64_t>(std::numeric_limits<double>::infinity());
+
+/// By its series near zero, where the first term left out is below 2^-46 of the first one.
+inline double_vector nearly(detail::functions::expm1, double_vector x) {
+  static constexpr auto series = series_of_exp<12, 1, 1, 1>();
+  constexpr double border = 0.25;
+  const int64_vector is_near = (x < border) & (x > -border);
+  const double_vector elsewhere = exponential_of(within(x, 128)) - 1,
+                      least = -less_than_one - double_vector{};
+  return is_near ? polynomial(series, x) * x : least > elsewhere ? least : elsewhere;
+}
+inline double_vector nearly(detail::functions::sinh, double_vector x) {
+  static constexpr auto series = series_of_exp<8, 1, 1>();
+  constexpr double border = 0.5;
+  const double_vector power = exponential_of(within(x, 128));
+  const int64_vector is_near = (x < border) & (x > -border);
+  return is_near ? polynomial(series, x * x) * x : (power - 1 / power) * 0.5;
+}
+inline double_vector nearly(detail::functions::cosh, double_vector x) {
+  const double_vector power = exponential_of(within(x, 128));
+  return (power + 1 / power) * 0.5;
+}
+
+/// 2 atanh(x) for |x| <= 3 - sqrt(8) = 0.172: the first term left out is below 2^-50 of the first one.
+inline double_vector twice_atanh(double_vector x) {
+  static constexpr auto series = series_of_atanh<9, 1>();
+  return polynomial(series, x * x) * x * 2;
+}
+/// log(m 2^e) = 2 atanh((m - 1) / (m + 1)) + e log(2), with m between sqrt(1/2) and sqrt(2). Of zero,
+/// negative numbers and infinity it is no number.
+inline double_vector logarithm_of(double_vector x) {
+  constexpr int mantissa_bits = detail::binary64::mantissa_bits;
+  constexpr auto root = std::bit_cast<std::int64_t>(1 / std::numbers::sqrt2);
+  const auto code = lanes_as<int64_vector>(x);
+  const int64_vector exponent = (code - root) >> mantissa_bits;
+  const auto mantissa = lanes_as<double_vector>(code - (exponent << mantissa_bits));
+  const double_vector power =
+      lanes_as<double_vector>(exponent + std::bit_cast<std::int64_t>(0x1.8p52)) - 0x1.8p52;
+  const double_vector value =
+      multiply_add(twice_atanh((mantissa - 1) / (mantissa + 1)), power, std::numbers::ln2 - double_vector{});
+  return where((code > 0) & (code < infinite_code), value);
+}
+inline double_vector nearly(detail::functions::log, double_vector x) { return logarithm_of(x); }
+inline double_vector nearly(detail::functions::log2, double_vector x) {
+  return logarithm_of(x) * std::numbers::log2e;
+}
+inline double_vector nearly(detail::functions::log10, double_vector x) {
+  return logarithm_of(x) * std::numbers::log10e;
+}
+/// Near zero 2 atanh(x / (x + 2)), without the sum 1 + x, which is not exact.
+inline double_vector nearly(detail::functions::log1p, double_vector x) {
+  constexpr double least = 1 / std::numbers::sqrt2 - 1, most = std::numbers::sqrt2 - 1;
+  const int64_vector is_near = (x > least) & (x < most);
+  return is_near ? twice_atanh(x / (x + 2)) : logarithm_of(x + 1);
+}
+inline double_vector nearly(detail::functions::atanh, double_vector x) {
+  constexpr double border = 3 - 2 * std::numbers::sqrt2;
+  const int64_vector is_near = (x < border) & (x > -border);
+  return (is_near ? twice_atanh(x) : logarithm_of((1 + x) / (1 - x))) * 0.5;
+}
+
+/// Above tan(3 pi / 8) pi / 2 less that of the reciprocal, above tan(pi / 8) pi / 4 and that of (x - 1) / (x
+/// + 1): the first term that the series leaves out is below 2^-48 of the first one.
+inline double_vector nearly(detail::functions::atan, double_vector x) {
+  static constexpr auto series = series_of_atanh<18, -1>();
+  constexpr double border = std::numbers::sqrt2 - 1, quarter = std::numbers::pi / 4;
+  const auto sign = lanes_as<int64_vector>(x) & std::numeric_limits<std::int64_t>::min();
+  const auto size = lanes_as<double_vector>(lanes_as<int64_vector>(x) ^ sign);
+  const int64_vector is_large = size > 1 / border, is_small = size < border;
+  const double_vector none = {}, one = 1 - none;
+  const double_vector reduced = (is_small   ? size
+                                 : is_large ? -one
+                                            : size - 1) /
+                                (is_small   ? one
+                                 : is_large ? size
+                                            : size + 1),
+                      offset = is_small   ? none
+                               : is_large ? 2 * quarter - none
+                                          : quarter - none;
+  const double_vector value = offset + polynomial(series, reduced * reduced) * reduced;
+  return lanes_as<double_vector>(lanes_as<int64_vector>(value) ^ sign);
+}
+
+/// sin and cos of x less the nearest multiple of pi / 2, which is subtracted in two parts of 106 bits
+/// together: exactly enough for all floats of at most 2^20. The first terms left out are below 2^-48.
+struct sine_and_cosine {
+  double_vector sin, cos;
+  int64_vector quarters;  // that were subtracted
+};
+inline sine_and_cosine reduced_sine_and_cosine(double_vector x) {
+  static constexpr auto of_sin = series_of_exp<9, 1, -1>(), of_cos = series_of_exp<9, 0, -1>();
+  constexpr double quarter = std::numbers::pi / 2, rest_of_quarter = 0x1.1a62633145c07p-54;
+  const double_vector shifted = x * (1 / quarter) + 0x1.8p52, quarters = shifted - 0x1.8p52;
+  const double_vector above = multiply_add(x, quarters, -quarter - double_vector{}),
+                      r = multiply_add(above, quarters, -rest_of_quarter - double_vector{});
+  return {polynomial(of_sin, r * r) * r, polynomial(of_cos, r * r), lanes_as<int64_vector>(shifted)};
+}
+inline int64_vector is_reduced(double_vector x) {
+  return magnitude_of(x) <= std::bit_cast<std::int64_t>(0x1p20);
+}
+inline double_vector with_sign_of_half(double_vector x, int64_vector quarters) {
+  return lanes_as<double_vector>(lanes_as<int64_vector>(x) ^ ((quarters & 2) << 62));
+}
+inline double_vector nearly(detail::functions::sin, double_vector x) {
+  const auto [sin, cos, quarters] = reduced_sine_and_cosine(x);
+  const int64_vector is_odd = (quarters & 1) != 0;
+  return where(is_reduced(x), with_sign_of_half(is_odd ? cos : sin, quarters));
+}
+inline double_vector nearly(detail::functions::cos, double_vector x) {
+  const auto [sin, cos, quarters] = reduced_sine_and_cosine(x);
+  const int64_vector is_odd = (quarters & 1) != 0;
+  return where(is_reduced(x), with_sign_of_half(is_odd ? sin : cos, quarters + (quarters & 1)));
+}
+inline double_vector nearly(detail::functions::tan, double_vector x) {
+  const auto [sin, cos, quarters] = reduced_sine_and_cosine(x);
+  const int64_vector is_odd = (quarters & 1) != 0;
+  return where(is_reduced(x), (is_odd ? -cos : sin) / (is_odd ? sin : cos));
+}
+
 /// Of the lanes that are not decided decide(x), one by one.
 template <class Mask, class Decide>
 [[gnu::noinline, gnu::cold]] float_vector decided(float_vector x, float_vector y, const Mask* undecided,
@@ -98,7 +225,10 @@ inline float_vector apply(lane_function<Function>, float_vector x, Lanes) {
   }
   const float_vector least = joined(low[0], low[1], all_of_lanes),
                      most = joined(high[0], high[1], all_of_lanes);
-  const int32_vector undecided = lanes_as<int32_vector>(least) != lanes_as<int32_vector>(most);
+  const auto code = lanes_as<int32_vector>(least);
+  const int32_vector nan = lanes_as<int32_vector>(lanes_as<uint32_vector>(least) & magnitude_mask) >
+                           nonfinite_bits,
+                     undecided = nan | (code != lanes_as<int32_vector>(most));
   if (!any_of(undecided)) [[likely]]
     return least;
   std::int32_t chosen[lanes32];
@@ -117,20 +247,21 @@ template <int Bits> inline int64_vector round_to_side(double_vector& y) {
   constexpr auto first_small = std::bit_cast<std::int64_t>(0x1p-135),
                  first_normal = std::bit_cast<std::int64_t>(double{std::numeric_limits<float>::min()});
   const auto code = lanes_as<int64_vector>(y);
-  const int64_vector magnitude = code & std::numeric_limits<std::int64_t>::max();
+  const int64_vector magnitude = magnitude_of(y);
   y = lanes_as<double_vector>((code | unit) & -unit);
   return (((code + margin) & (spacing - 1)) < 2 * margin) |
          ((magnitude >= first_small) & (magnitude < first_normal));
 }
 
-/// The function where floats do not tell for all lanes, of its values in double.
+/// The function where floats do not tell for all lanes, of its values in double; those of zero are exact,
+/// where there are vectors for zero.
 template <class Function, int Bits>
 [[gnu::noinline]] float_vector on_side_of_ties(float_vector x, const double_vector (&values)[2]) {
   half_float_vector y[2];
   int64_vector undecided[2];
   NARROW_UNROLL for (int h = 0; h < 2; ++h) {
-    const int64_vector not_exact =
-        wider<double_vector>(half_lanes(x, h, half_of_lanes)) != 0;  // of zero it is
+    const int64_vector is_zero = wider<double_vector>(half_lanes(x, h, half_of_lanes)) == 0,
+                       not_exact = ~is_zero | (magnitude_of(values[h]) > infinite_code);
     double_vector side = values[h];
     undecided[h] = round_to_side<Bits>(side) & not_exact;
     y[h] = wider<half_float_vector>(not_exact ? side : values[h]);
