@@ -152,7 +152,7 @@ std::uint64_t check_function(tally& count, const char* name, std::uint64_t step,
   number x, y;
   for (std::uint64_t code = 0; code < codes<T>(); code += step) {
     const auto argument = from_code<T>(code);
-    mpfr_set_d(x, static_cast<double>(static_cast<carrier_t<T>>(argument)), MPFR_RNDZ);
+    mpfr_set_d(x, detail::widened<double>(argument), MPFR_RNDZ);
     mpfr_clear_flags();
     oracle(y, x);
     const bool is_zero = mpfr_zero_p(static_cast<mpfr_ptr>(x)) && mpfr_zero_p(static_cast<mpfr_ptr>(y));
@@ -177,7 +177,7 @@ void check_pairs(tally& count, const char* name, const std::vector<code_pair>& p
                  Function of) {
   number a, b, y;
   const auto set = [](number& to, std::uint64_t code) {
-    mpfr_set_d(to, static_cast<double>(static_cast<carrier_t<T>>(from_code<T>(code))), MPFR_RNDZ);
+    mpfr_set_d(to, detail::widened<double>(from_code<T>(code)), MPFR_RNDZ);
   };
   for (const code_pair& pair : pairs) {
     set(a, pair.first);

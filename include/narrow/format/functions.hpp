@@ -189,7 +189,8 @@ struct gated : usual_function {
   static constexpr int error = 4096;
   static constexpr bool underflows = true;
   static neighbour near(double x, double) { return x > 1 ? neighbour{x, -1} : neighbour{x / 2, 1}; }
-  static bool vanishes(double x) { return x < -1000; }
+  /// Not of NaN, which under -ffast-math only its bits tell.
+  static bool vanishes(double x) { return x < -1000 && !binary64::is_nan(std::bit_cast<std::uint64_t>(x)); }
 };
 /// x logistic(x)
 struct silu : gated {
@@ -224,16 +225,17 @@ struct atan2 : usual_function {
   static double of(double y, double x) { return std::atan2(y, x); }
   static neighbour near(double y, double x, double) {
     const double ratio = with_few_bits(y / x);
-    return ratio * x == y ? toward_zero_of(ratio) : toward_zero_of(y / x);
+    return opaque(ratio * x) == y ? toward_zero_of(ratio) : toward_zero_of(y / x);
   }
 };
 struct hypot : usual_function {
   static double of(double x, double y) { return std::hypot(x, y); }
-  /// The squares are exact, and so is the difference of two that differ by less than a factor of 2.
+  /// The squares are exact, and so is the difference of two that differ by less than a factor of 2: if
+  /// -ffast-math leaves the sum in this order.
   static neighbour near(double x, double y, double value) {
     const double number = with_few_bits(value), large = std::max(std::abs(x), std::abs(y)),
-                 small = std::min(std::abs(x), std::abs(y)),
-                 rest = (large * large - number * number) + small * small;
+                 small = std::min(std::abs(x), std::abs(y));
+    const double rest = opaque(opaque(large * large) - opaque(number * number)) + small * small;
     return {number, rest == 0 ? 0 : sign_of(rest)};
   }
 };
