@@ -212,10 +212,17 @@ inline auto half_lanes(const Vector& x, int first, std::integer_sequence<int, L.
 inline constexpr auto half_of_lanes = std::make_integer_sequence<int, lanes32 / 2>{};
 inline constexpr auto all_of_lanes = std::make_integer_sequence<int, lanes32>{};
 
+/// Numbers, and in spare lanes one that all functions have a usual value of.
+inline float_vector usual_in_spare_lanes(float_vector x, all_lanes) { return x; }
+template <class Lanes> inline float_vector usual_in_spare_lanes(float_vector x, Lanes lanes) {
+  return are_numbers(lanes) ? x : 0.3f - float_vector{};
+}
+
 inline constexpr int function_error = 41;  // relative, more than 2^-41 of any of these functions
 
 template <class Function, class Lanes>
-inline float_vector apply(lane_function<Function>, float_vector x, Lanes) {
+inline float_vector apply(lane_function<Function>, float_vector number, Lanes lanes) {
+  const float_vector x = usual_in_spare_lanes(number, lanes);
   constexpr double error = 1.0 / (std::int64_t{1} << function_error);
   half_float_vector low[2], high[2];
   NARROW_UNROLL for (int h = 0; h < 2; ++h) {
@@ -275,7 +282,8 @@ template <class Function, int Bits>
 }
 
 template <class Function, int Bits, class Lanes>
-inline float_vector apply(lane_function_before_rounding<Function, Bits>, float_vector x, Lanes) {
+inline float_vector apply(lane_function_before_rounding<Function, Bits>, float_vector number, Lanes lanes) {
+  const float_vector x = usual_in_spare_lanes(number, lanes);
   constexpr std::int32_t spacing = std::int32_t{1} << (detail::binary32::mantissa_bits + 1 - Bits),
                          margin = 2;  // a nearest float is not as far as that from the exact value
   double_vector values[2];
