@@ -60,6 +60,7 @@ void register_beside(const operations& narrow, const sides& beside) {
 
 void register_comparisons() {
   register_beside(narrow_side::elementwise(), {float_side::elementwise(), {}, {}, {}});
+  register_beside(narrow_side::functions(), {float_side::functions(), {}, {}, {}});
   register_beside(narrow_side::scalars(), {float_side::scalars(), {}, {}, {}});
   register_beside(narrow_side::fixed_sizes(), {float_side::fixed_sizes(), {}, {}, {}});
   register_beside(narrow_side::vectors(), {float_side::vectors(), {}, {}, {}});

@@ -51,6 +51,7 @@ using operations = std::vector<operation>;
 namespace narrow_side {
 operations elementwise();
 operations fixed_sizes();
+operations functions();
 operations programs();
 operations scalars();
 operations vectors();
@@ -58,6 +59,7 @@ operations vectors();
 namespace float_side {
 operations elementwise();
 operations fixed_sizes();
+operations functions();
 operations programs();
 operations scalars();
 operations vectors();

@@ -24,6 +24,7 @@ PANELS = (
      ("programs, both -O2", f"program/(?P<a>[^/]+)/{FORMAT}", "x_float_alike"),
      ("programs, both -O2 -march=native", f"program/(?P<a>[^/]+)/{FORMAT}", "x_float_native")),
     (("coefficient by coefficient", f"elementwise/(?P<a>[^/]+)/{FORMAT}/(?P<z>L.)", "x_float"),
+     ("functions", f"function/(?P<a>[^/]+)/{FORMAT}/(?P<z>L.)", "x_float"),
      ("conversions, beside copying the floats",
       f"(?P<a>convert/float to|convert/to float from|stochastic|quantize|dequantize)(?:/float to)?[/ ]{FORMAT}"
       "(?: to float)?/(?P<z>L.)",
