@@ -13,7 +13,6 @@
 namespace {
 
 using namespace narrow;
-namespace functions = narrow::detail::functions;
 
 /// Floats of every sign and exponent, NaNs too, so many that each instruction set meets vectors in which
 /// lanes have to be decided one by one.
@@ -29,11 +28,6 @@ std::vector<float> samples() {
     }
   return result;
 }
-
-#define FUNCTIONS                                                                                        \
-  functions::exp, functions::expm1, functions::log, functions::log2, functions::log10, functions::log1p, \
-      functions::sin, functions::cos, functions::tan, functions::atan, functions::sinh, functions::cosh, \
-      functions::tanh, functions::atanh, functions::logistic
 
 template <class Operation, class To = float> std::vector<To> in_lanes(const std::vector<float>& x) {
   using numbers = kernel::lane_numbers<float>;
@@ -53,7 +47,8 @@ bool same(float a, float b) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("functions in lanes are rounded to the nearest float", "[kernel][functions]", FUNCTIONS) {
+TEMPLATE_LIST_TEST_CASE("functions in lanes are rounded to the nearest float", "[kernel][functions]",
+                        kernel::functions_in_lanes) {
   if (std::numeric_limits<long double>::digits < 64) return;
   const std::vector<float> x = samples();
   std::vector<float> expected(x.size());
@@ -76,7 +71,8 @@ TEMPLATE_TEST_CASE("functions in lanes are rounded to the nearest float", "[kern
 }
 
 // Of floats of every kind, not only of those that are numbers of a format of 16 bits.
-TEMPLATE_TEST_CASE("functions in lanes are rounded once to a format", "[kernel][functions]", FUNCTIONS) {
+TEMPLATE_LIST_TEST_CASE("functions in lanes are rounded once to a format", "[kernel][functions]",
+                        kernel::functions_in_lanes) {
   const std::vector<float> x = samples();
   std::size_t compared = 0;
   const auto check = [&]<class T>(std::type_identity<T>) {

@@ -8,6 +8,12 @@
 
 #include "limits.hpp"
 
+// The elementary functions by their names, once: F(exp) F(expm1) ...
+#define NARROW_ELEMENTARY_FUNCTIONS(F)                                                                   \
+  F(exp)                                                                                                 \
+  F(expm1) F(log) F(log2) F(log10) F(log1p) F(sin) F(cos) F(tan) F(asin) F(acos) F(atan) F(sinh) F(cosh) \
+      F(tanh) F(asinh) F(acosh) F(atanh) F(rsqrt) F(logistic)
+
 namespace narrow::inline NARROW_ABI::detail {
 
 /// The value of a number in double or long double. By way of its bits: where the processor flushes
@@ -47,8 +53,9 @@ struct usual_function {
   /// Whether the exact value is not the zero or the infinity that `of` gives for a finite number other than
   /// zero.
   static constexpr bool underflows = false, overflows = false;
-  /// Where the value of x lies if it lies nearly at a number of few bits, y in double; x is finite, and not
-  /// zero where the value of zero is. A function that says nothing has no such values but exact ones.
+  /// Asked where y, the value of x in double, lies within its error of a number of few bits: that number, and
+  /// the side of it on which the exact value lies. x is finite, y neither zero nor infinite. A function that
+  /// says nothing has such values only where they are exact.
   static neighbour near(double /*x*/, double y) { return {with_few_bits(y), 0}; }
 };
 
@@ -210,8 +217,8 @@ struct gelu_tanh : gated {
 
 // Of two arguments, of which the first one is `x` in what usual_function says.
 
-/// x^y. A value in double within its error of a number of few bits is taken for that, unless it is 1: other
-/// powers come so near to one without being one about once in 2^30 times.
+/// x^y. A value in double within its error of a number of few bits is taken for that, unless it is 1: if
+/// powers lie at random, fewer than one in 2^30 is so near to one without being one.
 struct pow : usual_function {
   static constexpr bool underflows = true, overflows = true;
   static double of(double x, double y) { return std::pow(x, y); }

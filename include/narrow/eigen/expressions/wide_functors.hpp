@@ -58,17 +58,20 @@ template <class From, class To> struct wide_functor<Eigen::internal::scalar_cast
   using type = Eigen::internal::scalar_cast_op<widened_t<From>, To>;
 };
 
-/// A function whose floats are the same however they are computed.
+/// A function as the nearest float, which is the same however it is computed.
 template <class Function> struct rounded_function {
   float operator()(float x) const { return kernel::function_of<Function>(x); }
 };
-/// A function as a float on the same side as it of all numbers with Bits significant bits, for what is
-/// rounded once more, to a format of at most 16 bits: the C library's float wherever that tells.
+/// A function as a float that is rounded to the same number of a format as the exact value: none of the
+/// format's ties, which have Bits significant bits, lies between the two. That is the C library's float,
+/// unless it lies within its error of such a tie.
 template <class Function, int Bits> struct function_before_rounding {
   float operator()(float x) const {
     constexpr int error = 8;  // more units in the last place than the functions of floats in use err by
     const float y = Function::of(x);
-    return is_far_from_ties<Bits>(y, error) ? y : kernel::function_of<Function, rounding::to_odd>(x);
+    const bool is_decided =
+        is_far_from_ties<Bits>(y, error) || binary32::is_nan(std::bit_cast<std::uint32_t>(y));
+    return is_decided ? y : kernel::function_of<Function, rounding::to_odd>(x);
   }
 };
 /// The function that a functor of Eigen is; void for others. As an operation among others it is computed as
@@ -83,26 +86,7 @@ template <class Functor> struct function_of_functor { using type = void; };
   template <float_or_rounded_to T> struct function_of_functor<Eigen::internal::scalar_##function##_op<T>> { \
     using type = functions::function;                                                                       \
   };
-NARROW_FUNCTION(exp)
-NARROW_FUNCTION(expm1)
-NARROW_FUNCTION(log)
-NARROW_FUNCTION(log2)
-NARROW_FUNCTION(log10)
-NARROW_FUNCTION(log1p)
-NARROW_FUNCTION(sin)
-NARROW_FUNCTION(cos)
-NARROW_FUNCTION(tan)
-NARROW_FUNCTION(asin)
-NARROW_FUNCTION(acos)
-NARROW_FUNCTION(atan)
-NARROW_FUNCTION(sinh)
-NARROW_FUNCTION(cosh)
-NARROW_FUNCTION(tanh)
-NARROW_FUNCTION(asinh)
-NARROW_FUNCTION(acosh)
-NARROW_FUNCTION(atanh)
-NARROW_FUNCTION(rsqrt)
-NARROW_FUNCTION(logistic)
+NARROW_ELEMENTARY_FUNCTIONS(NARROW_FUNCTION)
 #if EIGEN_VERSION_AT_LEAST(4, 0, 0)
 NARROW_FUNCTION(exp2)
 NARROW_FUNCTION(cbrt)

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <numbers>
+#include <tuple>
 
 #include "../../format/functions.hpp"
 #include "program.hpp"
@@ -20,18 +21,19 @@ template <class Function, class Round = rounding::nearest_even> NARROW_KERNEL fl
 
 // The same as operations of a program.
 template <class Function> struct lane_function {};
-/// To be rounded to nearest.
+/// For what is rounded to nearest next, to a format of at most 16 bits whose ties have Bits significant bits:
+/// a float with none of these ties between it and the exact value.
 template <class Function, int Bits> struct lane_function_before_rounding {};
-template <class Function, class... Among>
-inline constexpr bool is_function_of = (std::same_as<Function, Among> || ...);
-/// Functions that there are vectors for.
-template <class Function>
-inline constexpr bool has_lanes =
-    is_function_of<Function, detail::functions::exp, detail::functions::expm1, detail::functions::log,
-                   detail::functions::log2, detail::functions::log10, detail::functions::log1p,
-                   detail::functions::sin, detail::functions::cos, detail::functions::tan,
-                   detail::functions::atan, detail::functions::sinh, detail::functions::cosh,
-                   detail::functions::tanh, detail::functions::atanh, detail::functions::logistic>;
+
+namespace functions = detail::functions;
+/// The functions that there are vectors for, `nearly` in functions.inl.
+using functions_in_lanes =
+    std::tuple<functions::exp, functions::expm1, functions::log, functions::log2, functions::log10,
+               functions::log1p, functions::sin, functions::cos, functions::tan, functions::atan,
+               functions::sinh, functions::cosh, functions::tanh, functions::atanh, functions::logistic>;
+template <class Function, class List = functions_in_lanes> inline constexpr bool has_lanes = false;
+template <class Function, class... Listed>
+inline constexpr bool has_lanes<Function, std::tuple<Listed...>> = (std::same_as<Function, Listed> || ...);
 
 /// The coefficients of x^0, x^1, ... in the power series of 2^x: (ln 2)^n / n!.
 template <std::size_t Terms> consteval std::array<double, Terms> series_of_exp2() {

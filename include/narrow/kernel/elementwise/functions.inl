@@ -2,11 +2,10 @@
 // instruction set by simd/vector_kernels.inl. No include guard, on purpose.
 //
 // A function is computed in double with a known error. Where that decides what the exact value is rounded to,
-// this is the result; the few lanes for which it does not go one by one to function_of, which knows more (A.
-// Ziv, "Fast evaluation of elementary mathematical functions with correctly rounded last bit", 1991). So all
-// instruction sets give the same bits.
-// Of the floating-point exceptions, those of the roundings to float on either side of the exact value are
-// raised.
+// this is the result; the few lanes for which it does not go one by one to function_of, which knows on which
+// side of a tie it lies (A. Ziv, "Fast evaluation of elementary mathematical functions with correctly rounded
+// last bit", 1991). So all instruction sets give the same bits. Of the floating-point exceptions, those of
+// the roundings to float on either side of the exact value are raised.
 
 inline double_vector multiply_add(double_vector sum, double_vector a, double_vector b) {
   using lanes = instructions::doubles;
@@ -42,21 +41,19 @@ inline double_vector within(double_vector x, double bound) {
 }
 
 /// Beyond 128 every power of e is zero or infinite as a float.
-inline double_vector nearly(detail::functions::exp, double_vector x) {
-  return exponential_of(within(x, 128));
-}
+inline double_vector nearly(functions::exp, double_vector x) { return exponential_of(within(x, 128)); }
 
 /// What a value between -1 and 1 may not seem to reach, at a distance from 1 that all of float's other
 /// numbers have many times over.
 constexpr double less_than_one = 1 - 0x1p-30;
 
-inline double_vector nearly(detail::functions::logistic, double_vector x) {
+inline double_vector nearly(functions::logistic, double_vector x) {
   return within(1 / (1 + exponential_of(within(-x, 128))), less_than_one);
 }
 
 /// By its series near zero, where the first term left out is below 2^-47 of the first one; elsewhere as (e^2x
 /// - 1) / (e^2x + 1), which has no more than 4 times the error of e^2x, and which beyond 64 is 1 or -1.
-inline double_vector nearly(detail::functions::tanh, double_vector x) {
+inline double_vector nearly(functions::tanh, double_vector x) {
   static constexpr auto series = series_of_tanh<9>();
   constexpr double border = 0.25;
   const double_vector power = exponential_of(within(x, 64) * 2), elsewhere = (power - 1) / (power + 1),
@@ -65,8 +62,8 @@ inline double_vector nearly(detail::functions::tanh, double_vector x) {
   return is_near ? near_zero : within(elsewhere, less_than_one);
 }
 
-/// Not a number, which is never decided, in the lanes for which there is no vector: where a condition does
-/// not hold.
+/// x in the lanes where a condition holds; in the others NaN, which is never decided, so that they are
+/// computed one by one.
 inline double_vector where(int64_vector holds, double_vector x) {
   return holds ? x : std::numeric_limits<double>::quiet_NaN() - double_vector{};
 }
@@ -76,7 +73,7 @@ inline int64_vector magnitude_of(double_vector x) {
 inline constexpr auto infinite_code = std::bit_cast<std::int64_t>(std::numeric_limits<double>::infinity());
 
 /// By its series near zero, where the first term left out is below 2^-46 of the first one.
-inline double_vector nearly(detail::functions::expm1, double_vector x) {
+inline double_vector nearly(functions::expm1, double_vector x) {
   static constexpr auto series = series_of_exp<12, 1, 1, 1>();
   constexpr double border = 0.25;
   const int64_vector is_near = (x < border) & (x > -border);
@@ -84,14 +81,14 @@ inline double_vector nearly(detail::functions::expm1, double_vector x) {
                       least = -less_than_one - double_vector{};
   return is_near ? polynomial(series, x) * x : least > elsewhere ? least : elsewhere;
 }
-inline double_vector nearly(detail::functions::sinh, double_vector x) {
+inline double_vector nearly(functions::sinh, double_vector x) {
   static constexpr auto series = series_of_exp<8, 1, 1>();
   constexpr double border = 0.5;
   const double_vector power = exponential_of(within(x, 128));
   const int64_vector is_near = (x < border) & (x > -border);
   return is_near ? polynomial(series, x * x) * x : (power - 1 / power) * 0.5;
 }
-inline double_vector nearly(detail::functions::cosh, double_vector x) {
+inline double_vector nearly(functions::cosh, double_vector x) {
   const double_vector power = exponential_of(within(x, 128));
   return (power + 1 / power) * 0.5;
 }
@@ -115,20 +112,20 @@ inline double_vector logarithm_of(double_vector x) {
       multiply_add(twice_atanh((mantissa - 1) / (mantissa + 1)), power, std::numbers::ln2 - double_vector{});
   return where((code > 0) & (code < infinite_code), value);
 }
-inline double_vector nearly(detail::functions::log, double_vector x) { return logarithm_of(x); }
-inline double_vector nearly(detail::functions::log2, double_vector x) {
+inline double_vector nearly(functions::log, double_vector x) { return logarithm_of(x); }
+inline double_vector nearly(functions::log2, double_vector x) {
   return logarithm_of(x) * std::numbers::log2e;
 }
-inline double_vector nearly(detail::functions::log10, double_vector x) {
+inline double_vector nearly(functions::log10, double_vector x) {
   return logarithm_of(x) * std::numbers::log10e;
 }
 /// Near zero 2 atanh(x / (x + 2)), without the sum 1 + x, which is not exact.
-inline double_vector nearly(detail::functions::log1p, double_vector x) {
+inline double_vector nearly(functions::log1p, double_vector x) {
   constexpr double least = 1 / std::numbers::sqrt2 - 1, most = std::numbers::sqrt2 - 1;
   const int64_vector is_near = (x > least) & (x < most);
   return is_near ? twice_atanh(x / (x + 2)) : logarithm_of(x + 1);
 }
-inline double_vector nearly(detail::functions::atanh, double_vector x) {
+inline double_vector nearly(functions::atanh, double_vector x) {
   constexpr double border = 3 - 2 * std::numbers::sqrt2;
   const int64_vector is_near = (x < border) & (x > -border);
   return (is_near ? twice_atanh(x) : logarithm_of((1 + x) / (1 - x))) * 0.5;
@@ -136,7 +133,7 @@ inline double_vector nearly(detail::functions::atanh, double_vector x) {
 
 /// Above tan(3 pi / 8) pi / 2 less that of the reciprocal, above tan(pi / 8) pi / 4 and that of (x - 1) / (x
 /// + 1): the first term that the series leaves out is below 2^-48 of the first one.
-inline double_vector nearly(detail::functions::atan, double_vector x) {
+inline double_vector nearly(functions::atan, double_vector x) {
   static constexpr auto series = series_of_atanh<18, -1>();
   constexpr double border = std::numbers::sqrt2 - 1, quarter = std::numbers::pi / 4;
   const auto sign = lanes_as<int64_vector>(x) & std::numeric_limits<std::int64_t>::min();
@@ -164,6 +161,7 @@ struct sine_and_cosine {
 };
 inline sine_and_cosine reduced_sine_and_cosine(double_vector x) {
   static constexpr auto of_sin = series_of_exp<9, 1, -1>(), of_cos = series_of_exp<9, 0, -1>();
+  // pi / 2, and what it is more than that double.
   constexpr double quarter = std::numbers::pi / 2, rest_of_quarter = 0x1.1a62633145c07p-54;
   const double_vector shifted = x * (1 / quarter) + 0x1.8p52, quarters = shifted - 0x1.8p52;
   const double_vector above = multiply_add(x, quarters, -quarter - double_vector{}),
@@ -176,17 +174,17 @@ inline int64_vector is_reduced(double_vector x) {
 inline double_vector with_sign_of_half(double_vector x, int64_vector quarters) {
   return lanes_as<double_vector>(lanes_as<int64_vector>(x) ^ ((quarters & 2) << 62));
 }
-inline double_vector nearly(detail::functions::sin, double_vector x) {
+inline double_vector nearly(functions::sin, double_vector x) {
   const auto [sin, cos, quarters] = reduced_sine_and_cosine(x);
   const int64_vector is_odd = (quarters & 1) != 0;
   return where(is_reduced(x), with_sign_of_half(is_odd ? cos : sin, quarters));
 }
-inline double_vector nearly(detail::functions::cos, double_vector x) {
+inline double_vector nearly(functions::cos, double_vector x) {
   const auto [sin, cos, quarters] = reduced_sine_and_cosine(x);
   const int64_vector is_odd = (quarters & 1) != 0;
   return where(is_reduced(x), with_sign_of_half(is_odd ? sin : cos, quarters + (quarters & 1)));
 }
-inline double_vector nearly(detail::functions::tan, double_vector x) {
+inline double_vector nearly(functions::tan, double_vector x) {
   const auto [sin, cos, quarters] = reduced_sine_and_cosine(x);
   const int64_vector is_odd = (quarters & 1) != 0;
   return where(is_reduced(x), (is_odd ? -cos : sin) / (is_odd ? sin : cos));
@@ -212,7 +210,8 @@ inline auto half_lanes(const Vector& x, int first, std::integer_sequence<int, L.
 inline constexpr auto half_of_lanes = std::make_integer_sequence<int, lanes32 / 2>{};
 inline constexpr auto all_of_lanes = std::make_integer_sequence<int, lanes32>{};
 
-/// Numbers, and in spare lanes one that all functions have a usual value of.
+/// The numbers, and in spare lanes 0.3, of which every function has a finite value that is decided: a spare
+/// lane raises no exceptions and is not computed on its own.
 inline float_vector usual_in_spare_lanes(float_vector x, all_lanes) { return x; }
 template <class Lanes> inline float_vector usual_in_spare_lanes(float_vector x, Lanes lanes) {
   return are_numbers(lanes) ? x : 0.3f - float_vector{};
@@ -243,9 +242,10 @@ inline float_vector apply(lane_function<Function>, float_vector number, Lanes la
   return decided(x, least, chosen, function_of<Function>);
 }
 
-/// Values of a function, as doubles that are floats, on the same side of all numbers with Bits significant
-/// bits: those between two floats become the odd one. Which of them are not decided, or subnormal floats,
-/// which have fewer bits? Below half of the least number of a format of 16 bits all are rounded to zero.
+/// Makes floats of the values of a function, still as doubles, with no number of Bits significant bits
+/// between a float and its value: what lies between two floats becomes the one with an odd code. Tells the
+/// lanes where this is not known, which are those near such a number, and those of subnormal floats, which
+/// have fewer bits. (What is below 2^-135 becomes zero in every format of 16 bits.)
 template <int Bits> inline int64_vector round_to_side(double_vector& y) {
   using wide = detail::binary64;
   constexpr std::int64_t spacing = std::int64_t{1} << (wide::mantissa_bits + 1 - Bits),
@@ -260,8 +260,8 @@ template <int Bits> inline int64_vector round_to_side(double_vector& y) {
          ((magnitude >= first_small) & (magnitude < first_normal));
 }
 
-/// The function where floats do not tell for all lanes, of its values in double; those of zero are exact,
-/// where there are vectors for zero.
+/// The function where its nearest float may lie on the other side of a tie, from its values in double. Of x =
+/// 0 these are exact, or NaN.
 template <class Function, int Bits>
 [[gnu::noinline]] float_vector on_side_of_ties(float_vector x, const double_vector (&values)[2]) {
   half_float_vector y[2];
