@@ -8,13 +8,13 @@
 
 #include "limits.hpp"
 
-// The elementary functions by their names, once: F(exp) F(expm1) ...
-#define NARROW_ELEMENTARY_FUNCTIONS(F)                                                                    \
-  F(exp)                                                                                                  \
-  F(expm1)                                                                                                \
-  F(log)                                                                                                  \
-  F(log2) F(log10) F(log1p) F(sin) F(cos) F(tan) F(asin) F(acos) F(atan) F(sinh) F(cosh) F(tanh) F(asinh) \
-      F(acosh) F(atanh) F(rsqrt) F(logistic)
+// It has no layout for a list that is no code.
+// clang-format off
+// The elementary functions: F(name) of each.
+#define NARROW_ELEMENTARY_FUNCTIONS(F)                                                  \
+  F(exp) F(expm1) F(log) F(log2) F(log10) F(log1p) F(sin) F(cos) F(tan) F(asin) F(acos) \
+  F(atan) F(sinh) F(cosh) F(tanh) F(asinh) F(acosh) F(atanh) F(rsqrt) F(logistic)
+// clang-format on
 
 namespace narrow::inline NARROW_ABI::detail {
 
