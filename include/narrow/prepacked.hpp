@@ -31,13 +31,13 @@ template <class T> struct kept_matrix {
   kept_matrix& operator=(const kept_matrix&) = delete;
 };
 
-/// A copy of a tensor, and its panels.
-template <block_format Format> struct kept_tensor {
-  block_tensor<Format> tensor;
+/// A copy of a tensor, and its panels: of one in a block format.
+template <class Tensor> struct kept_tensor {
+  Tensor tensor;
   kernel::panel_store panels;
 
-  explicit kept_tensor(const block_tensor<Format>& t) : tensor(t) {
-    kernel::examine(panels, tensor.view().elements);
+  explicit kept_tensor(const Tensor& t) : tensor(t) {
+    if constexpr (requires { tensor.view().elements; }) kernel::examine(panels, tensor.view().elements);
   }
 };
 
@@ -111,22 +111,22 @@ class prepacked_matrix : public detail::kept_factor<detail::kept_matrix<T>, matr
 /// A matrix in a block format that is packed once for all products with it; see `prepacked_matrix`. Products
 /// for which scales change with every term of a sum, and so are multiplied as floats, read the copy.
 template <block_format Format>
-class prepacked_tensor
-    : public detail::kept_factor<detail::kept_tensor<Format>, typename block_tensor<Format>::view_type> {
+class prepacked_tensor : public detail::kept_factor<detail::kept_tensor<block_tensor<Format>>,
+                                                    typename block_tensor<Format>::view_type> {
   using view_type = typename block_tensor<Format>::view_type;
-  using base = detail::kept_factor<detail::kept_tensor<Format>, view_type>;
+  using base = detail::kept_factor<detail::kept_tensor<block_tensor<Format>>, view_type>;
 
  public:
   using format = Format;
 
   explicit prepacked_tensor(const block_tensor<Format>& tensor)
-      : prepacked_tensor(std::make_shared<const detail::kept_tensor<Format>>(tensor)) {}
+      : prepacked_tensor(std::make_shared<const detail::kept_tensor<block_tensor<Format>>>(tensor)) {}
   /// Rows and columns exchanged; the panels are shared.
   prepacked_tensor transposed() const { return prepacked_tensor(this->kept(), this->view().transposed()); }
   const block_tensor<Format>& tensor() const { return this->kept()->tensor; }
 
  private:
-  using kept_pointer = std::shared_ptr<const detail::kept_tensor<Format>>;
+  using kept_pointer = std::shared_ptr<const detail::kept_tensor<block_tensor<Format>>>;
   explicit prepacked_tensor(const kept_pointer& kept) : base(kept, kept->tensor.view()) {}
   prepacked_tensor(const kept_pointer& kept, const view_type& view) : base(kept, view) {}
 };
