@@ -55,6 +55,12 @@ bool reads_in_place(const panel_kernel<lane_of<P>>& kernel, const matrix_view<co
   }
 }
 
+/// A left factor of at most so many elements is decoded as a whole, to be read where it lies then.
+inline constexpr index max_decoded = index{1} << 15;
+template <packed_type P, class A> bool decodes_first(const matrix_view<const A>& a) {
+  return !is_element<P, A> && a.rows * a.cols <= max_decoded;
+}
+
 /// The rows of a left factor for the inner loop, as many as it takes at a time: in place where they lie so
 /// that it can read them there, and close enough for the first-level cache, or else packed in `packs`
 /// k-packs.
@@ -68,7 +74,7 @@ template <packed_type P> class left_factor {
       : kernel_(kernel), total_(a.rows) {
     if constexpr (is_element<P, A>) {
       read_or_pack(t, a, packs);
-    } else if (constexpr index max_decoded = index{1} << 15; a.rows * a.cols <= max_decoded) {
+    } else if (decodes_first<P>(a)) {
       decoded_.emplace(a.rows * a.cols);
       read_or_pack(t, decoded_to(t, a, decoded_->data()), packs);
     } else {

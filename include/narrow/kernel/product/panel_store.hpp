@@ -31,6 +31,7 @@ class aligned_array {
 /// How the panels of one factor lie in memory.
 enum class panel_order {
   columns,            // of a right factor
+  decoded,            // of a left one that kernels read so: no panels, but elements as they are multiplied
   rows_side_by_side,  // of a left one
   rows_along
 };
@@ -86,8 +87,7 @@ class panel_store {
   /// Looks whether any product can pack the whole matrix, which is not to be looked at again then.
   template <class T> void examine(kernel_set t, matrix_view<const T> m) {
     fits_bf16_ = !kernel::needs_fallback<packed_type::bf16>(t, m);
-    if constexpr (splits_in_bf16<T>())
-      fits_two_bf16_ = !kernel::needs_fallback<packed_type::two_bf16>(t, m);
+    if constexpr (splits_in_bf16<T>()) fits_two_bf16_ = !kernel::needs_fallback<packed_type::two_bf16>(t, m);
   }
   template <packed_type P> bool fits() const {
     return P == packed_type::bf16 ? fits_bf16_ : P == packed_type::two_bf16 && fits_two_bf16_;

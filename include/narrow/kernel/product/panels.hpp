@@ -60,9 +60,11 @@ template <class Lane> limb limb_at(const panel_kernel<Lane>& kernel, const produ
   return kernel.row_sums ? limb::plus_128 : limb::whole;
 }
 
-/// Panels of factors that were packed before, or null: of the left one, and of the right one in limbs.
-struct ready_panels {
+/// Panels of factors that were packed before, or null: of the left one, which may be decoded instead, and of
+/// the right one in limbs.
+template <packed_type P> struct ready_panels {
   const word *left = nullptr, *right = nullptr;
+  matrix_view<const element_of<P>> decoded;
   index words_of_row = 0, words_of_col = 0, limb_words = 0;
 
   /// Those of the rows from i on, and of the columns from j on, in whole panels.
@@ -70,7 +72,18 @@ struct ready_panels {
     ready_panels result(*this);
     if (left != nullptr) result.left += i * words_of_row;
     if (right != nullptr) result.right += j * words_of_col;
+    if (decoded.data != nullptr) result.decoded = decoded.block(i, 0, decoded.rows - i, decoded.cols);
     return result;
+  }
+  /// A part of the rows for the inner loop.
+  template <class A>
+  left_factor<P> rows_of(kernel_set t, const product_plan& plan, const matrix_view<const A>& a, index first,
+                         index count) const {
+    const auto& kernel = plan.panels<lane_of<P>>();
+    if (left != nullptr) return left_factor<P>(kernel, left + first * words_of_row, count, plan.packs);
+    if (decoded.data != nullptr)
+      return left_factor<P>(t, kernel, decoded.block(first, 0, count, a.cols), plan.packs);
+    return left_factor<P>(t, kernel, a.block(first, 0, count, a.cols), plan.packs);
   }
 };
 
@@ -85,10 +98,13 @@ void pack_right(kernel_set t, const product_plan& plan, matrix_view<const B> b, 
     for (index j = 0; j < b.cols; j += kernel.cols) kernel.split_panel(to + j * plan.packs, plan.packs);
 }
 
-/// The panels that stores keep for this plan. A left factor that the kernel reads where it lies has none.
+/// The panels that stores keep for this plan. A left factor that the kernel reads where it lies has none, and
+/// one that it reads so when it is decoded is kept like that: the rows of a tile then are those that they
+/// would be without a store, and so are the payloads of NaNs.
 template <packed_type P, class A, class B>
-ready_panels panels_of(kernel_set t, const product_plan& plan, matrix_view<const A> a, matrix_view<const B> b,
-                       const kept_panels& kept) {
+ready_panels<P> panels_of(kernel_set t, const product_plan& plan, matrix_view<const A> a,
+                          matrix_view<const B> b, const kept_panels& kept) {
+  using element = element_of<P>;
   const auto& kernel = plan.panels<lane_of<P>>();
   const auto form_of = [&](const auto& lines, panel_order order, index width, limb first_limb,
                            void (*split)(word*, index)) {
@@ -96,8 +112,14 @@ ready_panels panels_of(kernel_set t, const product_plan& plan, matrix_view<const
                       P,    order,      width,      plan.packs, kernel.multiple,  first_limb,
                       split};
   };
-  ready_panels ready;
-  if (kept.a != nullptr && !reads_in_place<P>(kernel, a)) {
+  ready_panels<P> ready;
+  if (kept.a != nullptr && decodes_first<P>(a) &&
+      reads_in_place<P>(kernel, decoded_at<A, element>(a, nullptr))) {
+    const word* const words =
+        kept.a->get(form_of(a, panel_order::decoded, 0, limb::whole, nullptr), packs_in<P>(a.rows * a.cols),
+                    [&](word* to) { decoded_to(t, a, reinterpret_cast<element*>(to)); });
+    ready.decoded = decoded_at(a, reinterpret_cast<const element*>(words));
+  } else if (kept.a != nullptr && !reads_in_place<P>(kernel, a)) {
     const left_layout layout(kernel, a.rows, plan.packs);
     const auto order =
         kernel.order == left_order::rows_along ? panel_order::rows_along : panel_order::rows_side_by_side;
@@ -121,7 +143,7 @@ ready_panels panels_of(kernel_set t, const product_plan& plan, matrix_view<const
 /// visit.rows(panel): the next tiles have these rows. visit.tile(place): one of them.
 template <packed_type P, class A, class B, class Visitor>
 void for_tiles(kernel_set t, const product_plan& plan, matrix_view<const A> a, matrix_view<const B> b,
-               const ready_panels& ready, Visitor&& visit) {
+               const ready_panels<P>& ready, Visitor&& visit) {
   const auto& kernel = plan.panels<lane_of<P>>();
   const thread_section section(kernel);
   const index rows = kernel.rows, cols = kernel.cols, packs = plan.packs, depth_of_b = packs * right_words<P>,
@@ -140,10 +162,7 @@ void for_tiles(kernel_set t, const product_plan& plan, matrix_view<const A> a, m
 
   for (index top = 0; top < a.rows; top += height_of_block) {
     const index bottom = std::min(top + height_of_block, a.rows);
-    const index height = bottom - top;
-    const left_factor<P> left =
-        ready.left != nullptr ? left_factor<P>(kernel, ready.left + top * ready.words_of_row, height, packs)
-                              : left_factor<P>(t, kernel, a.block(top, 0, height, a.cols), packs);
+    const left_factor<P> left = ready.rows_of(t, plan, a, top, bottom - top);
     for (index j0 = 0; j0 < b.cols; j0 += width_of_block) {
       const index width = std::min(width_of_block, b.cols - j0),
                   limb_words = packs_b ? round_up(width, cols) * depth_of_b : ready.limb_words;
@@ -312,7 +331,7 @@ template <packed_type P, class Store> class scaled_pieces {
 template <packed_type P, class A, class B, class Store>
 void run_panels(kernel_set t, const product_plan& plan, matrix_view<const A> a, matrix_view<const B> b,
                 const matrix_view<float>& direct, const Store& store, const kept_panels& kept = {}) {
-  const ready_panels ready = panels_of<P>(t, plan, a, b, kept);
+  const ready_panels<P> ready = panels_of<P>(t, plan, a, b, kept);
   parallel_for_tiles(plan.work, [&](index i, index j, index height, index width) {
     const auto store_part = [&](index row, index col, auto sums) { store(i + row, j + col, sums); };
     for_tiles<P>(t, plan, a.block(i, 0, height, a.cols), b.block(0, j, b.rows, width), ready.from(i, j),
@@ -325,7 +344,7 @@ template <packed_type P, class A, class B, class Store>
 void run_scaled_panels(kernel_set t, const product_plan& plan, matrix_view<const A> a, matrix_view<const B> b,
                        const piece_scales& rows, const piece_scales& cols, const Store& store,
                        const kept_panels& kept) {
-  const ready_panels ready = panels_of<P>(t, plan, a, b, kept);
+  const ready_panels<P> ready = panels_of<P>(t, plan, a, b, kept);
   parallel_for_tiles(plan.work, [&](index i, index j, index height, index width) {
     const auto store_part = [&](index row, index col, auto values) { store(i + row, j + col, values); };
     for_tiles<P>(t, plan, a.block(i, 0, height, a.cols), b.block(0, j, b.rows, width), ready.from(i, j),
