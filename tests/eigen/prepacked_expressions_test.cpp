@@ -1,5 +1,6 @@
 // Prepacked operands in Eigen: the bits of the products of the matrices that they were made from.
 #include <narrow/eigen.hpp>
+#include <random>
 
 #include "any_codes.hpp"
 #include "every_isa.hpp"
@@ -15,6 +16,16 @@ constexpr int dynamic = Eigen::Dynamic;
 template <class X> bool same_bits(const X& a, const X& b) {
   return a.rows() == b.rows() && a.cols() == b.cols() &&
          std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof *a.data()) == 0;
+}
+
+template <class T, int Order> matrix_in_order<T, Order> codes(Index rows, Index cols, unsigned seed) {
+  if constexpr (narrow::narrow_float<T>) {
+    return any_codes<T, Order>(rows, cols, seed);
+  } else {
+    std::mt19937 random(seed);
+    return matrix_in_order<T, Order>::NullaryExpr(
+        rows, cols, [&] { return T::from_bits(static_cast<typename T::bits_type>(random())); });
+  }
 }
 
 /// Every way to store c in place of `x`, and of `y`, which are equal.
@@ -34,15 +45,20 @@ void check_same(tally& count, const std::string& name, const C& c, const X& x, c
 template <class C, class M, class N, class P>
 void check_forms(tally& count, const std::string& name, const M& w, const N& x, const N& z, const P& p) {
   C wx = C::Ones(w.rows(), x.cols()), zw = C::Ones(z.rows(), w.cols()), turned = C::Ones(x.cols(), w.rows());
-  check_same(count, name + ", W X", wx, [&] { return w * x; }, [&] { return p * x; });
-  check_same(count, name + ", Z W", zw, [&] { return z * w; }, [&] { return z * p; });
-  check_same(count, name + ", X' W'", turned, [&] { return x.transpose() * w.transpose(); },
-             [&] { return x.transpose() * p.transpose(); });
-  check_same(count, name + ", -2 W X", wx, [&] { return -2 * w * x; }, [&] { return -2 * p * x; });
-  check_same(count, name + ", a column", C(wx.col(0)), [&] { return w * x.col(0); },
-             [&] { return p * x.col(0); });
-  check_same(count, name + ", a block", wx, [&] { return w.leftCols(1) * x.topRows(1); },
-             [&] { return p.leftCols(1) * x.topRows(1); });
+  check_same(
+      count, name + ", W X", wx, [&] { return w * x; }, [&] { return p * x; });
+  check_same(
+      count, name + ", Z W", zw, [&] { return z * w; }, [&] { return z * p; });
+  check_same(
+      count, name + ", X' W'", turned, [&] { return x.transpose() * w.transpose(); },
+      [&] { return x.transpose() * p.transpose(); });
+  check_same(
+      count, name + ", -2 W X", wx, [&] { return -2 * w * x; }, [&] { return -2 * p * x; });
+  check_same(
+      count, name + ", a column", C(wx.col(0)), [&] { return w * x.col(0); }, [&] { return p * x.col(0); });
+  check_same(
+      count, name + ", a block", wx, [&] { return w.leftCols(1) * x.topRows(1); },
+      [&] { return p.leftCols(1) * x.topRows(1); });
 }
 constexpr int forms = 6 * store_count;
 
@@ -54,19 +70,21 @@ template <class T, int Order> void check_matrix() {
   tally count;
   unsigned seed = 0;
   for (const auto& s : shapes) {
-    const matrix w = any_codes<T, Order>(s[0], s[2], ++seed);
-    const other x = any_codes<T, Eigen::ColMajor>(s[2], s[1], ++seed),
-                z = any_codes<T, Eigen::ColMajor>(s[1], s[0], ++seed);
+    const matrix w = codes<T, Order>(s[0], s[2], ++seed);
+    const other x = codes<T, Eigen::ColMajor>(s[2], s[1], ++seed),
+                z = codes<T, Eigen::ColMajor>(s[1], s[0], ++seed);
     const auto p = narrow::prepacked(w);
-    const auto strided = narrow::prepacked(Eigen::Map<const matrix, 0, Eigen::InnerStride<>>(
-        w.data(), s[0], s[2], Eigen::InnerStride<>(1)));
+    const auto strided = narrow::prepacked(
+        Eigen::Map<const matrix, 0, Eigen::InnerStride<>>(w.data(), s[0], s[2], Eigen::InnerStride<>(1)));
     for_each_isa([&](const std::string& isa) {
       check_forms<other>(count, isa, w, x, z, p);
       check_forms<Eigen::MatrixXf>(count, isa + " to float", w, x, z, p);
-      check_same(count, isa + " of a map", other(other::Ones(w.rows(), x.cols())), [&] { return w * x; },
-                 [&] { return strided * x; });
+      check_same(
+          count, isa + " of a map", other(other::Ones(w.rows(), x.cols())), [&] { return w * x; },
+          [&] { return strided * x; });
     });
-    count.expect(same_bits(matrix(p), w), [] { return std::string("as an expression"); });
+    const matrix read = Eigen::Map<const matrix>(w.data(), s[0], s[2]);  // which makes NaNs quiet
+    count.expect(same_bits(matrix(p), read), [] { return std::string("as an expression"); });
   }
   count.require(std::size(shapes) * (isa_count() * (2 * forms + store_count) + 1));
 }
