@@ -109,6 +109,7 @@ class panel_store {
 /// The stores of the factors of a product; null for a factor that has none.
 struct kept_panels {
   const panel_store *a = nullptr, *b = nullptr;
+  bool any() const { return a != nullptr || b != nullptr; }
   kept_panels transposed() const { return {b, a}; }
 };
 

@@ -331,7 +331,7 @@ template <packed_type P, class Store> class scaled_pieces {
 template <packed_type P, class A, class B, class Store>
 void run_panels(kernel_set t, const product_plan& plan, matrix_view<const A> a, matrix_view<const B> b,
                 const matrix_view<float>& direct, const Store& store, const kept_panels& kept = {}) {
-  const ready_panels<P> ready = panels_of<P>(t, plan, a, b, kept);
+  const ready_panels<P> ready = kept.any() ? panels_of<P>(t, plan, a, b, kept) : ready_panels<P>{};
   parallel_for_tiles(plan.work, [&](index i, index j, index height, index width) {
     const auto store_part = [&](index row, index col, auto sums) { store(i + row, j + col, sums); };
     for_tiles<P>(t, plan, a.block(i, 0, height, a.cols), b.block(0, j, b.rows, width), ready.from(i, j),
@@ -344,7 +344,7 @@ template <packed_type P, class A, class B, class Store>
 void run_scaled_panels(kernel_set t, const product_plan& plan, matrix_view<const A> a, matrix_view<const B> b,
                        const piece_scales& rows, const piece_scales& cols, const Store& store,
                        const kept_panels& kept) {
-  const ready_panels<P> ready = panels_of<P>(t, plan, a, b, kept);
+  const ready_panels<P> ready = kept.any() ? panels_of<P>(t, plan, a, b, kept) : ready_panels<P>{};
   parallel_for_tiles(plan.work, [&](index i, index j, index height, index width) {
     const auto store_part = [&](index row, index col, auto values) { store(i + row, j + col, values); };
     for_tiles<P>(t, plan, a.block(i, 0, height, a.cols), b.block(0, j, b.rows, width), ready.from(i, j),
