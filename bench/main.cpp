@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
   register_peers(which);
   register_floating_products(which);
   register_integer_products(which);
+  register_prepacked_products();
   register_comparisons();
   register_conversions();
   register_quantising();

@@ -5,6 +5,7 @@
 #include "eigen/assignment.hpp"
 #include "eigen/extremes.hpp"
 #include "eigen/products/dense.hpp"
+#include "eigen/products/prepacked.hpp"
 #include "eigen/products/triangular.hpp"
 #include "eigen/reductions.hpp"
 #include "eigen/scalar.hpp"

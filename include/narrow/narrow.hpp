@@ -13,6 +13,7 @@
 #include "io.hpp"
 #include "isa.hpp"
 #include "math.hpp"
+#include "prepacked.hpp"
 #include "product.hpp"
 #include "threads.hpp"
 #include "train/adaptive_clip.hpp"

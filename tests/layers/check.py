@@ -30,6 +30,7 @@ LEVELS = [
     "isa.hpp compiled_kernels.hpp convert.hpp",
     "product.hpp",
     "block",
+    "prepacked.hpp",
     "format_name.hpp",
     "train",
     "narrow.hpp",

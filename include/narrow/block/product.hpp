@@ -63,6 +63,14 @@ template <class E, class S> inline constexpr bool is_tensor_factor<block_view<E,
 template <class T> inline constexpr bool is_view_factor = false;
 template <class T> inline constexpr bool is_view_factor<matrix_view<T>> = true;
 
+/// The panels that a factor keeps; null if it keeps none.
+template <class X> const kernel::panel_store* panels_of_factor(const X& x) {
+  if constexpr (requires { x.panels(); })
+    return x.panels();
+  else
+    return nullptr;
+}
+
 /// Two factors, of which at least one says in which format the product is.
 template <class A, class B>
 concept factors_with_tensor = (is_tensor_factor<A> && (is_tensor_factor<B> || is_view_factor<B>)) ||
@@ -119,7 +127,8 @@ void gemm(const A& a, const B& b, matrix_view<C> c, double alpha = 1, double bet
                          "B", extents(right.rows(), right.cols()));
     detail::check_shapes(left.rows() == c.rows && right.cols() == c.cols, "narrow::gemm", "A B",
                          extents(left.rows(), right.cols()), "C", extents(c.rows, c.cols));
-    kernel::gemm(left, right, c, alpha, beta, typename detail::policy_of<C>::type{});
+    kernel::gemm(left, right, c, alpha, beta, typename detail::policy_of<C>::type{},
+                 {detail::panels_of_factor(a), detail::panels_of_factor(b)});
   }
 }
 

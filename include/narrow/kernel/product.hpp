@@ -21,14 +21,20 @@ template <class C> bool lies_down(const matrix_view<C>& c) { return c.row_stride
 
 /// C = alpha A B + beta C. Shapes: A (m, k), B (k, n), C (m, n), any strides; C overlaps neither A nor B and
 /// is not read where beta is 0. Sums are wide (`accumulator_t`); each coefficient is rounded once by `round`,
-/// under its row-major element index.
+/// under its row-major element index. A factor with a store is packed once for all products, and must not
+/// change; the bits are the same.
 template <class A, class B, class C, class Round>
-void gemm(matrix_view<A> a, matrix_view<B> b, matrix_view<C> c, double alpha, double beta,
-          const Round& round) {
+void gemm(matrix_view<A> a, matrix_view<B> b, matrix_view<C> c, double alpha, double beta, const Round& round,
+          const kept_panels& kept = {}) {
   enter([&](kernel_set t) {
     multiply(t, matrix_view<const A>(a), matrix_view<const B>(b),
-             epilogue{c, alpha, beta, round, row_by_row(c)});
+             epilogue{c, alpha, beta, round, row_by_row(c)}, kept);
   });
+}
+
+/// Looks at the numbers of a matrix whose panels the store is to keep, once for all products.
+template <class T> void examine(panel_store& store, matrix_view<const T> m) {
+  enter([&](kernel_set t) { store.examine(t, m); });
 }
 
 /// The product of small matrices (see small_product). False, and nothing is done, where there is no kernel
@@ -89,8 +95,10 @@ using portable::exact_axpby;
 /// and where they change with every term the dequantised matrices are multiplied in float.
 template <class E, class S, class F, class T, class C, class Round>
 void gemm(const block_view<E, S>& a, const block_view<F, T>& b, matrix_view<C> c, double alpha, double beta,
-          const Round& round) {
-  enter([&](kernel_set t) { multiply_blocks(t, a, b, epilogue{c, alpha, beta, round, row_by_row(c)}); });
+          const Round& round, const kept_panels& kept = {}) {
+  enter([&](kernel_set t) {
+    multiply_blocks(t, a, b, epilogue{c, alpha, beta, round, row_by_row(c)}, kept);
+  });
 }
 
 /// How that is computed for a row-major C, or its first piece where pieces are multiplied one by one.

@@ -62,6 +62,8 @@ class kernel_set {
  public:
   /// For example get<&kernel_table::fp32>(); null if there is none.
   template <auto... Path> const kernel_type<Path...>& get() const { return kernel_at<Path...>(at_); }
+  /// Whether these are the kernels of the same instruction set.
+  bool operator==(const kernel_set&) const = default;
 
  private:
   explicit kernel_set(std::size_t i) : at_(i) {}

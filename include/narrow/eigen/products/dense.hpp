@@ -67,6 +67,7 @@ template <class X, class Strip = stripped<X>> class operand {
     const inner& expression = Strip::expression(x);
     if constexpr (in_place) {
       view_ = view_of_direct(expression);
+      panels_ = panels_below<inner>::of(expression);
     } else {
       copy_ = expression;
       view_ = view_of_direct(std::as_const(copy_));
@@ -77,6 +78,7 @@ template <class X, class Strip = stripped<X>> class operand {
 
   const matrix_view<const scalar>& view() const { return view_; }
   double factor() const { return factor_; }
+  const kernel::panel_store* panels() const { return panels_; }
 
   /// Makes a copy where writing to `written` would change the operand.
   void protect_from(const extent& written) {
@@ -86,11 +88,13 @@ template <class X, class Strip = stripped<X>> class operand {
       for (Eigen::Index i = 0; i < view_.rows; ++i) copy(i, j) = view_(i, j);
     copy_.swap(copy);
     view_ = view_of_direct(std::as_const(copy_));
+    panels_ = nullptr;
   }
 
  private:
   double factor_;
   matrix_view<const scalar> view_;
+  const kernel::panel_store* panels_ = nullptr;
   plain copy_;
 };
 
@@ -105,7 +109,7 @@ template <class L, class R> class factors {
   }
   template <class To> void multiply(matrix_view<To> c, double alpha, double beta) const {
     kernel::gemm(a_.view(), b_.view(), c, alpha * a_.factor() * b_.factor(), beta,
-                 typename policy_of<To>::type{});
+                 typename policy_of<To>::type{}, {a_.panels(), b_.panels()});
   }
 
  private:

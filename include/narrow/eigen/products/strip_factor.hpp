@@ -50,4 +50,10 @@ template <class S, class X> struct stripped<Eigen::CwiseUnaryOp<Eigen::internal:
 /// The format of the tensor that an operand is, times a factor; void if it is none.
 template <class X> using stripped_format = format_below<typename stripped<X>::type>;
 
+/// The panels that an expression keeps for products (see `prepacked`); null for all others.
+template <class X> struct panels_below {
+  static const kernel::panel_store* of(const X&) { return nullptr; }
+};
+template <class X> struct panels_below<const X> : panels_below<X> {};
+
 }  // namespace narrow::detail

@@ -21,6 +21,7 @@ template <class X, side, class> class tensor_operand {
   explicit tensor_operand(const X& x) : x_(stripped<X>::expression(x)), factor_(stripped<X>::factor(x)) {}
   auto view() const { return tensor_access<typename stripped<X>::type>::view(x_); }
   double factor() const { return factor_; }
+  const kernel::panel_store* panels() const { return panels_below<typename stripped<X>::type>::of(x_); }
 
  private:
   const typename stripped<X>::type& x_;
@@ -43,6 +44,7 @@ class tensor_operand<X, Side, Partner> {
   }
   auto view() const { return tensor_.view(); }
   static double factor() { return 1; }
+  static const kernel::panel_store* panels() { return nullptr; }
 
  private:
   block_tensor<typename partner<Partner, Side>::type> tensor_;
@@ -57,7 +59,8 @@ template <class L, class R> class tensor_factors {
     if constexpr (std::same_as<stripped_format<L>, dynamic_fixed>)
       gemm(a_.view(), b_.view(), c, factor, beta);
     else
-      kernel::gemm(a_.view(), b_.view(), c, factor, beta, typename policy_of<To>::type{});
+      kernel::gemm(a_.view(), b_.view(), c, factor, beta, typename policy_of<To>::type{},
+                   {a_.panels(), b_.panels()});
   }
 
  private:

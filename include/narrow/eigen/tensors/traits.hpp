@@ -21,6 +21,11 @@ template <> struct tensor_of<dynamic_fixed> {
   using value_type = double;
 };
 
+/// That of a matrix.
+template <class M> struct tensor_of_matrix;
+template <class S, int R, int C, int O, int MR, int MC>
+struct tensor_of_matrix<Eigen::Matrix<S, R, C, O, MR, MC>> : tensor_of<S> {};
+
 template <class S>
 concept tensor_format = !std::is_void_v<typename tensor_of<S>::type>;
 
@@ -94,26 +99,35 @@ struct traits<Matrix<S, R, C, O, MR, MC>> {
   };
 };
 
-template <narrow::detail::tensor_format S, int R, int C, int O, int MR, int MC>
-struct evaluator<Matrix<S, R, C, O, MR, MC>> : evaluator_base<Matrix<S, R, C, O, MR, MC>> {
-  using XprType = Matrix<S, R, C, O, MR, MC>;
-  using CoeffReturnType = typename traits<XprType>::Scalar;
+/// Reads the coefficients of a tensor as those of a matrix of type M.
+template <class M> struct tensor_evaluator : evaluator_base<M> {
+  using XprType = M;
+  using CoeffReturnType = typename traits<M>::Scalar;
   enum {
+    IsVector = traits<M>::RowsAtCompileTime == 1 || traits<M>::ColsAtCompileTime == 1,
     CoeffReadCost = 2 * NumTraits<CoeffReturnType>::ReadCost + NumTraits<CoeffReturnType>::MulCost,
-    Flags = ((O & RowMajor) != 0 ? int(RowMajorBit) : 0) | (R == 1 || C == 1 ? int(LinearAccessBit) : 0),
+    Flags = (int(traits<M>::Flags) & int(RowMajorBit)) | (IsVector ? int(LinearAccessBit) : 0),
     Alignment = 0
   };
 
-  evaluator() = default;
-  explicit evaluator(const XprType& matrix) : tensor_(&matrix.tensor()) {}
+  tensor_evaluator() = default;
+  explicit tensor_evaluator(const typename narrow::detail::tensor_of_matrix<M>::type& tensor)
+      : tensor_(&tensor) {}
 
   CoeffReturnType coeff(Index row, Index col) const { return (*tensor_)(row, col); }
   CoeffReturnType coeff(Index index) const {
-    return R == 1 ? coeff(Index(0), index) : coeff(index, Index(0));
+    return traits<M>::RowsAtCompileTime == 1 ? coeff(Index(0), index) : coeff(index, Index(0));
   }
 
  private:
-  const typename narrow::detail::tensor_of<S>::type* tensor_ = nullptr;
+  const typename narrow::detail::tensor_of_matrix<M>::type* tensor_ = nullptr;
+};
+
+template <narrow::detail::tensor_format S, int R, int C, int O, int MR, int MC>
+struct evaluator<Matrix<S, R, C, O, MR, MC>> : tensor_evaluator<Matrix<S, R, C, O, MR, MC>> {
+  using XprType = Matrix<S, R, C, O, MR, MC>;
+  evaluator() = default;
+  explicit evaluator(const XprType& matrix) : tensor_evaluator<XprType>(matrix.tensor()) {}
 };
 
 }  // namespace internal

@@ -72,13 +72,14 @@ template <class Accumulation> constexpr float unit_of_sums() {
 /// handed to store(i, j, values). False, and nothing was stored, if there is no plan for it, or a product of
 /// scales is no normal float.
 template <class A, class B, class Store>
-bool try_scaled_pieces(kernel_set t, const A& a, const B& b, index length, const Store& store) {
+bool try_scaled_pieces(kernel_set t, const A& a, const B& b, index length, const Store& store,
+                       const kept_panels& kept) {
   using accumulation = accumulation_of_blocks<A, B>;
   constexpr packed_type best =
       best_type<typename accumulation::sum, typename A::element_type, typename B::element_type>();
   product_plan plan = plan_scaled_pieces(t, a, b, length);
   if (plan.how != algorithm::scaled_panels) return false;
-  if (needs_fallback<best>(t, plan, a.elements, b.elements))
+  if (needs_fallback<best>(t, plan, a.elements, b.elements, kept))
     plan = plan_scaled_pieces(t, a, b, length, plan.fallback);
   if (plan.how != algorithm::scaled_panels) return false;
   const index depth = a.cols(), count = (depth + length - 1) / length;
@@ -96,7 +97,7 @@ bool try_scaled_pieces(kernel_set t, const A& a, const B& b, index length, const
   return with_packed_type<best>([&]<packed_type P>() {
     if (plan.packed == P)
       run_scaled_panels<P>(t, plan, a.elements, b.elements, {row_scales.data(), a.rows()},
-                           {col_scales.data(), b.cols()}, store);
+                           {col_scales.data(), b.cols()}, store, kept);
     return plan.packed == P;
   });
 }
@@ -105,7 +106,7 @@ bool try_scaled_pieces(kernel_set t, const A& a, const B& b, index length, const
 /// added in float; handed to store(i, j, values). The first piece has `first_length` terms.
 template <class A, class B, class C, class Round, class Store>
 void multiply_pieces(kernel_set t, const A& a, const B& b, index first_length, const epilogue<C, Round>& e,
-                     const Store& store) {
+                     const Store& store, const kept_panels& kept) {
   using accumulation = accumulation_of_blocks<A, B>;
   const index rows = a.rows(), cols = b.cols(), depth = a.cols();
   const bool is_one = depth > 0 && first_length == depth;
@@ -143,7 +144,7 @@ void multiply_pieces(kernel_set t, const A& a, const B& b, index first_length, c
     const bool are_values = row_scales.all_one() && col_scales.all_one();
     products<accumulation>(t, a.elements.block(0, first, rows, length),
                            b.elements.block(first, 0, length, cols), {a.largest, b.largest}, scale_and_store,
-                           are_values ? direct : matrix_view<float>{});
+                           are_values ? direct : matrix_view<float>{}, kept);
   }
   if (!is_one) store(0, 0, sums_so_far);
 }
@@ -153,19 +154,21 @@ void multiply_pieces(kernel_set t, const A& a, const B& b, index first_length, c
 /// float; else such pieces are added in float, in ascending order; where scales change with every term, the
 /// dequantised matrices are multiplied in float.
 template <class A, class B, class C, class Round>
-void multiply_blocks(kernel_set t, const A& a, const B& b, const epilogue<C, Round>& e) {
+void multiply_blocks(kernel_set t, const A& a, const B& b, const epilogue<C, Round>& e,
+                     const kept_panels& kept = {}) {
   if (has_scale_of_each_term(a, b)) {
     const std::vector<float> left = dequantized(a), right = dequantized(b);
     return multiply(t, matrix_view<const float>{left.data(), a.rows(), a.cols(), a.cols(), 1},
                     matrix_view<const float>{right.data(), b.rows(), b.cols(), b.cols(), 1}, e);
   }
-  if (e.lies_down()) return multiply_blocks(t, b.transposed(), a.transposed(), e.transposed());
+  if (e.lies_down())
+    return multiply_blocks(t, b.transposed(), a.transposed(), e.transposed(), kept.transposed());
   const auto store = [&](index i, index j, matrix_view<const float> values) {
     apply_epilogue<detail::float_sum>(t, values, e.block(i, j, values.rows, values.cols));
   };
   const index depth = a.cols(), length = depth == 0 ? 0 : constant_depth(a, b, 0);
-  if (length == depth || !try_scaled_pieces(t, a, b, length, store))
-    multiply_pieces(t, a, b, length, e, store);
+  if (length == depth || !try_scaled_pieces(t, a, b, length, store, kept))
+    multiply_pieces(t, a, b, length, e, store, kept);
 }
 
 }  // namespace narrow::kernel

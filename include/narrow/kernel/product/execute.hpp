@@ -12,9 +12,10 @@ namespace narrow::inline NARROW_ABI::kernel {
 
 /// Whether a factor has numbers that cannot be packed as a plan of panels says.
 template <packed_type Best, class A, class B>
-bool needs_fallback(kernel_set t, const product_plan& plan, matrix_view<const A> a, matrix_view<const B> b) {
+bool needs_fallback(kernel_set t, const product_plan& plan, matrix_view<const A> a, matrix_view<const B> b,
+                    const kept_panels& kept) {
   return plan.fallback != packed_type::none && with_packed_type<Best>([&]<packed_type P>() {
-           return plan.packed == P && (needs_fallback<P>(t, a) || needs_fallback<P>(t, b));
+           return plan.packed == P && (needs_fallback<P>(t, a, kept.a) || needs_fallback<P>(t, b, kept.b));
          });
 }
 
@@ -43,7 +44,7 @@ void execute_gemv(kernel_set t, const product_plan& plan, matrix_view<const A> a
 /// written to `direct`, if there is such a matrix.
 template <class Accumulation, class A, class B, class Store>
 void execute(kernel_set t, const product_plan& plan, matrix_view<const A> a, matrix_view<const B> b,
-             const Store& store, const matrix_view<float>& direct) {
+             const Store& store, const matrix_view<float>& direct, const kept_panels& kept) {
   using sum = typename Accumulation::sum;
   switch (plan.how) {
     case algorithm::dot: {
@@ -56,7 +57,7 @@ void execute(kernel_set t, const product_plan& plan, matrix_view<const A> a, mat
       return execute_gemv<Accumulation>(t, plan, a, b, store);
     case algorithm::panels:
       with_packed_type<best_panel_type<sum, A, B>()>([&]<packed_type P>() {
-        if (plan.packed == P) run_panels<P>(t, plan, a, b, direct, store);
+        if (plan.packed == P) run_panels<P>(t, plan, a, b, direct, store, kept);
         return plan.packed == P;
       });
       return;
@@ -69,26 +70,28 @@ void execute(kernel_set t, const product_plan& plan, matrix_view<const A> a, mat
 }
 
 /// Plans the product, looks whether its numbers are such that the plan can be followed, and executes it. The
-/// store and `direct` are those of `execute`.
+/// store and `direct` are those of `execute`. A factor that is kept is packed once for each form that plans
+/// ask for; the plans and the bits are the same.
 template <class Accumulation, class A, class B, class Store>
 void products(kernel_set t, matrix_view<const A> a, matrix_view<const B> b, magnitudes largest,
-              const Store& store, const matrix_view<float>& direct = {}) {
+              const Store& store, const matrix_view<float>& direct = {}, const kept_panels& kept = {}) {
   constexpr packed_type best = best_panel_type<typename Accumulation::sum, A, B>();
   product_plan plan = plan_product<Accumulation>(t, a, b, largest);
-  if (plan.how == algorithm::panels && needs_fallback<best>(t, plan, a, b))
+  if (plan.how == algorithm::panels && needs_fallback<best>(t, plan, a, b, kept))
     plan = plan_product<Accumulation>(t, a, b, largest, plan.fallback);
-  execute<Accumulation>(t, plan, a, b, store, direct);
+  execute<Accumulation>(t, plan, a, b, store, direct, kept);
 }
 
 /// C = alpha A B + beta C. C overlaps neither A nor B.
 template <class A, class B, class C, class Round>
-void multiply(kernel_set t, matrix_view<const A> a, matrix_view<const B> b, const epilogue<C, Round>& e) {
+void multiply(kernel_set t, matrix_view<const A> a, matrix_view<const B> b, const epilogue<C, Round>& e,
+              const kept_panels& kept = {}) {
   using accumulation = detail::accumulation_traits<A, B>;
-  if (e.lies_down()) return multiply(t, b.transposed(), a.transposed(), e.transposed());
+  if (e.lies_down()) return multiply(t, b.transposed(), a.transposed(), e.transposed(), kept.transposed());
   const auto store = [&](index i, index j, auto sums) {
     apply_epilogue<accumulation>(t, sums, e.block(i, j, sums.rows, sums.cols));
   };
-  products<accumulation>(t, a, b, largest_elements<A, B>(), store, e.direct());
+  products<accumulation>(t, a, b, largest_elements<A, B>(), store, e.direct(), kept);
 }
 
 }  // namespace narrow::kernel

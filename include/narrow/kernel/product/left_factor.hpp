@@ -9,6 +9,58 @@ NARROW_STRICT_BEGIN
 
 namespace narrow::inline NARROW_ABI::kernel {
 
+/// Where packed rows of a left factor are, in bytes, and how many words they take.
+struct left_layout {
+  index words, step_of_rows, row_step, pack_step;
+
+  template <class Lane> left_layout(const panel_kernel<Lane>& kernel, index rows, index packs) {
+    constexpr index word_size = sizeof(word);
+    const bool along = kernel.order == left_order::rows_along;
+    // Not a power of two, which would be the same places of a cache.
+    const index line = along ? packs + kernel.multiple : packs;
+    words = (rows + kernel.rows - 1) / kernel.rows * kernel.rows * line;
+    step_of_rows = line * word_size;
+    row_step = along ? step_of_rows : word_size;
+    pack_step = along ? word_size : kernel.rows * word_size;
+  }
+};
+
+/// Packs rows of a left factor so, what is no row as zeros.
+template <packed_type P, class A>
+void pack_left(kernel_set t, const panel_kernel<lane_of<P>>& kernel, matrix_view<const A> a, index packs,
+               word* to) {
+  if (kernel.order == left_order::rows_along) {
+    const index step = packs + kernel.multiple;
+    pack_rows<P>(t, a, step, to);
+    std::fill(to + a.rows * step, to + left_layout(kernel, a.rows, packs).words, word{0});
+    if (kernel.takes_bytes())
+      for (index i = 0; i < a.rows; ++i) kernel.split_row(to + i * step, packs);
+  } else {
+    pack<P>(t, a, kernel.rows, packs, 1, limb::whole, to);
+  }
+}
+
+/// Whether the kernel can read the rows of a left factor where they lie, and near enough.
+template <packed_type P, class A>
+bool reads_in_place(const panel_kernel<lane_of<P>>& kernel, const matrix_view<const A>& a) {
+  if constexpr (!is_element<P, A>) {
+    return false;
+  } else {
+    const auto extent = [](index stride, index count) { return (stride < 0 ? -stride : stride) * count; };
+    const bool whole_packs =
+        (k_pack<P> == 1 || a.col_stride == 1) && a.cols % (k_pack<P> * kernel.multiple) == 0;
+    return !kernel.takes_bytes() && whole_packs && a.rows >= kernel.rows &&
+           (extent(a.row_stride, kernel.rows) + extent(a.col_stride, a.cols)) * index{sizeof(A)} <=
+               near_bytes;
+  }
+}
+
+/// A left factor of at most so many elements is decoded as a whole, to be read where it lies then.
+inline constexpr index max_decoded = index{1} << 15;
+template <packed_type P, class A> bool decodes_first(const matrix_view<const A>& a) {
+  return !is_element<P, A> && a.rows * a.cols <= max_decoded;
+}
+
 /// The rows of a left factor for the inner loop, as many as it takes at a time: in place where they lie so
 /// that it can read them there, and close enough for the first-level cache, or else packed in `packs`
 /// k-packs.
@@ -22,12 +74,18 @@ template <packed_type P> class left_factor {
       : kernel_(kernel), total_(a.rows) {
     if constexpr (is_element<P, A>) {
       read_or_pack(t, a, packs);
-    } else if (constexpr index max_decoded = index{1} << 15; a.rows * a.cols <= max_decoded) {
+    } else if (decodes_first<P>(a)) {
       decoded_.emplace(a.rows * a.cols);
       read_or_pack(t, decoded_to(t, a, decoded_->data()), packs);
     } else {
       pack_all(t, a, packs);
     }
+  }
+
+  /// Of so many rows that were packed before.
+  left_factor(const panel_kernel<lane>& kernel, const word* packed, index rows, index packs)
+      : kernel_(kernel), total_(rows) {
+    take(packed, packs);
   }
 
   struct part {
@@ -37,51 +95,38 @@ template <packed_type P> class left_factor {
   /// The panel of the kernel's rows with row i, a multiple of them. In place the last one begins earlier, so
   /// that it ends with the matrix.
   part operator[](index i) const {
-    const index first = packed_ ? i : std::min(i, total_ - kernel_.rows);
+    const index first = is_packed_ ? i : std::min(i, total_ - kernel_.rows);
     return {
-        {data_ + first * step_of_rows_, row_step_, pack_step_, packed_ ? kernel_.rows * step_of_rows_ : 0},
+        {data_ + first * step_of_rows_, row_step_, pack_step_, is_packed_ ? kernel_.rows * step_of_rows_ : 0},
         i - first};
   }
 
  private:
   template <class A> void read_or_pack(kernel_set t, matrix_view<const A> a, index packs) {
-    const auto extent = [](index stride, index count) { return (stride < 0 ? -stride : stride) * count; };
-    const bool whole_packs =
-        (k_pack<P> == 1 || a.col_stride == 1) && a.cols % (k_pack<P> * kernel_.multiple) == 0;
-    if (kernel_.takes_bytes() || !whole_packs || a.rows < kernel_.rows ||
-        (extent(a.row_stride, kernel_.rows) + extent(a.col_stride, a.cols)) * index{sizeof(element)} >
-            near_bytes)
-      return pack_all(t, a, packs);
+    if (!reads_in_place<P>(kernel_, a)) return pack_all(t, a, packs);
     data_ = bytes_of(a.data);
     row_step_ = step_of_rows_ = a.row_stride * index{sizeof(element)};
     pack_step_ = a.col_stride * index{sizeof(word)};
   }
   template <class A> void pack_all(kernel_set t, matrix_view<const A> a, index packs) {
-    const index rows = kernel_.rows, panels = (a.rows + rows - 1) / rows;
-    if (kernel_.order == left_order::rows_along) {
-      // Not a power of two, which would be the same places of a cache.
-      const index step = packs + kernel_.multiple;
-      packed_.emplace(panels * rows * step);
-      pack_rows<P>(t, a, step, packed_->data());
-      std::fill(packed_->data() + a.rows * step, packed_->data() + panels * rows * step, word{0});
-      if (kernel_.takes_bytes())
-        for (index i = 0; i < a.rows; ++i) kernel_.split_row(packed_->data() + i * step, packs);
-      row_step_ = step_of_rows_ = step * index{sizeof(word)};
-      pack_step_ = sizeof(word);
-    } else {
-      packed_.emplace(panels * rows * packs);
-      pack<P>(t, a, rows, packs, 1, limb::whole, packed_->data());
-      step_of_rows_ = packs * index{sizeof(word)};
-      row_step_ = sizeof(word);
-      pack_step_ = rows * index{sizeof(word)};
-    }
-    data_ = bytes_of(packed_->data());
+    packed_.emplace(left_layout(kernel_, a.rows, packs).words);
+    pack_left<P>(t, kernel_, a, packs, packed_->data());
+    take(packed_->data(), packs);
+  }
+  void take(const word* packed, index packs) {
+    const left_layout layout(kernel_, total_, packs);
+    is_packed_ = true;
+    data_ = bytes_of(packed);
+    step_of_rows_ = layout.step_of_rows;
+    row_step_ = layout.row_step;
+    pack_step_ = layout.pack_step;
   }
 
   const panel_kernel<lane>& kernel_;
   index total_;
   std::optional<scratch<element>> decoded_;
   std::optional<scratch<word>> packed_;
+  bool is_packed_ = false;
   const unsigned char* data_ = nullptr;
   index step_of_rows_ = 0, row_step_ = 0, pack_step_ = 0;
 };

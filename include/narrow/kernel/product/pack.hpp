@@ -56,14 +56,20 @@ template <class T> const unsigned char* bytes_of(const T* data) {
   return reinterpret_cast<const unsigned char*>(data);
 }
 
-/// The elements of m as the multiplier takes them, side by side in memory where they were so in m.
+/// Where the elements of m are when they are decoded to a place, side by side where they were so in m.
+template <class T, class Element>
+matrix_view<const Element> decoded_at(const matrix_view<const T>& m, const Element* place) {
+  const bool down = m.row_stride == 1;
+  return {place, m.rows, m.cols, down ? 1 : m.cols, down ? m.rows : 1};
+}
+
+/// The elements of m as the multiplier takes them.
 template <class T, class Element>
 matrix_view<const Element> decoded_to(kernel_set t, matrix_view<const T> m, Element* to) {
-  const bool down = m.row_stride == 1;
-  const matrix_view<const Element> result{to, m.rows, m.cols, down ? 1 : m.cols, down ? m.rows : 1};
+  const matrix_view<const Element> result = decoded_at(m, to);
   if (is_dense(m)) {
     decode(t, m.data, 1, to, m.rows * m.cols);
-  } else if (down) {
+  } else if (m.row_stride == 1) {
     for (index j = 0; j < m.cols; ++j) decode(t, m.col(j).data, 1, to + j * m.rows, m.rows);
   } else {
     for (index i = 0; i < m.rows; ++i) decode(t, m.row(i).data, m.col_stride, to + i * m.cols, m.cols);

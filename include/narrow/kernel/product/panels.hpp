@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "left_factor.hpp"
+#include "panel_store.hpp"
 #include "plan.hpp"
 
 NARROW_STRICT_BEGIN
@@ -59,11 +60,90 @@ template <class Lane> limb limb_at(const panel_kernel<Lane>& kernel, const produ
   return kernel.row_sums ? limb::plus_128 : limb::whole;
 }
 
-/// Packs A, and B in limbs, in blocks of rows and columns, whole depth, and visits the tiles of the result.
+/// Panels of factors that were packed before, or null: of the left one, which may be decoded instead, and of
+/// the right one in limbs.
+template <packed_type P> struct ready_panels {
+  const word *left = nullptr, *right = nullptr;
+  matrix_view<const element_of<P>> decoded;
+  index words_of_row = 0, words_of_col = 0, limb_words = 0;
+
+  /// Those of the rows from i on, and of the columns from j on, in whole panels.
+  ready_panels from(index i, index j) const {
+    ready_panels result(*this);
+    if (left != nullptr) result.left += i * words_of_row;
+    if (right != nullptr) result.right += j * words_of_col;
+    if (decoded.data != nullptr) result.decoded = decoded.block(i, 0, decoded.rows - i, decoded.cols);
+    return result;
+  }
+  /// A part of the rows for the inner loop.
+  template <class A>
+  left_factor<P> rows_of(kernel_set t, const product_plan& plan, const matrix_view<const A>& a, index first,
+                         index count) const {
+    const auto& kernel = plan.panels<lane_of<P>>();
+    if (left != nullptr) return left_factor<P>(kernel, left + first * words_of_row, count, plan.packs);
+    if (decoded.data != nullptr)
+      return left_factor<P>(t, kernel, decoded.block(first, 0, count, a.cols), plan.packs);
+    return left_factor<P>(t, kernel, a.block(first, 0, count, a.cols), plan.packs);
+  }
+};
+
+/// B as panels, one limb after the other.
+template <packed_type P, class B>
+void pack_right(kernel_set t, const product_plan& plan, matrix_view<const B> b, index limb_words, word* to) {
+  const auto& kernel = plan.panels<lane_of<P>>();
+  for (int k = 0; k < plan.b_limbs; ++k)
+    pack<P>(t, b.transposed(), kernel.cols, plan.packs, right_words<P>, limb_at(kernel, plan, k),
+            to + k * limb_words);
+  if (kernel.takes_bytes())
+    for (index j = 0; j < b.cols; j += kernel.cols) kernel.split_panel(to + j * plan.packs, plan.packs);
+}
+
+/// The panels that stores keep for this plan. A left factor that the kernel reads where it lies has none, and
+/// one that it reads so when it is decoded is kept like that: the rows of a tile then are those that they
+/// would be without a store, and so are the payloads of NaNs.
+template <packed_type P, class A, class B>
+ready_panels<P> panels_of(kernel_set t, const product_plan& plan, matrix_view<const A> a,
+                          matrix_view<const B> b, const kept_panels& kept) {
+  using element = element_of<P>;
+  const auto& kernel = plan.panels<lane_of<P>>();
+  const auto form_of = [&](const auto& lines, panel_order order, index width, limb first_limb,
+                           void (*split)(word*, index)) {
+    return panel_form{t,    lines.data, lines.rows, lines.cols, lines.row_stride, lines.col_stride,
+                      P,    order,      width,      plan.packs, kernel.multiple,  first_limb,
+                      split};
+  };
+  ready_panels<P> ready;
+  if (kept.a != nullptr && decodes_first<P>(a) &&
+      reads_in_place<P>(kernel, decoded_at<A, element>(a, nullptr))) {
+    const word* const words =
+        kept.a->get(form_of(a, panel_order::decoded, 0, limb::whole, nullptr), packs_in<P>(a.rows * a.cols),
+                    [&](word* to) { decoded_to(t, a, reinterpret_cast<element*>(to)); });
+    ready.decoded = decoded_at(a, reinterpret_cast<const element*>(words));
+  } else if (kept.a != nullptr && !reads_in_place<P>(kernel, a)) {
+    const left_layout layout(kernel, a.rows, plan.packs);
+    const auto order =
+        kernel.order == left_order::rows_along ? panel_order::rows_along : panel_order::rows_side_by_side;
+    ready.words_of_row = layout.step_of_rows / index{sizeof(word)};
+    ready.left = kept.a->get(form_of(a, order, kernel.rows, limb::whole, kernel.split_row), layout.words,
+                             [&](word* to) { pack_left<P>(t, kernel, a, plan.packs, to); });
+  }
+  if (kept.b != nullptr) {
+    ready.words_of_col = plan.packs * right_words<P>;
+    ready.limb_words = round_up(b.cols, kernel.cols) * ready.words_of_col;
+    ready.right = kept.b->get(form_of(b.transposed(), panel_order::columns, kernel.cols,
+                                      limb_at(kernel, plan, 0), kernel.split_panel),
+                              ready.limb_words * plan.b_limbs,
+                              [&](word* to) { pack_right<P>(t, plan, b, ready.limb_words, to); });
+  }
+  return ready;
+}
+
+/// Packs A, and B in limbs, in blocks of rows and columns, whole depth, where they are not ready, and visits
+/// the tiles of the result.
 /// visit.rows(panel): the next tiles have these rows. visit.tile(place): one of them.
 template <packed_type P, class A, class B, class Visitor>
 void for_tiles(kernel_set t, const product_plan& plan, matrix_view<const A> a, matrix_view<const B> b,
-               Visitor&& visit) {
+               const ready_panels<P>& ready, Visitor&& visit) {
   const auto& kernel = plan.panels<lane_of<P>>();
   const thread_section section(kernel);
   const index rows = kernel.rows, cols = kernel.cols, packs = plan.packs, depth_of_b = packs * right_words<P>,
@@ -77,19 +157,17 @@ void for_tiles(kernel_set t, const product_plan& plan, matrix_view<const A> a, m
   // All of A where it is not too large, and as many columns of B as the second-level cache holds.
   const index height_of_block = fitting(index{1} << 22, 1, rows, a.rows),
               width_of_block = fitting(index{1} << 17, plan.b_limbs, cols, b.cols);
-  const scratch<word> packed_b(width_of_block * depth_of_b * plan.b_limbs);
+  const bool packs_b = ready.right == nullptr;
+  const scratch<word> packed_b(packs_b ? width_of_block * depth_of_b * plan.b_limbs : 0);
 
   for (index top = 0; top < a.rows; top += height_of_block) {
     const index bottom = std::min(top + height_of_block, a.rows);
-    const left_factor<P> left(t, kernel, a.block(top, 0, bottom - top, a.cols), packs);
+    const left_factor<P> left = ready.rows_of(t, plan, a, top, bottom - top);
     for (index j0 = 0; j0 < b.cols; j0 += width_of_block) {
       const index width = std::min(width_of_block, b.cols - j0),
-                  limb_words = round_up(width, cols) * depth_of_b;
-      for (int k = 0; k < plan.b_limbs; ++k)
-        pack<P>(t, b.block(0, j0, b.rows, width).transposed(), cols, packs, right_words<P>,
-                limb_at(kernel, plan, k), packed_b.data() + k * limb_words);
-      if (kernel.takes_bytes())
-        for (index j = 0; j < width; j += cols) kernel.split_panel(packed_b.data() + j * packs, packs);
+                  limb_words = packs_b ? round_up(width, cols) * depth_of_b : ready.limb_words;
+      if (packs_b) pack_right<P>(t, plan, b.block(0, j0, b.rows, width), limb_words, packed_b.data());
+      const word* const words_of_b = packs_b ? packed_b.data() : ready.right + j0 * depth_of_b;
       for (index i = top; i < bottom; i += rows) {
         const auto part = left[i - top];
         visit.rows(part.panel);
@@ -101,7 +179,7 @@ void for_tiles(kernel_set t, const product_plan& plan, matrix_view<const A> a, m
                       .stride = round_up(std::min(max_width, width - j), cols),
                       .a = part.panel,
                       .skipped = part.skipped,
-                      .b = packed_b.data() + j * depth_of_b,
+                      .b = words_of_b + j * depth_of_b,
                       .panel_words = cols * depth_of_b,
                       .limb_words = limb_words});
       }
@@ -252,10 +330,11 @@ template <packed_type P, class Store> class scaled_pieces {
 /// `direct`, if there is such a matrix, instead.
 template <packed_type P, class A, class B, class Store>
 void run_panels(kernel_set t, const product_plan& plan, matrix_view<const A> a, matrix_view<const B> b,
-                const matrix_view<float>& direct, const Store& store) {
+                const matrix_view<float>& direct, const Store& store, const kept_panels& kept = {}) {
+  const ready_panels<P> ready = kept.any() ? panels_of<P>(t, plan, a, b, kept) : ready_panels<P>{};
   parallel_for_tiles(plan.work, [&](index i, index j, index height, index width) {
     const auto store_part = [&](index row, index col, auto sums) { store(i + row, j + col, sums); };
-    for_tiles<P>(t, plan, a.block(i, 0, height, a.cols), b.block(0, j, b.rows, width),
+    for_tiles<P>(t, plan, a.block(i, 0, height, a.cols), b.block(0, j, b.rows, width), ready.from(i, j),
                  whole_sums<P, decltype(store_part)>(t, plan, direct.block(i, j, height, width), store_part));
   });
 }
@@ -263,10 +342,12 @@ void run_panels(kernel_set t, const product_plan& plan, matrix_view<const A> a, 
 /// What `scaled_pieces` says, by all threads.
 template <packed_type P, class A, class B, class Store>
 void run_scaled_panels(kernel_set t, const product_plan& plan, matrix_view<const A> a, matrix_view<const B> b,
-                       const piece_scales& rows, const piece_scales& cols, const Store& store) {
+                       const piece_scales& rows, const piece_scales& cols, const Store& store,
+                       const kept_panels& kept) {
+  const ready_panels<P> ready = kept.any() ? panels_of<P>(t, plan, a, b, kept) : ready_panels<P>{};
   parallel_for_tiles(plan.work, [&](index i, index j, index height, index width) {
     const auto store_part = [&](index row, index col, auto values) { store(i + row, j + col, values); };
-    for_tiles<P>(t, plan, a.block(i, 0, height, a.cols), b.block(0, j, b.rows, width),
+    for_tiles<P>(t, plan, a.block(i, 0, height, a.cols), b.block(0, j, b.rows, width), ready.from(i, j),
                  scaled_pieces<P, decltype(store_part)>(t, plan, {rows.at(0, i), rows.lines},
                                                         {cols.at(0, j), cols.lines}, store_part));
   });
