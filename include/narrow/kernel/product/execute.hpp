@@ -15,7 +15,11 @@ template <packed_type Best, class A, class B>
 bool needs_fallback(kernel_set t, const product_plan& plan, matrix_view<const A> a, matrix_view<const B> b,
                     const kept_panels& kept) {
   return plan.fallback != packed_type::none && with_packed_type<Best>([&]<packed_type P>() {
-           return plan.packed == P && (needs_fallback<P>(t, a, kept.a) || needs_fallback<P>(t, b, kept.b));
+           const auto fits = [](const panel_store* store) {
+             return store != nullptr && store->template fits<P>();
+           };
+           return plan.packed == P &&
+                  ((!fits(kept.a) && needs_fallback<P>(t, a)) || (!fits(kept.b) && needs_fallback<P>(t, b)));
          });
 }
 

@@ -113,12 +113,6 @@ struct kept_panels {
   kept_panels transposed() const { return {b, a}; }
 };
 
-/// Whether a factor, all of it or a part, has numbers that cannot be multiplied as P.
-template <packed_type P, class T>
-bool needs_fallback(kernel_set t, matrix_view<const T> m, const panel_store* store) {
-  return (store == nullptr || !store->fits<P>()) && needs_fallback<P>(t, m);
-}
-
 }  // namespace narrow::kernel
 
 NARROW_STRICT_END

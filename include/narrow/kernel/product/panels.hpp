@@ -75,21 +75,21 @@ template <packed_type P> struct ready_panels {
     if (decoded.data != nullptr) result.decoded = decoded.block(i, 0, decoded.rows - i, decoded.cols);
     return result;
   }
-  /// A part of the rows for the inner loop.
-  template <class A>
-  left_factor<P> rows_of(kernel_set t, const product_plan& plan, const matrix_view<const A>& a, index first,
-                         index count) const {
+  bool has_rows() const { return left != nullptr || decoded.data != nullptr; }
+  /// A part of these rows for the inner loop. Not inlined, so that products without such panels stay small.
+  [[gnu::noinline]] left_factor<P> rows_of(kernel_set t, const product_plan& plan, index first,
+                                           index count) const {
     const auto& kernel = plan.panels<lane_of<P>>();
     if (left != nullptr) return left_factor<P>(kernel, left + first * words_of_row, count, plan.packs);
-    if (decoded.data != nullptr)
-      return left_factor<P>(t, kernel, decoded.block(first, 0, count, a.cols), plan.packs);
-    return left_factor<P>(t, kernel, a.block(first, 0, count, a.cols), plan.packs);
+    return left_factor<P>(t, kernel, decoded.block(first, 0, count, decoded.cols), plan.packs);
   }
 };
 
-/// B as panels, one limb after the other.
+/// B as panels, one limb after the other. Inlined: views that are handed on through memory once more cost a
+/// small product 20 ns.
 template <packed_type P, class B>
-void pack_right(kernel_set t, const product_plan& plan, matrix_view<const B> b, index limb_words, word* to) {
+[[gnu::always_inline]] inline void pack_right(kernel_set t, const product_plan& plan, matrix_view<const B> b,
+                                              index limb_words, word* to) {
   const auto& kernel = plan.panels<lane_of<P>>();
   for (int k = 0; k < plan.b_limbs; ++k)
     pack<P>(t, b.transposed(), kernel.cols, plan.packs, right_words<P>, limb_at(kernel, plan, k),
@@ -102,8 +102,8 @@ void pack_right(kernel_set t, const product_plan& plan, matrix_view<const B> b, 
 /// one that it reads so when it is decoded is kept like that: the rows of a tile then are those that they
 /// would be without a store, and so are the payloads of NaNs.
 template <packed_type P, class A, class B>
-ready_panels<P> panels_of(kernel_set t, const product_plan& plan, matrix_view<const A> a,
-                          matrix_view<const B> b, const kept_panels& kept) {
+[[gnu::noinline]] ready_panels<P> panels_of(kernel_set t, const product_plan& plan, matrix_view<const A> a,
+                                            matrix_view<const B> b, const kept_panels& kept) {
   using element = element_of<P>;
   const auto& kernel = plan.panels<lane_of<P>>();
   const auto form_of = [&](const auto& lines, panel_order order, index width, limb first_limb,
@@ -162,7 +162,9 @@ void for_tiles(kernel_set t, const product_plan& plan, matrix_view<const A> a, m
 
   for (index top = 0; top < a.rows; top += height_of_block) {
     const index bottom = std::min(top + height_of_block, a.rows);
-    const left_factor<P> left = ready.rows_of(t, plan, a, top, bottom - top);
+    const left_factor<P> left = ready.has_rows()
+                                    ? ready.rows_of(t, plan, top, bottom - top)
+                                    : left_factor<P>(t, kernel, a.block(top, 0, bottom - top, a.cols), packs);
     for (index j0 = 0; j0 < b.cols; j0 += width_of_block) {
       const index width = std::min(width_of_block, b.cols - j0),
                   limb_words = packs_b ? round_up(width, cols) * depth_of_b : ready.limb_words;
