@@ -30,10 +30,14 @@ template <class M> using carrier_matrix_t = typename carrier_matrix<M>::type;
 /// x as a decomposition takes it: narrow matrices as the carrier matrices of the same values, since Eigen
 /// computes with what it is given before it makes a copy; anything else as it is.
 template <class X> decltype(auto) carrier_argument(const X& x) {
-  if constexpr (requires { requires narrow_expression<X> && dense_expression<X>; })
-    return plain_like<carrier_t<scalar_of<X>>, X>(x);
-  else
+  if constexpr (requires { requires narrow_expression<X>; }) {  // some arguments are no expressions at all
+    if constexpr (dense_expression<X>)
+      return plain_like<carrier_t<scalar_of<X>>, X>(x);
+    else
+      return (x);
+  } else {
     return (x);
+  }
 }
 
 /// A decomposition in a built-in type that takes narrow matrices, and solves for narrow right-hand sides in
