@@ -209,7 +209,7 @@ TEST_CASE("CIFAR-10 files", "[train][data]") {
 TEST_CASE("images that are held out: the last ones, which the others then lack", "[train][data]") {
   const dataset all = draw_digits(20, 1);
   int images = 0;
-  for (const std::size_t n : {0, 1, 7, 19}) {
+  for (const std::size_t n : {0u, 1u, 7u, 19u}) {
     dataset kept = all;
     const dataset held = kept.hold_out(n);
     CHECK(held.shape == all.shape);
@@ -227,7 +227,7 @@ TEST_CASE("images that are held out: the last ones, which the others then lack",
   }
   CHECK(images == 80);
   dataset kept = all;
-  for (const std::size_t n : {20, 21}) CHECK_THROWS_AS(kept.hold_out(n), std::invalid_argument);
+  for (const std::size_t n : {20u, 21u}) CHECK_THROWS_AS(kept.hold_out(n), std::invalid_argument);
   CHECK(kept.labels == all.labels);
 }
 

@@ -104,7 +104,8 @@ TEST_CASE("words keep their scale until they change their length", "[train][reci
 
 TEST_CASE("layers in fixed point follow their format, at any word length", "[train][recipes]") {
   const window_grid grid{{5, 4, 3}, 3, 1, 2};
-  for (const auto& [wl, fl] : {std::pair{8, 4}, {14, 10}, {16, 9}, {20, 15}, {27, 20}, {32, 24}}) {
+  for (const auto& format : {std::pair{8, 4}, {14, 10}, {16, 9}, {20, 15}, {27, 20}, {32, 24}}) {
+    const int wl = format.first, fl = format.second;  // which lambdas can capture
     CAPTURE(wl, fl);
     recipe_choices nearest;
     nearest.rounding = rounding_choice::nearest;
