@@ -16,6 +16,7 @@ struct plain_instructions {
   using doubles [[gnu::vector_size(16)]] = double;
 
   static bool any_of(integers x) { return (x[0] | x[1] | x[2] | x[3]) != 0; }
+  static bool any_zero(integers x) { return any_of(x == 0); }
   static bool any_nan(floats x) { return any_of(x != x); }
   template <int Size> static void store_lower(void* to, integers x) {
     for (int l = 0; l < 4; ++l) {

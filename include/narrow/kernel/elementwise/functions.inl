@@ -281,9 +281,8 @@ template <class Function, int Bits>
   return decided(x, result, chosen, function_of<Function, rounding::to_odd>);
 }
 
-template <class Function, int Bits, class Lanes>
-inline float_vector apply(lane_function_before_rounding<Function, Bits>, float_vector number, Lanes lanes) {
-  const float_vector x = usual_in_spare_lanes(number, lanes);
+/// From its values in double.
+template <class Function, int Bits> inline float_vector before_rounding_in_double(float_vector x) {
   constexpr std::int32_t spacing = std::int32_t{1} << (detail::binary32::mantissa_bits + 1 - Bits),
                          margin = 2;  // a nearest float is not as far as that from the exact value
   double_vector values[2];
@@ -297,4 +296,27 @@ inline float_vector apply(lane_function_before_rounding<Function, Bits>, float_v
   if (!any_of(is_near)) [[likely]]
     return result;
   return on_side_of_ties<Function, Bits>(x, values);
+}
+
+/// Of lanes that a first look has not decided, all but those of zero, of which it is exact.
+template <class Function, int Bits>
+[[gnu::noinline]] float_vector looked_at_again(float_vector x, float_vector y, uint32_vector beyond) {
+  const int32_vector undecided = (beyond == 0) & (x != 0);
+  return any_of(undecided) ? before_rounding_in_double<Function, Bits>(x) : y;
+}
+
+template <class Function, int Bits, class Lanes>
+inline float_vector apply(lane_function_before_rounding<Function, Bits>, float_vector number, Lanes lanes) {
+  const float_vector x = usual_in_spare_lanes(number, lanes);
+  if constexpr (requires { quickly<Bits>(Function{}, x); }) {
+    constexpr std::uint32_t margin = quick_error<Bits, Function>,
+                            spacing = std::uint32_t{1} << (detail::binary32::mantissa_bits + 1 - Bits);
+    const float_vector y = quickly<Bits>(Function{}, x);
+    const uint32_vector beyond = (lanes_as<uint32_vector>(y) + margin) & (spacing - 2 * margin);
+    if (!any_zero(beyond)) [[likely]]
+      return y;
+    return looked_at_again<Function, Bits>(x, y, beyond);
+  } else {
+    return before_rounding_in_double<Function, Bits>(x);
+  }
 }
