@@ -61,6 +61,14 @@ struct plain_instructions {
   static integers multiply_add(integers acc, std::uint32_t a, integers b) {
     return multiply_add(acc, integers{} + static_cast<std::int32_t>(a), b);
   }
+  static floats square_root(floats x) {
+    for (int l = 0; l < 4; ++l) x[l] = std::sqrt(x[l]);
+    return x;
+  }
+  static doubles square_root(doubles x) {
+    for (int l = 0; l < 2; ++l) x[l] = std::sqrt(x[l]);
+    return x;
+  }
   static integers int8_to_int16(const void* from) {
     std::int16_t x[8];
     for (int l = 0; l < 8; ++l) x[l] = static_cast<const std::int8_t*>(from)[l];

@@ -64,3 +64,7 @@ template <int Bits> inline float_vector quickly(functions::tanh, float_vector x)
   const float_vector a = between(-limits::largest_tanh, x, limits::largest_tanh), square = a * a;
   return a * polynomial(c.above, square) / polynomial(c.below, square);
 }
+template <int Bits> inline float_vector quickly(functions::rsqrt, float_vector x) {
+  return 1 /
+         reinterpret_cast<float_vector>(instructions::square_root(reinterpret_cast<instructions::floats>(x)));
+}

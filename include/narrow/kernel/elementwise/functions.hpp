@@ -31,7 +31,8 @@ namespace functions = detail::functions;
 using functions_in_lanes =
     std::tuple<functions::exp, functions::expm1, functions::log, functions::log2, functions::log10,
                functions::log1p, functions::sin, functions::cos, functions::tan, functions::atan,
-               functions::sinh, functions::cosh, functions::tanh, functions::atanh, functions::logistic>;
+               functions::sinh, functions::cosh, functions::tanh, functions::atanh, functions::logistic,
+               functions::asin, functions::acos, functions::asinh, functions::acosh, functions::rsqrt>;
 template <class Function, class List = functions_in_lanes> inline constexpr bool has_lanes = false;
 template <class Function, class... Listed>
 inline constexpr bool has_lanes<Function, std::tuple<Listed...>> = (std::same_as<Function, Listed> || ...);
@@ -112,6 +113,7 @@ template <int Bits> struct quick_limits {
 /// fewer bits have more room, and shorter polynomials.
 template <int Bits, class Function> inline constexpr std::uint32_t quick_error = 8;
 template <> inline constexpr std::uint32_t quick_error<12, functions::exp> = 2;
+template <> inline constexpr std::uint32_t quick_error<12, functions::rsqrt> = 2;
 template <> inline constexpr std::uint32_t quick_error<12, functions::logistic> = 4;
 
 }  // namespace narrow::kernel

@@ -153,6 +153,33 @@ inline double_vector nearly(functions::atan, double_vector x) {
   return lanes_as<double_vector>(lanes_as<int64_vector>(value) ^ sign);
 }
 
+inline double_vector square_root(double_vector x) {
+  return reinterpret_cast<double_vector>(
+      instructions::square_root(reinterpret_cast<instructions::doubles>(x)));
+}
+inline double_vector nearly(functions::rsqrt, double_vector x) { return 1 / square_root(x); }
+/// The tangent of half an arc is the sine divided by 1 plus the cosine, which never is a division by zero.
+inline double_vector nearly(functions::asin, double_vector x) {
+  return where(magnitude_of(x) <= std::bit_cast<std::int64_t>(1.0),
+               nearly(functions::atan{}, x / (1 + square_root((1 - x) * (1 + x)))) * 2);
+}
+inline double_vector nearly(functions::acos, double_vector x) {
+  const auto size = lanes_as<double_vector>(magnitude_of(x));
+  const double_vector arc = nearly(functions::atan{}, square_root((1 - size) * (1 + size)) / (1 + size)) * 2;
+  return where(size <= 1, x < 0 ? std::numbers::pi - arc : arc);
+}
+/// log(x + sqrt(x^2 + 1)), of which log1p has what is more than 1.
+inline double_vector nearly(functions::asinh, double_vector x) {
+  const int64_vector size = magnitude_of(x), sign = lanes_as<int64_vector>(x) ^ size;
+  const auto a = lanes_as<double_vector>(size);
+  const double_vector square = a * a,
+                      value = nearly(functions::log1p{}, a + square / (1 + square_root(square + 1)));
+  return lanes_as<double_vector>(lanes_as<int64_vector>(value) ^ sign);
+}
+inline double_vector nearly(functions::acosh, double_vector x) {
+  return where(x >= 1, nearly(functions::log1p{}, (x - 1) + square_root((x - 1) * (x + 1))));
+}
+
 /// sin and cos of x less the nearest multiple of pi / 2, which is subtracted in two parts of 106 bits
 /// together: exactly enough for all floats of at most 2^20. The first terms left out are below 2^-48.
 struct sine_and_cosine {

@@ -59,6 +59,8 @@ struct instructions : parts_in_memory {
   static integers multiply_add(integers acc, word a, integers b) {
     return multiply_add(acc, b, _mm256_set1_epi32(static_cast<int>(a)));
   }
+  static floats square_root(floats x) { return _mm256_sqrt_ps(x); }
+  static doubles square_root(doubles x) { return _mm256_sqrt_pd(x); }
   static integers int8_to_int16(const void* from) { return _mm256_cvtepi8_epi16(load_half(from)); }
   static integers int8_to_int32(const void* from) {
     return _mm256_cvtepi8_epi32(_mm_loadl_epi64(static_cast<const __m128i*>(from)));

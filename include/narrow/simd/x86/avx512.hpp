@@ -73,6 +73,8 @@ struct instructions {
   static integers multiply_add(integers acc, word a, integers b) {
     return multiply_add(acc, b, _mm512_set1_epi32(static_cast<int>(a)));
   }
+  static floats square_root(floats x) { return _mm512_sqrt_ps(x); }
+  static doubles square_root(doubles x) { return _mm512_sqrt_pd(x); }
   static integers int8_to_int16(const void* from) { return _mm512_cvtepi8_epi16(load_half(from)); }
   static integers int8_to_int32(const void* from) { return _mm512_cvtepi8_epi32(load_quarter(from)); }
   static floats load_fp16(const void* from) { return _mm512_cvtph_ps(load_half(from)); }
