@@ -41,7 +41,7 @@ constexpr double root(double x) {
   return y;
 }
 /// Numbers between low and high, the more of them the nearer to these.
-template <std::size_t Count> consteval std::array<double, Count> nodes(double low, double high) {
+template <std::size_t Count> constexpr std::array<double, Count> nodes(double low, double high) {
   std::array<double, Count> x{};
   for (std::size_t i = 0; i < Count; ++i)
     x[i] = (low + high) / 2 +
@@ -57,7 +57,7 @@ template <std::size_t Above, std::size_t Below> struct quotient {
 
 /// The solution of linear equations, each with its right-hand side as the last number: Gauss's elimination.
 template <std::size_t Count>
-consteval std::array<double, Count> solved(std::array<std::array<double, Count + 1>, Count> rows) {
+constexpr std::array<double, Count> solved(std::array<std::array<double, Count + 1>, Count> rows) {
   const auto size = [](double x) { return x < 0 ? -x : x; };
   for (std::size_t k = 0; k < Count; ++k) {
     std::size_t pivot = k;
@@ -82,7 +82,7 @@ consteval std::array<double, Count> solved(std::array<std::array<double, Count +
 
 /// P / Q that meets f between low and high, P with so many coefficients, and Q, the first of which is 1.
 template <std::size_t Above, std::size_t Below, class F>
-consteval quotient<Above, Below> quotient_near(F f, double low, double high) {
+constexpr quotient<Above, Below> quotient_near(F f, double low, double high) {
   constexpr std::size_t count = Above + Below - 1;
   std::array<std::array<double, count + 1>, count> equations{};
   const auto x = nodes<count>(low, high);
@@ -108,7 +108,7 @@ consteval quotient<Above, Below> quotient_near(F f, double low, double high) {
 }
 /// The polynomial with so many coefficients that meets f between low and high.
 template <std::size_t Terms, class F>
-consteval std::array<float, Terms> polynomial_near(F f, double low, double high) {
+constexpr std::array<float, Terms> polynomial_near(F f, double low, double high) {
   return quotient_near<Terms, 1>(f, low, high).above;
 }
 
