@@ -16,6 +16,7 @@ struct plain_instructions {
   using doubles [[gnu::vector_size(16)]] = double;
 
   static bool any_of(integers x) { return (x[0] | x[1] | x[2] | x[3]) != 0; }
+  static bool any_zero(integers x) { return any_of(x == 0); }
   static bool any_nan(floats x) { return any_of(x != x); }
   template <int Size> static void store_lower(void* to, integers x) {
     for (int l = 0; l < 4; ++l) {
@@ -59,6 +60,14 @@ struct plain_instructions {
   }
   static integers multiply_add(integers acc, std::uint32_t a, integers b) {
     return multiply_add(acc, integers{} + static_cast<std::int32_t>(a), b);
+  }
+  static floats square_root(floats x) {
+    for (int l = 0; l < 4; ++l) x[l] = std::sqrt(x[l]);
+    return x;
+  }
+  static doubles square_root(doubles x) {
+    for (int l = 0; l < 2; ++l) x[l] = std::sqrt(x[l]);
+    return x;
   }
   static integers int8_to_int16(const void* from) {
     std::int16_t x[8];

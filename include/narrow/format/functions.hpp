@@ -103,6 +103,12 @@ struct cbrt : usual_function {
 /// 1 / sqrt(x)
 struct rsqrt : usual_function {
   template <std::floating_point Real> static Real of(Real x) { return 1 / std::sqrt(x); }
+  /// The number is below the exact value where its square times x is less than 1.
+  static neighbour near(double x, double y) {
+    const double number = with_few_bits(y), square = opaque(number * number), product = opaque(square * x);
+    const double rest = opaque(1 - product) - std::fma(square, x, -product);
+    return {number, rest == 0 ? 0 : sign_of(rest)};
+  }
 };
 struct sin : usual_function {
   template <std::floating_point Real> static Real of(Real x) { return std::sin(x); }

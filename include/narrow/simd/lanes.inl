@@ -35,6 +35,9 @@ template <class Vector, class Number> inline Vector vector_at(const Number* from
 template <class Lanes> inline bool any_of(const Lanes& x) {
   return instructions::any_of(reinterpret_cast<instructions::integers>(x));
 }
+template <class Lanes> inline bool any_zero(const Lanes& x) {
+  return instructions::any_zero(reinterpret_cast<instructions::integers>(x));
+}
 template <int Size, class Lanes> inline void store_lower(void* to, const Lanes& x) {
   instructions::store_lower<Size>(to, reinterpret_cast<instructions::integers>(x));
 }
@@ -112,7 +115,7 @@ template <class Wide, class Lanes> inline Wide wider(const Lanes& x) {
   return __builtin_convertvector(x, Wide);
 }
 
-// The smaller and the larger number in each lane. Where one of them is NaN either may be the result.
+// The smaller and the larger number in each lane; where one of them is NaN, the second one.
 template <class Lanes> inline Lanes smaller(Lanes a, Lanes b) { return a < b ? a : b; }
 template <class Lanes> inline Lanes larger(Lanes a, Lanes b) { return a > b ? a : b; }
 

@@ -32,6 +32,8 @@
 
 #include "../kernel/elementwise/floats.inl"
 
+#include "../kernel/elementwise/float_functions.inl"
+
 #include "../kernel/elementwise/functions.inl"
 
 #include "../kernel/elementwise/fixed.inl"

@@ -153,6 +153,33 @@ inline double_vector nearly(functions::atan, double_vector x) {
   return lanes_as<double_vector>(lanes_as<int64_vector>(value) ^ sign);
 }
 
+inline double_vector square_root(double_vector x) {
+  return reinterpret_cast<double_vector>(
+      instructions::square_root(reinterpret_cast<instructions::doubles>(x)));
+}
+inline double_vector nearly(functions::rsqrt, double_vector x) { return 1 / square_root(x); }
+/// The tangent of half an arc is the sine divided by 1 plus the cosine, which never is a division by zero.
+inline double_vector nearly(functions::asin, double_vector x) {
+  return where(magnitude_of(x) <= std::bit_cast<std::int64_t>(1.0),
+               nearly(functions::atan{}, x / (1 + square_root((1 - x) * (1 + x)))) * 2);
+}
+inline double_vector nearly(functions::acos, double_vector x) {
+  const auto size = lanes_as<double_vector>(magnitude_of(x));
+  const double_vector arc = nearly(functions::atan{}, square_root((1 - size) * (1 + size)) / (1 + size)) * 2;
+  return where(size <= 1, x < 0 ? std::numbers::pi - arc : arc);
+}
+/// log(x + sqrt(x^2 + 1)), of which log1p has what is more than 1.
+inline double_vector nearly(functions::asinh, double_vector x) {
+  const int64_vector size = magnitude_of(x), sign = lanes_as<int64_vector>(x) ^ size;
+  const auto a = lanes_as<double_vector>(size);
+  const double_vector square = a * a,
+                      value = nearly(functions::log1p{}, a + square / (1 + square_root(square + 1)));
+  return lanes_as<double_vector>(lanes_as<int64_vector>(value) ^ sign);
+}
+inline double_vector nearly(functions::acosh, double_vector x) {
+  return where(x >= 1, nearly(functions::log1p{}, (x - 1) + square_root((x - 1) * (x + 1))));
+}
+
 /// sin and cos of x less the nearest multiple of pi / 2, which is subtracted in two parts of 106 bits
 /// together: exactly enough for all floats of at most 2^20. The first terms left out are below 2^-48.
 struct sine_and_cosine {
@@ -281,9 +308,8 @@ template <class Function, int Bits>
   return decided(x, result, chosen, function_of<Function, rounding::to_odd>);
 }
 
-template <class Function, int Bits, class Lanes>
-inline float_vector apply(lane_function_before_rounding<Function, Bits>, float_vector number, Lanes lanes) {
-  const float_vector x = usual_in_spare_lanes(number, lanes);
+/// From its values in double.
+template <class Function, int Bits> inline float_vector before_rounding_in_double(float_vector x) {
   constexpr std::int32_t spacing = std::int32_t{1} << (detail::binary32::mantissa_bits + 1 - Bits),
                          margin = 2;  // a nearest float is not as far as that from the exact value
   double_vector values[2];
@@ -297,4 +323,27 @@ inline float_vector apply(lane_function_before_rounding<Function, Bits>, float_v
   if (!any_of(is_near)) [[likely]]
     return result;
   return on_side_of_ties<Function, Bits>(x, values);
+}
+
+/// Of lanes that a first look has not decided, all but those of zero, of which it is exact.
+template <class Function, int Bits>
+[[gnu::noinline]] float_vector looked_at_again(float_vector x, float_vector y, uint32_vector beyond) {
+  const int32_vector undecided = (beyond == 0) & (x != 0);
+  return any_of(undecided) ? before_rounding_in_double<Function, Bits>(x) : y;
+}
+
+template <class Function, int Bits, class Lanes>
+inline float_vector apply(lane_function_before_rounding<Function, Bits>, float_vector number, Lanes lanes) {
+  const float_vector x = usual_in_spare_lanes(number, lanes);
+  if constexpr (requires { quickly<Bits>(Function{}, x); }) {
+    constexpr std::uint32_t margin = quick_error<Bits, Function>,
+                            spacing = std::uint32_t{1} << (detail::binary32::mantissa_bits + 1 - Bits);
+    const float_vector y = quickly<Bits>(Function{}, x);
+    const uint32_vector beyond = (lanes_as<uint32_vector>(y) + margin) & (spacing - 2 * margin);
+    if (!any_zero(beyond)) [[likely]]
+      return y;
+    return looked_at_again<Function, Bits>(x, y, beyond);
+  } else {
+    return before_rounding_in_double<Function, Bits>(x);
+  }
 }

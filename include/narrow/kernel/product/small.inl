@@ -1,12 +1,6 @@
 // Products of small matrices (see small.hpp); included once in the namespace of an instruction set by
 // simd/vector_kernels.inl. No include guard, on purpose.
 
-inline float_vector multiply_add(float_vector sum, float_vector a, float_vector b) {
-  using lanes = instructions::floats;
-  return reinterpret_cast<float_vector>(instructions::multiply_add(
-      reinterpret_cast<lanes>(sum), reinterpret_cast<lanes>(a), reinterpret_cast<lanes>(b)));
-}
-
 /// As many vectors as Length numbers need.
 template <int Length> inline constexpr int vectors_of = (Length + lanes32 - 1) / lanes32;
 

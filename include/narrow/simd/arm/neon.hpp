@@ -23,6 +23,7 @@ struct instructions : parts_in_memory {
   using doubles = float64x2_t;
 
   static bool any_of(integers x) { return vmaxvq_u32(vreinterpretq_u32_s32(x)) != 0; }
+  static bool any_zero(integers x) { return vminvq_u32(vreinterpretq_u32_s32(x)) == 0; }
   static bool any_nan(floats x) { return vminvq_u32(vceqq_f32(x, x)) == 0; }
   template <int Size> static void store_lower(void* to, integers x) {
     const int16x4_t halves = vmovn_s32(x);
@@ -58,6 +59,8 @@ struct instructions : parts_in_memory {
     const int16x4_t pair = vreinterpret_s16_u32(vdup_n_u32(a));
     return vmlal_high_lane_s16(vmlal_lane_s16(acc, vget_low_s16(separated), pair, 0), separated, pair, 1);
   }
+  static floats square_root(floats x) { return vsqrtq_f32(x); }
+  static doubles square_root(doubles x) { return vsqrtq_f64(x); }
   static integers int8_to_int16(const void* from) {
     return vreinterpretq_s32_s16(vmovl_s8(load_as<int8x8_t>(from)));
   }

@@ -22,6 +22,7 @@ struct instructions : parts_in_memory {
   using doubles = __m256d;
 
   static bool any_of(integers x) { return _mm256_testz_si256(x, x) == 0; }
+  static bool any_zero(integers x) { return any_of(_mm256_cmpeq_epi32(x, _mm256_setzero_si256())); }
   static bool any_nan(floats x) { return _mm256_movemask_ps(_mm256_cmp_ps(x, x, _CMP_UNORD_Q)) != 0; }
   template <int Size> static void store_lower(void* to, integers x) {
     if constexpr (Size == 1) {
@@ -58,6 +59,8 @@ struct instructions : parts_in_memory {
   static integers multiply_add(integers acc, word a, integers b) {
     return multiply_add(acc, b, _mm256_set1_epi32(static_cast<int>(a)));
   }
+  static floats square_root(floats x) { return _mm256_sqrt_ps(x); }
+  static doubles square_root(doubles x) { return _mm256_sqrt_pd(x); }
   static integers int8_to_int16(const void* from) { return _mm256_cvtepi8_epi16(load_half(from)); }
   static integers int8_to_int32(const void* from) {
     return _mm256_cvtepi8_epi32(_mm_loadl_epi64(static_cast<const __m128i*>(from)));
@@ -81,6 +84,11 @@ struct instructions : parts_in_memory {
 };
 
 #include "../lanes.inl"
+
+// g++ 12 makes masks of comparisons.
+inline float_vector smaller(float_vector a, float_vector b) { return _mm256_min_ps(a, b); }
+inline float_vector larger(float_vector a, float_vector b) { return _mm256_max_ps(a, b); }
+
 #include "../vector_kernels.inl"
 
 struct kernels {

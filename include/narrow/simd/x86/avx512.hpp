@@ -14,6 +14,7 @@ struct instructions {
   static constexpr int bytes_of_vector = sizeof(integers);
 
   static bool any_of(integers x) { return _mm512_test_epi32_mask(x, x) != 0; }
+  static bool any_zero(integers x) { return _mm512_testn_epi32_mask(x, x) != 0; }
   static bool any_nan(floats x) { return _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q) != 0; }
   template <int Size> static void store_lower(void* to, integers x) {
     if constexpr (Size == 1)
@@ -72,6 +73,8 @@ struct instructions {
   static integers multiply_add(integers acc, word a, integers b) {
     return multiply_add(acc, b, _mm512_set1_epi32(static_cast<int>(a)));
   }
+  static floats square_root(floats x) { return _mm512_sqrt_ps(x); }
+  static doubles square_root(doubles x) { return _mm512_sqrt_pd(x); }
   static integers int8_to_int16(const void* from) { return _mm512_cvtepi8_epi16(load_half(from)); }
   static integers int8_to_int32(const void* from) { return _mm512_cvtepi8_epi32(load_quarter(from)); }
   static floats load_fp16(const void* from) { return _mm512_cvtph_ps(load_half(from)); }

@@ -1,0 +1,117 @@
+// Polynomials and quotients of polynomials that come near to functions, in float, computed by the compiler:
+// those that meet the function at Chebyshev nodes, whose largest error is nearly the least that there is
+// (Trefethen, "Approximation theory and approximation practice", chapter 16). Of what a function is made of
+// they need its values in double, which power series give.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <numbers>
+
+#include "../../config.hpp"
+
+NARROW_STRICT_BEGIN
+
+namespace narrow::inline NARROW_ABI::kernel::approximation {
+
+/// e^x by its series, from where it converges soon.
+constexpr double exponential(double x) {
+  constexpr int halvings = 8, terms = 16;
+  double part = x;
+  for (int i = 0; i < halvings; ++i) part /= 2;
+  double sum = 1;
+  for (int n = terms; n > 0; --n) sum = 1 + part / n * sum;
+  for (int i = 0; i < halvings; ++i) sum *= sum;
+  return sum;
+}
+/// (e^x - 1) / x for |x| < 1, without the difference.
+constexpr double relative_expm1(double x) {
+  double sum = 1;
+  for (int n = 20; n > 1; --n) sum = 1 + x / n * sum;
+  return sum;
+}
+constexpr double cosine(double x) {
+  double sum = 1;
+  for (int n = 30; n > 0; n -= 2) sum = 1 - x * x / (n * (n - 1)) * sum;
+  return sum;
+}
+constexpr double root(double x) {
+  double y = x > 1 ? x : 1;
+  for (int i = 0; i < 60; ++i) y = (y + x / y) / 2;
+  return y;
+}
+/// Numbers between low and high, the more of them the nearer to these.
+template <std::size_t Count> constexpr std::array<double, Count> nodes(double low, double high) {
+  std::array<double, Count> x{};
+  for (std::size_t i = 0; i < Count; ++i)
+    x[i] = (low + high) / 2 +
+           (high - low) / 2 * cosine(std::numbers::pi * (static_cast<double>(i) + 0.5) / Count);
+  return x;
+}
+
+/// The coefficients of x^0, x^1, ... in P and Q, where P / Q is the approximation and Q(0) = 1.
+template <std::size_t Above, std::size_t Below> struct quotient {
+  std::array<float, Above> above{};
+  std::array<float, Below> below{};
+};
+
+/// The solution of linear equations, each with its right-hand side as the last number: Gauss's elimination.
+template <std::size_t Count>
+constexpr std::array<double, Count> solved(std::array<std::array<double, Count + 1>, Count> rows) {
+  const auto size = [](double x) { return x < 0 ? -x : x; };
+  for (std::size_t k = 0; k < Count; ++k) {
+    std::size_t pivot = k;
+    for (std::size_t i = k + 1; i < Count; ++i)
+      if (size(rows[i][k]) > size(rows[pivot][k])) pivot = i;
+    const auto row = rows[pivot];
+    rows[pivot] = rows[k];
+    rows[k] = row;
+    for (std::size_t i = k + 1; i < Count; ++i) {
+      const double factor = rows[i][k] / row[k];
+      for (std::size_t j = k; j <= Count; ++j) rows[i][j] -= factor * row[j];
+    }
+  }
+  std::array<double, Count> x{};
+  for (std::size_t k = Count; k-- > 0;) {
+    double rest = rows[k][Count];
+    for (std::size_t j = k + 1; j < Count; ++j) rest -= rows[k][j] * x[j];
+    x[k] = rest / rows[k][k];
+  }
+  return x;
+}
+
+/// P / Q that meets f between low and high, P with so many coefficients, and Q, the first of which is 1.
+template <std::size_t Above, std::size_t Below, class F>
+constexpr quotient<Above, Below> quotient_near(F f, double low, double high) {
+  constexpr std::size_t count = Above + Below - 1;
+  std::array<std::array<double, count + 1>, count> equations{};
+  const auto x = nodes<count>(low, high);
+  const double scale = high > -low ? high : -low;  // so that powers are of like size
+  for (std::size_t i = 0; i < count; ++i) {
+    const double value = f(x[i]);
+    double power = 1;
+    for (std::size_t n = 0; n < Above; ++n, power *= x[i] / scale) equations[i][n] = power;
+    power = x[i] / scale;
+    for (std::size_t n = 1; n < Below; ++n, power *= x[i] / scale)
+      equations[i][Above + n - 1] = -value * power;
+    equations[i][count] = value;
+  }
+  const auto c = solved<count>(equations);
+  quotient<Above, Below> result;
+  double power = 1;
+  for (std::size_t n = 0; n < Above; ++n, power *= scale) result.above[n] = static_cast<float>(c[n] / power);
+  result.below[0] = 1;
+  power = scale;
+  for (std::size_t n = 1; n < Below; ++n, power *= scale)
+    result.below[n] = static_cast<float>(c[Above + n - 1] / power);
+  return result;
+}
+/// The polynomial with so many coefficients that meets f between low and high.
+template <std::size_t Terms, class F>
+constexpr std::array<float, Terms> polynomial_near(F f, double low, double high) {
+  return quotient_near<Terms, 1>(f, low, high).above;
+}
+
+}  // namespace narrow::kernel::approximation
+
+NARROW_STRICT_END
