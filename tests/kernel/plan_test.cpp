@@ -77,6 +77,13 @@ TEST_CASE("shapes and strides choose the algorithm", "[plan]") {
     const auto lying = plan<fp16>(t, 1, 64, 64);  // the matrix is B, and its transpose lies by columns
     REQUIRE(lying.how == algorithm::gemv_columns);
     REQUIRE(lying.transposed);
+    REQUIRE(plan<fp16>(t, 64, 4, 64).how == algorithm::skinny_rows);
+    REQUIRE_FALSE(plan<fp16>(t, 64, 4, 64).transposed);
+    REQUIRE(plan<fp16>(t, 4, 64, 64).how == algorithm::skinny_columns);
+    REQUIRE(plan<fp16>(t, 4, 64, 64).transposed);
+    REQUIRE(plan<fp16>(t, 63, 4, 64).how == algorithm::panels);
+    REQUIRE(plan<fp16>(t, 64, 33, 64).how == algorithm::panels);
+    REQUIRE(plan<fp16>(t, 5, 64, 64).how == algorithm::panels);
     REQUIRE(plan<fp16>(t, 64, 64, 64).how == algorithm::panels);
     REQUIRE(plan<fp16>(t, 8, 8, 8).how == algorithm::panels);
     REQUIRE(plan<fp16>(t, 8, 8, 7).how == algorithm::portable);  // 448 multiplications are not worth packing

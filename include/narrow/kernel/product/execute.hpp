@@ -3,7 +3,7 @@
 
 #include "dot.hpp"
 #include "epilogue.hpp"
-#include "gemv.hpp"
+#include "skinny.hpp"
 #include "wide_panels.hpp"
 
 NARROW_STRICT_BEGIN
@@ -44,6 +44,22 @@ void execute_gemv(kernel_set t, const product_plan& plan, matrix_view<const A> a
     });
 }
 
+/// Matrix times a few columns, or a few rows times a matrix.
+template <class Accumulation, class A, class B, class Store>
+void execute_skinny(kernel_set t, const product_plan& plan, matrix_view<const A> a, matrix_view<const B> b,
+                    const Store& store) {
+  const auto multiply = [&]<class M, class X>(matrix_view<const M> m, matrix_view<const X> x) {
+    with_packed_type<best_type<typename Accumulation::sum, M, X>()>([&]<packed_type P>() {
+      if (plan.packed == P) run_skinny<P>(t, plan, m, x, store);
+      return plan.packed == P;
+    });
+  };
+  if (plan.transposed)
+    multiply(b.transposed(), a.transposed());
+  else
+    multiply(a, b);
+}
+
 /// The sums of A B, handed to store(i, j, sums), a matrix_view, in tiles; but those that are floats perhaps
 /// written to `direct`, if there is such a matrix.
 template <class Accumulation, class A, class B, class Store>
@@ -59,6 +75,9 @@ void execute(kernel_set t, const product_plan& plan, matrix_view<const A> a, mat
     case algorithm::gemv_rows:
     case algorithm::gemv_columns:
       return execute_gemv<Accumulation>(t, plan, a, b, store);
+    case algorithm::skinny_rows:
+    case algorithm::skinny_columns:
+      return execute_skinny<Accumulation>(t, plan, a, b, store);
     case algorithm::panels:
       with_packed_type<best_panel_type<sum, A, B>()>([&]<packed_type P>() {
         if (plan.packed == P) run_panels<P>(t, plan, a, b, direct, store, kept);

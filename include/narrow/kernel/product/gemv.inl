@@ -138,9 +138,17 @@ NARROW_KERNEL void add_rows(const void* a, index stride, index count, const word
     multiply_some_rows<Line, 1>(next, stride, 0, factors, n, sums);
 }
 
+#include "skinny.inl"
+
 /// Excess: what each element of the matrix counts more than it is.
 template <class Columns, class Line, int Excess = 0>
 constexpr gemv_kernels<typename Line::lane, typename Line::sum> gemv_of() {
   static_assert(Columns::k_pack * Line::x_size == sizeof(word));
-  return {Columns::k_pack, Columns::vectors, Columns::elements, add_columns<Columns>, add_rows<Line>, Excess};
+  return {Columns::k_pack,
+          Columns::vectors,
+          Columns::elements,
+          add_columns<Columns>,
+          add_rows<Line>,
+          add_rows_times_few<Line>,
+          Excess};
 }

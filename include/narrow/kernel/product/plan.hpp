@@ -21,13 +21,15 @@ template <class A, class B> constexpr magnitudes largest_elements() {
 }
 
 enum class algorithm {
-  portable,       // in plain C++
-  dot,            // one line times another
-  gemv_rows,      // a matrix whose rows lie along memory times a vector
-  gemv_columns,   // a matrix whose columns do, times a vector
-  panels,         // both factors packed in panels
-  scaled_panels,  // panels, sums of `depth_block` terms scaled and added in float
-  wide_panels     // panels of integers of more than 16 bits, in lanes of double
+  portable,        // in plain C++
+  dot,             // one line times another
+  gemv_rows,       // a matrix whose rows lie along memory times a vector
+  gemv_columns,    // a matrix whose columns do, times a vector
+  skinny_rows,     // a matrix whose rows lie along memory times a few columns, none of it packed
+  skinny_columns,  // a matrix whose columns do, times a few columns
+  panels,          // both factors packed in panels
+  scaled_panels,   // panels, sums of `depth_block` terms scaled and added in float
+  wide_panels      // panels of integers of more than 16 bits, in lanes of double
 };
 
 /// What the elements of both factors are multiplied as.
@@ -240,6 +242,36 @@ bool plan_gemv(kernel_set t, const matrix_view<const A>& a, magnitudes largest, 
   return true;
 }
 
+inline constexpr index max_skinny = 32, min_skinny_lines = 64;
+
+/// The most columns that a matrix is multiplied with where it lies: as long as that takes less time than to
+/// pack it, as measured for 1024 x 1024 with AVX2, AVX-512 and AMX. Tiles and bytes multiply so fast that
+/// even most of a panel may be for nothing, and a matrix by columns is read once for each column.
+template <packed_type P, class A> index max_skinny_columns(kernel_set t, bool by_rows) {
+  using traits = gemv_traits<P, A>;
+  if (!by_rows) return traits::in_place ? 4 : 2;
+  if constexpr (P == packed_type::int8)
+    return !t.get<&kernel_table::int8>() ? max_skinny : t.get<&kernel_table::large_k_int8>() ? 4 : 8;
+  if (traits::integers) return 4;
+  if (!traits::fits_bf16) return max_skinny;
+  const bool has_tiles = static_cast<bool>(t.get<&kernel_table::large_k_bf16>());
+  if (traits::in_place) return has_tiles ? 8 : max_skinny;
+  return has_tiles ? 4 : 8;
+}
+
+/// Whether so few columns are multiplied without packing the matrix. `largest.b` is of the columns.
+template <packed_type P, class A>
+bool plan_skinny(kernel_set t, const matrix_view<const A>& a, index cols, magnitudes largest,
+                 product_plan& plan) {
+  const bool by_rows = detail::lies_by_rows(a);
+  if (std::min(a.rows, a.cols) < min_skinny_lines || cols > max_skinny_columns<P, A>(t, by_rows) ||
+      !plan_gemv<P>(t, a, largest, plan))
+    return false;
+  plan.how = by_rows ? algorithm::skinny_rows : algorithm::skinny_columns;
+  plan.work.cols = plan.work.tile_cols = cols;
+  return true;
+}
+
 /// Whether numbers of type A times such of type B are added in lanes of double: where one of them has more
 /// than 16 bits.
 template <class Accumulation, class A, class B>
@@ -340,7 +372,16 @@ product_plan plan_product(kernel_set t, const matrix_view<const A>& a, const mat
       return plan_gemv<P>(t, b.transposed(), {largest.b, largest.a}, plan);
     });
     plan.transposed = made;
-  } else if (a.rows * b.cols >= min_products / a.cols) {
+  } else if (b.cols <= max_skinny && b.cols < a.rows) {
+    made = plan_as<best_type<sum, A, B>()>(
+        max_type, plan, [&]<packed_type P>() { return plan_skinny<P>(t, a, b.cols, largest, plan); });
+  } else if (a.rows <= max_skinny && a.rows < b.cols) {
+    made = plan_as<best_type<sum, B, A>()>(max_type, plan, [&]<packed_type P>() {
+      return plan_skinny<P>(t, b.transposed(), a.rows, {largest.b, largest.a}, plan);
+    });
+    plan.transposed = made;
+  }
+  if (!made && a.rows > 1 && b.cols > 1 && a.rows * b.cols >= min_products / a.cols) {
     made = plan_as<best_panel_type<sum, A, B>()>(max_type, plan, [&]<packed_type P>() {
       if (!plan_panels<P>(t, w, largest, plan)) return false;
       if (P == packed_type::two_bf16 || (P == packed_type::bf16 && (coded_as_bf16<A> || coded_as_bf16<B>)))

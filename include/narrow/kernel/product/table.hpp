@@ -141,6 +141,9 @@ template <class Sum> struct scaling_kernels {
   constexpr explicit operator bool() const { return set != nullptr; }
 };
 
+/// How many vectors a matrix is multiplied with at once, where it is with several.
+inline constexpr index vectors_at_once = 4;
+
 /// A matrix times a vector, with elements of the matrix as they lie in memory; x has a float, two int16 or
 /// four int8 in a word.
 template <class Lane, class Sum> struct gemv_kernels {
@@ -152,6 +155,10 @@ template <class Lane, class Sum> struct gemv_kernels {
   void (*columns)(const void* a, index stride, index count, const word* x, index n, Lane* sums) = nullptr;
   /// Adds the sum over j < n of x[j] a[j + i stride] to sums[i], i < count.
   void (*rows)(const void* a, index stride, index count, const word* x, index n, Sum* sums) = nullptr;
+  /// Adds, for each of vectors_at_once vectors, the sum over j < n of x[j] a[j + i stride] to sums[i row_step
+  /// + c vector_step], i < count; vector c begins x_stride bytes after the one before.
+  void (*few)(const void* a, index stride, index count, const word* x, index x_stride, index n, Sum* sums,
+              index row_step, index vector_step) = nullptr;
   constexpr explicit operator bool() const { return columns != nullptr; }
 
   int excess = 0;  // each element of the matrix counts so much more than it is

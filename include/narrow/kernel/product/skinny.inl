@@ -1,0 +1,73 @@
+// A matrix whose rows lie along memory times a few vectors at once; included once in the namespace of each
+// instruction set, inside its target region. Line: as in gemv.inl. No include guard, on purpose.
+
+/// The sum of the lanes of each of four vectors, which is to fit a lane.
+template <class Line> inline auto totals_of_four(const typename Line::vector (&x)[4]) {
+  using quad [[gnu::vector_size(16)]] = typename Line::lane;
+  quad of[4];
+  NARROW_UNROLL for (int c = 0; c < 4; ++c) {
+    quad parts[sizeof x[c] / sizeof(quad)];
+    std::memcpy(parts, &x[c], sizeof x[c]);
+    NARROW_UNROLL for (std::size_t half = sizeof x[c] / sizeof(quad) / 2; half > 0; half /= 2)
+        NARROW_UNROLL for (std::size_t k = 0; k < half; ++k) parts[k] += parts[k + half];
+    of[c] = parts[0];
+  }
+  const quad low = __builtin_shufflevector(of[0], of[1], 0, 4, 1, 5) +
+                   __builtin_shufflevector(of[0], of[1], 2, 6, 3, 7),
+             high = __builtin_shufflevector(of[2], of[3], 0, 4, 1, 5) +
+                    __builtin_shufflevector(of[2], of[3], 2, 6, 3, 7);
+  return __builtin_shufflevector(low, high, 0, 1, 4, 5) + __builtin_shufflevector(low, high, 2, 3, 6, 7);
+}
+
+/// Adds the products of Rows rows and of all vectors to the sums, each of which has the same order of
+/// additions wherever its row stands.
+template <class Line, int Rows, int Vectors>
+inline void multiply_few_vectors(const unsigned char* a, index stride, const unsigned char* x, index x_stride,
+                                 index n, typename Line::sum* sums, index row_step, index vector_step) {
+  constexpr index step = Line::elements, bytes = step * index{Line::element_size},
+                  x_bytes = step * index{Line::x_size};
+  typename Line::vector acc[Rows][Vectors];
+  NARROW_UNROLL for (int r = 0; r < Rows; ++r) NARROW_UNROLL for (int c = 0; c < Vectors; ++c) acc[r][c] =
+      Line::zero();
+  for (; n >= step; n -= step, a += bytes, x += x_bytes) {
+    typename Line::vector factors[Vectors];
+    NARROW_UNROLL for (int c = 0; c < Vectors; ++c) factors[c] = Line::load_x(x + c * x_stride);
+    NARROW_UNROLL for (int r = 0; r < Rows; ++r) {
+      const typename Line::vector row = Line::load(a + r * stride);
+      NARROW_UNROLL for (int c = 0; c < Vectors; ++c) acc[r][c] =
+          Line::multiply_add(acc[r][c], row, factors[c]);
+    }
+  }
+  if (n > 0) {
+    typename Line::vector factors[Vectors];
+    unsigned char rest[bytes], x_rest[x_bytes];
+    NARROW_UNROLL for (int c = 0; c < Vectors; ++c) {
+      read_part(x_rest, x + c * x_stride, n * Line::x_size);
+      factors[c] = Line::load_x(x_rest);
+    }
+    NARROW_UNROLL for (int r = 0; r < Rows; ++r) {
+      read_part(rest, a + r * stride, n * Line::element_size);
+      const typename Line::vector row = Line::load(rest);
+      NARROW_UNROLL for (int c = 0; c < Vectors; ++c) acc[r][c] =
+          Line::multiply_add(acc[r][c], row, factors[c]);
+    }
+  }
+  NARROW_UNROLL for (int r = 0; r < Rows; ++r) {
+    const auto total = totals_of_four<Line>(acc[r]);
+    NARROW_UNROLL for (int c = 0; c < Vectors; ++c) sums[r * row_step + c * vector_step] += total[c];
+  }
+}
+
+template <class Line>
+NARROW_KERNEL void add_rows_times_few(const void* a, index stride, index count, const word* x, index x_stride,
+                                      index n, typename Line::sum* sums, index row_step, index vector_step) {
+  constexpr int rows = sizeof(typename Line::vector) == 64 ? 4 : 2;  // sums in half of the registers
+  const auto* next = static_cast<const unsigned char*>(a);
+  const auto* factors = reinterpret_cast<const unsigned char*>(x);
+  for (; count >= rows; count -= rows, next += rows * stride, sums += rows * row_step)
+    multiply_few_vectors<Line, rows, vectors_at_once>(next, stride, factors, x_stride, n, sums, row_step,
+                                                      vector_step);
+  for (; count > 0; --count, next += stride, sums += row_step)
+    multiply_few_vectors<Line, 1, vectors_at_once>(next, stride, factors, x_stride, n, sums, row_step,
+                                                   vector_step);
+}
