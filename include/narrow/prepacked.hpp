@@ -79,8 +79,8 @@ template <class Kept, class View> class kept_factor {
 ///           the product's plan wants. That form depends on the side, on the other factor's type and a little
 ///           on its shape, on the order of C and on the instruction set; each is packed once and kept: one as a
 ///           rule, in the type that is multiplied (`explain`), of 1 to 8 bytes an element. Products that
-///           pack nothing (with a vector, of few numbers, with integers of more than 16 bits, in plain C++)
-///           read the copy.
+///           pack nothing (with a vector, of floats with a few columns, of few numbers, with integers of more
+///           than 16 bits, in plain C++) read the copy.
 /// Copies    share the elements and the panels. They do not change, so that several threads may multiply with
 ///           one object at the same time.
 /// ISA       under another instruction set (`use_isa`) panels of its own are packed, nothing is refused.
@@ -135,7 +135,8 @@ class prepacked_tensor : public detail::kept_factor<detail::kept_tensor<block_te
 /// view or of a tensor, on either side, and give the same bits.
 ///
 /// Cost      of the first product with it that of any product; of the next ones less by the packing, which
-///           counts where the other factor has few columns (or rows): W (1024, 1024) times 4 to 64 columns.
+///           counts where the other factor has few columns (or rows): a half to a fifth is left of W (1024,
+///           1024) times 8 to 64 columns.
 /// Throws    std::invalid_argument naming the shape if it is negative.
 template <class T> [[nodiscard]] prepacked_matrix<std::remove_const_t<T>> prepacked(matrix_view<T> m) {
   return prepacked_matrix<std::remove_const_t<T>>(m);

@@ -94,12 +94,16 @@ void execute(kernel_set t, const product_plan& plan, matrix_view<const A> a, mat
 
 /// Plans the product, looks whether its numbers are such that the plan can be followed, and executes it. The
 /// store and `direct` are those of `execute`. A factor that is kept is packed once for each form that plans
-/// ask for; the plans and the bits are the same.
+/// ask for; the bits are the same.
 template <class Accumulation, class A, class B, class Store>
 void products(kernel_set t, matrix_view<const A> a, matrix_view<const B> b, magnitudes largest,
               const Store& store, const matrix_view<float>& direct = {}, const kept_panels& kept = {}) {
   constexpr packed_type best = best_panel_type<typename Accumulation::sum, A, B>();
-  product_plan plan = plan_product<Accumulation>(t, a, b, largest);
+  // Panels that are kept may decide how exact sums are computed: of floats the bits would be others.
+  const bool is_kept = (kept.a != nullptr && a.rows >= b.cols) || (kept.b != nullptr && b.cols >= a.rows);
+  const packing of_larger =
+      is_kept && !std::floating_point<typename Accumulation::sum> ? packing::done : packing::due;
+  product_plan plan = plan_product<Accumulation>(t, a, b, largest, packed_type::int8, of_larger);
   if (plan.how == algorithm::panels && needs_fallback<best>(t, plan, a, b, kept))
     plan = plan_product<Accumulation>(t, a, b, largest, plan.fallback);
   execute<Accumulation>(t, plan, a, b, store, direct, kept);

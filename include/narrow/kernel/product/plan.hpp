@@ -348,11 +348,15 @@ void plan_dot(kernel_set t, magnitudes largest, packed_type max_type, packing_pl
   });
 }
 
+/// Whether the larger factor has yet to be packed, if that is to be.
+enum class packing { due, done };
+
 /// How A B is computed, of which the elements are not read. Where the factors turn out to have numbers that
 /// cannot be packed as it says, the plan for its `fallback` as max_type is the next one.
 template <class Accumulation, class A, class B>
 product_plan plan_product(kernel_set t, const matrix_view<const A>& a, const matrix_view<const B>& b,
-                          magnitudes largest, packed_type max_type = packed_type::int8) {
+                          magnitudes largest, packed_type max_type = packed_type::int8,
+                          packing of_larger = packing::due) {
   using sum = typename Accumulation::sum;
   constexpr index min_products = std::floating_point<sum> ? 512 : 200;
   const work_shape w{a.rows, b.cols, 1, 1, a.cols};
@@ -372,6 +376,8 @@ product_plan plan_product(kernel_set t, const matrix_view<const A>& a, const mat
       return plan_gemv<P>(t, b.transposed(), {largest.b, largest.a}, plan);
     });
     plan.transposed = made;
+  } else if (of_larger == packing::done) {
+    // Then panels are the fastest for however few columns.
   } else if (b.cols <= max_skinny && b.cols < a.rows) {
     made = plan_as<best_type<sum, A, B>()>(
         max_type, plan, [&]<packed_type P>() { return plan_skinny<P>(t, a, b.cols, largest, plan); });
