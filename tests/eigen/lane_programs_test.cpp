@@ -262,12 +262,13 @@ TEST_CASE("spare lanes raise no exceptions", "[eigen][lanes]") {
     std::feclearexcept(FE_ALL_EXCEPT);
     c = a.cwiseQuotient(b);
     const float sum = narrow::sum(a.cwiseQuotient(b));
-    const Eigen::Array<fp16, Eigen::Dynamic, 1> logarithms = a.array().log(),
+    const Eigen::Array<fp16, Eigen::Dynamic, 1> logarithms = a.array().log(), arcs = a.array().acosh(),
                                                 shares = (1 + a.array().log()) / a.array();
     CHECK(std::fetestexcept(FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW) == 0);
     CHECK(c(4) == fp16(0.5f));
     CHECK(sum == 2.5f);
     CHECK(logarithms(4) == log(fp16(3.f)));
+    CHECK(arcs(4) == acosh(fp16(3.f)));
     CHECK(shares(4) == fp16((1 + std::log(3.f)) / 3));
   });
 }
@@ -286,6 +287,7 @@ TEST_CASE("what is a program of lanes", "[eigen][lanes]") {
   CHECK(is_program(a + r));
   CHECK(is_program(a.array().exp() + b.array().tanh()));
   CHECK(is_program(a.array().sin()));
-  CHECK(!is_program(a.array().asin()));
+  CHECK(is_program(a.array().asin()));
+  CHECK(!is_program(a.unaryExpr([](fp16 x) { return x; })));
   CHECK(!is_program(a.reverse()));
 }

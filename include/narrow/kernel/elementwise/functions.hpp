@@ -37,6 +37,11 @@ template <class Function, class List = functions_in_lanes> inline constexpr bool
 template <class Function, class... Listed>
 inline constexpr bool has_lanes<Function, std::tuple<Listed...>> = (std::same_as<Function, Listed> || ...);
 
+/// Of which a function has a finite value that is decided: a spare lane, which takes it, raises no exceptions
+/// and is not computed on its own.
+template <class Function> inline constexpr float usual_argument = 0.3f;
+template <> inline constexpr float usual_argument<functions::acosh> = 1.3f;
+
 /// The coefficients of x^0, x^1, ... in the power series of 2^x: (ln 2)^n / n!.
 template <std::size_t Terms> consteval std::array<double, Terms> series_of_exp2() {
   std::array<double, Terms> c{1};

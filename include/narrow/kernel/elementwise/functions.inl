@@ -237,18 +237,17 @@ inline auto half_lanes(const Vector& x, int first, std::integer_sequence<int, L.
 inline constexpr auto half_of_lanes = std::make_integer_sequence<int, lanes32 / 2>{};
 inline constexpr auto all_of_lanes = std::make_integer_sequence<int, lanes32>{};
 
-/// The numbers, and in spare lanes 0.3, of which every function has a finite value that is decided: a spare
-/// lane raises no exceptions and is not computed on its own.
-inline float_vector usual_in_spare_lanes(float_vector x, all_lanes) { return x; }
-template <class Lanes> inline float_vector usual_in_spare_lanes(float_vector x, Lanes lanes) {
-  return are_numbers(lanes) ? x : 0.3f - float_vector{};
+/// The numbers, and in spare lanes the usual one of the function.
+template <class Function> inline float_vector usual_in_spare_lanes(float_vector x, all_lanes) { return x; }
+template <class Function, class Lanes> inline float_vector usual_in_spare_lanes(float_vector x, Lanes lanes) {
+  return are_numbers(lanes) ? x : usual_argument<Function> - float_vector{};
 }
 
 inline constexpr int function_error = 41;  // relative, more than 2^-41 of any of these functions
 
 template <class Function, class Lanes>
 inline float_vector apply(lane_function<Function>, float_vector number, Lanes lanes) {
-  const float_vector x = usual_in_spare_lanes(number, lanes);
+  const float_vector x = usual_in_spare_lanes<Function>(number, lanes);
   constexpr double error = 1.0 / (std::int64_t{1} << function_error);
   half_float_vector low[2], high[2];
   NARROW_UNROLL for (int h = 0; h < 2; ++h) {
@@ -334,7 +333,7 @@ template <class Function, int Bits>
 
 template <class Function, int Bits, class Lanes>
 inline float_vector apply(lane_function_before_rounding<Function, Bits>, float_vector number, Lanes lanes) {
-  const float_vector x = usual_in_spare_lanes(number, lanes);
+  const float_vector x = usual_in_spare_lanes<Function>(number, lanes);
   if constexpr (requires { quickly<Bits>(Function{}, x); }) {
     constexpr std::uint32_t margin = quick_error<Bits, Function>,
                             spacing = std::uint32_t{1} << (detail::binary32::mantissa_bits + 1 - Bits);
