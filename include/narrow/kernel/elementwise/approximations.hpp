@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <numbers>
 
-#include "../../config.hpp"
+#include "../../runtime/environment.hpp"
 
 NARROW_STRICT_BEGIN
 
