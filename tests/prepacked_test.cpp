@@ -61,10 +61,11 @@ template <class A, class B, class C> void check_matrices(double alpha = 1, doubl
   tally count;
   generator random(28);
   std::uint64_t expected = 0;
-  for (const auto& [m, n, k] : shapes)
+  for (const product_shape& shape : shapes)
     for (const content what : contents)
       for (const unsigned layout : {0u, 1u, 2u, 4u, 7u}) {
         if (what == content::any && layout % 3 != 0) continue;
+        const place m = shape.m, n = shape.n, k = shape.k;  // which lambdas can capture
         auto a = numbers<A>(m * k, what, random);
         auto b = numbers<B>(k * n, what, random);
         const auto before = numbers<C>(m * n, content::plain, random);
@@ -99,8 +100,9 @@ template <class Format, class Other> void check_tensors() {
   tally count;
   generator random(29);
   std::uint64_t expected = 0;
-  for (const auto& [m, n, k] : shapes)
+  for (const product_shape& shape : shapes)
     for (const bool by_columns : {false, true}) {
+      const place m = shape.m, n = shape.n, k = shape.k;
       auto a = numbers<float>(m * k, content::any, random), b = numbers<float>(k * n, content::any, random);
       const auto left = quantize<Format>(in_order(a, m, k, by_columns));
       const auto right = quantize<Other>(in_order(b, k, n, !by_columns));
@@ -186,7 +188,8 @@ TEMPLATE_LIST_TEST_CASE("prepacked tensors: the same bits", "[product]", tensor_
 TEST_CASE("prepacked: the same bits on any number of threads, and in several at once", "[product]") {
   generator random(30);
   tally count;
-  for (const auto& [m, n, k] : {product_shape{300, 200, 160}, {1500, 40, 97}, {33, 900, 513}}) {
+  for (const product_shape& shape : {product_shape{300, 200, 160}, {1500, 40, 97}, {33, 900, 513}}) {
+    const place m = shape.m, n = shape.n, k = shape.k;
     auto a = numbers<bf16>(m * k, content::plain, random), b = numbers<bf16>(k * n, content::plain, random);
     const auto left = row_major(a, m, k);
     const auto right = column_major(b, k, n);
