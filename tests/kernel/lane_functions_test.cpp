@@ -17,7 +17,7 @@ using namespace narrow;
 /// Floats of every sign and exponent, NaNs too, so many that each instruction set meets vectors in which
 /// lanes have to be decided one by one.
 std::vector<float> samples() {
-  constexpr std::uint64_t step = 9973;  // prime, so that all lower bits occur
+  constexpr std::uint64_t step = 3989;  // prime, so that all lower bits occur
   std::vector<float> result;
   for (std::uint64_t code = 0; code < std::uint64_t{1} << 32; code += step)
     result.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(code)));
@@ -67,7 +67,7 @@ TEMPLATE_LIST_TEST_CASE("functions in lanes are rounded to the nearest float", "
     CHECK(different == 0);
     compared += x.size();
   });
-  REQUIRE(compared >= test::isa_count() * 400'000);
+  REQUIRE(compared >= test::isa_count() * 1'000'000);
 }
 
 // Of floats of every kind, not only of those that are numbers of a format of 16 bits.
@@ -94,5 +94,5 @@ TEMPLATE_LIST_TEST_CASE("functions in lanes are rounded once to a format", "[ker
   };
   check(std::type_identity<fp16>{});
   check(std::type_identity<bf16>{});
-  REQUIRE(compared >= 2 * test::isa_count() * 400'000);
+  REQUIRE(compared >= 2 * test::isa_count() * 1'000'000);
 }

@@ -30,9 +30,10 @@ template <packed_type P, class A>
 void pack_left(kernel_set t, const panel_kernel<lane_of<P>>& kernel, matrix_view<const A> a, index packs,
                word* to) {
   if (kernel.order == left_order::rows_along) {
-    const index step = packs + kernel.multiple;
+    const left_layout layout(kernel, a.rows, packs);
+    const index step = layout.step_of_rows / index{sizeof(word)};
     pack_rows<P>(t, a, step, to);
-    std::fill(to + a.rows * step, to + left_layout(kernel, a.rows, packs).words, word{0});
+    std::fill(to + a.rows * step, to + layout.words, word{0});
     if (kernel.takes_bytes())
       for (index i = 0; i < a.rows; ++i) kernel.split_row(to + i * step, packs);
   } else {
