@@ -67,6 +67,22 @@ template <class Element> class vector_piece {
   std::int64_t excess_ = 0;
 };
 
+/// use(which, weight) for the limbs in which a plan takes a vector; each counts so much.
+template <class Use> void for_limbs(const product_plan& plan, const Use& use) {
+  if (plan.b_limbs == 1) return use(limb::whole, std::int64_t{1});
+  use(limb::high, std::int64_t{256});
+  use(limb::low, std::int64_t{1});
+}
+
+/// to[i] = from[i stride], as the kernels take an element of the matrix.
+template <packed_type P, class A>
+void copy_line(kernel_set t, const A* from, index stride, typename gemv_traits<P, A>::element* to, index n) {
+  if constexpr (gemv_traits<P, A>::in_place)
+    for (index i = 0; i < n; ++i) to[i] = from[i * stride];
+  else
+    decode(t, from, stride, to, n);
+}
+
 /// A x for part of the rows of a matrix, as a plan says.
 template <packed_type P, class A, class X> class gemv {
   using traits = gemv_traits<P, A>;
@@ -100,7 +116,8 @@ template <packed_type P, class A, class X> class gemv {
         else
           for (index l = 0; l < n; l += max_copied) {
             const index some = std::min(max_copied, n - l);
-            for (index c = 0; c < some; ++c) copy(&a_(i, j + l + c), a_.row_stride, copied[c], count);
+            for (index c = 0; c < some; ++c)
+              copy_line<P>(t_, &a_(i, j + l + c), a_.row_stride, copied[c], count);
             kernels_.columns(copied, sizeof copied[0], some, piece_.words() + l / kernels_.k_pack, count,
                              lanes);
           }
@@ -142,7 +159,7 @@ template <packed_type P, class A, class X> class gemv {
         else
           for (index l = 0; l < count; l += max_copied) {
             const index some = std::min(max_copied, count - l);
-            for (index r = 0; r < some; ++r) copy(&a_(i + l + r, j), a_.col_stride, copied[r], n);
+            for (index r = 0; r < some; ++r) copy_line<P>(t_, &a_(i + l + r, j), a_.col_stride, copied[r], n);
             kernels_.rows(copied, sizeof copied[0], some, piece_.words(), n, sums + l);
           }
         for (index l = 0; l < count; ++l) {
@@ -164,19 +181,11 @@ template <packed_type P, class A, class X> class gemv {
   /// counts so much.
   template <class Use> void for_pieces(index width, const Use& use) {
     for (index j = 0; j < a_.cols; j += width)
-      for (int k = 0; k < plan_.b_limbs; ++k) {
-        const limb which = plan_.b_limbs == 1 ? limb::whole : k == 0 ? limb::high : limb::low;
+      for_limbs(plan_, [&](limb which, std::int64_t weight) {
         const index n = std::min(width, a_.cols - j);
         piece_.read(t_, kernels_, x_ + j * x_stride_, x_stride_, n, which);
-        use(j, n, which == limb::high ? 256 : 1);
-      }
-  }
-  /// to[i] = from[i stride], as the kernels take it.
-  void copy(const A* from, index stride, element* to, index n) {
-    if constexpr (traits::in_place)
-      for (index i = 0; i < n; ++i) to[i] = from[i * stride];
-    else
-      decode(t_, from, stride, to, n);
+        use(j, n, weight);
+      });
   }
 
   kernel_set t_;

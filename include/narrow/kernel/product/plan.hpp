@@ -265,7 +265,7 @@ bool plan_skinny(kernel_set t, const matrix_view<const A>& a, index cols, magnit
                  product_plan& plan) {
   const bool by_rows = detail::lies_by_rows(a);
   if (std::min(a.rows, a.cols) < min_skinny_lines || cols > max_skinny_columns<P, A>(t, by_rows) ||
-      gemv_traits<P, A>::kernels(t).few == nullptr || !plan_gemv<P>(t, a, largest, plan))
+      !plan_gemv<P>(t, a, largest, plan))
     return false;
   plan.how = by_rows ? algorithm::skinny_rows : algorithm::skinny_columns;
   plan.work.cols = plan.work.tile_cols = cols;

@@ -22,57 +22,50 @@ template <packed_type P, class A, class X> class rows_times_few {
   /// total[i row_step + c col_step] = the sum of row i times vector c, for i < count rows from `top` on;
   /// there are at most vectors_at_once of these.
   void multiply(index top, index count, matrix_view<const X> x, sum* total, index row_step, index col_step) {
-    constexpr index max_copied = 4, max_copied_x = 1024, size = sizeof(A);
-    const bool in_place = traits::in_place && a_.col_stride == 1;
-    const index max_x = in_place ? vector_piece<factor>::max_length : max_copied_x,
+    const index max_x = in_place_ ? vector_piece<factor>::max_length : max_copied_x,
                 width = std::min(max_x, plan_.depth_block);  // so that the sum of all lanes fits one
-    element copied[max_copied][max_copied_x];
+    const bool direct = plan_.b_limbs == 1 && kernels_.excess == 0;
     std::fill_n(total, count * vectors_at_once, sum{});
+    sum part[max_rows * vectors_at_once];
     for (index j = 0; j < a_.cols; j += width)
-      for (int k = 0; k < plan_.b_limbs; ++k) {
-        const limb which = plan_.b_limbs == 1 ? limb::whole : k == 0 ? limb::high : limb::low;
+      for_limbs(plan_, [&](limb which, [[maybe_unused]] std::int64_t weight) {
         const index n = std::min(width, a_.cols - j);
-        for (index c = 0; c < vectors_at_once; ++c)  // one that is lacking is the last one again
-          pieces_[c].read(t_, kernels_, &x(j, std::min(c, x.cols - 1)), x.row_stride, n, which);
-        const bool direct = plan_.b_limbs == 1 && kernels_.excess == 0;
-        sum part[max_rows * vectors_at_once];
-        sum* const sums = direct ? total : part;
-        if (!direct) std::fill_n(part, count * vectors_at_once, sum{});
-        const auto add = [&](const void* rows, index stride, index some, index from) {
-          kernels_.few(rows, stride, some, pieces_[0].words(), sizeof pieces_[0], n, sums + from * row_step,
-                       row_step, col_step);
-        };
-        if (in_place)
-          add(&a_(top, j), a_.row_stride * size, count, 0);
-        else
-          for (index l = 0; l < count; l += max_copied) {
-            const index some = std::min(max_copied, count - l);
-            for (index r = 0; r < some; ++r) copy(&a_(top + l + r, j), copied[r], n);
-            add(copied, sizeof copied[0], some, l);
-          }
+        for (index c = 0; c < x.cols; ++c) pieces_[c].read(t_, kernels_, &x(j, c), x.row_stride, n, which);
+        if (direct) return add(top, count, j, n, x.cols, total, row_step, col_step);
+        std::fill_n(part, count * vectors_at_once, sum{});
+        add(top, count, j, n, x.cols, part, row_step, col_step);
         if constexpr (traits::integers)
-          if (!direct)
-            for (index i = 0; i < count; ++i)
-              for (index c = 0; c < vectors_at_once; ++c)
-                total[i * row_step + c * col_step] +=
-                    (which == limb::high ? 256 : 1) *
-                    (part[i * row_step + c * col_step] - pieces_[c].excess());
-      }
+          for (index i = 0; i < count; ++i)
+            for (index c = 0; c < x.cols; ++c)
+              total[i * row_step + c * col_step] +=
+                  weight * (part[i * row_step + c * col_step] - pieces_[c].excess());
+      });
   }
 
  private:
   using factor = typename traits::factor;
+  static constexpr index max_copied = 4, max_copied_x = 1024;
 
-  void copy(const A* from, element* to, index n) {
-    if constexpr (traits::in_place)
-      for (index i = 0; i < n; ++i) to[i] = from[i * a_.col_stride];
-    else
-      decode(t_, from, a_.col_stride, to, n);
+  /// Adds the products of n elements of the rows, from column j on, with the pieces of so many vectors.
+  void add(index top, index count, index j, index n, index vectors, sum* sums, index row_step,
+           index col_step) const {
+    const word* words[vectors_at_once];  // what is lacking is the last one again
+    for (index c = 0; c < vectors_at_once; ++c) words[c] = pieces_[std::min(c, vectors - 1)].words();
+    if (in_place_)
+      return kernels_.few(&a_(top, j), a_.row_stride * index{sizeof(A)}, count, words, n, sums, row_step,
+                          col_step);
+    element copied[max_copied][max_copied_x];
+    for (index l = 0; l < count; l += max_copied) {
+      const index some = std::min(max_copied, count - l);
+      for (index r = 0; r < some; ++r) copy_line<P>(t_, &a_(top + l + r, j), a_.col_stride, copied[r], n);
+      kernels_.few(copied, sizeof copied[0], some, words, n, sums + l * row_step, row_step, col_step);
+    }
   }
 
   kernel_set t_;
   const product_plan& plan_;
   matrix_view<const A> a_;
+  bool in_place_ = traits::in_place && a_.col_stride == 1;
   decltype(traits::kernels(t_)) kernels_ = traits::kernels(t_);
   vector_piece<factor> pieces_[vectors_at_once];
 };

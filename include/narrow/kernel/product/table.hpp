@@ -155,13 +155,23 @@ template <class Lane, class Sum> struct gemv_kernels {
   void (*columns)(const void* a, index stride, index count, const word* x, index n, Lane* sums) = nullptr;
   /// Adds the sum over j < n of x[j] a[j + i stride] to sums[i], i < count.
   void (*rows)(const void* a, index stride, index count, const word* x, index n, Sum* sums) = nullptr;
-  /// Adds, for each of vectors_at_once vectors, the sum over j < n of x[j] a[j + i stride] to sums[i row_step
-  /// + c vector_step], i < count; vector c begins x_stride bytes after the one before.
-  void (*few)(const void* a, index stride, index count, const word* x, index x_stride, index n, Sum* sums,
+  /// Adds, for each of vectors_at_once vectors, the sum over j < n of x[c][j] a[j + i stride] to sums[i
+  /// row_step + c vector_step], i < count.
+  void (*few)(const void* a, index stride, index count, const word* const* x, index n, Sum* sums,
               index row_step, index vector_step) = nullptr;
-  constexpr explicit operator bool() const { return columns != nullptr; }
-
   int excess = 0;  // each element of the matrix counts so much more than it is
+
+  constexpr gemv_kernels() = default;
+  constexpr gemv_kernels(int k, int at_once, int lanes, decltype(columns) by_columns, decltype(rows) by_rows,
+                         decltype(few) by_rows_at_once, int too_much)
+      : k_pack(k),
+        vectors(at_once),
+        elements(lanes),
+        columns(by_columns),
+        rows(by_rows),
+        few(by_rows_at_once),
+        excess(too_much) {}
+  constexpr explicit operator bool() const { return columns != nullptr; }
 
   /// use(row, lane) for the first n rows. Columns are interleaved within 128 bits: vector v has quads v, v +
   /// vectors, ... of the rows.
