@@ -77,8 +77,13 @@ TEST_CASE("shapes and strides choose the algorithm", "[plan]") {
     const auto lying = plan<fp16>(t, 1, 64, 64);  // the matrix is B, and its transpose lies by columns
     REQUIRE(lying.how == algorithm::gemv_columns);
     REQUIRE(lying.transposed);
-    REQUIRE(plan<fp16>(t, 64, 4, 64).how == algorithm::skinny_rows);
-    REQUIRE_FALSE(plan<fp16>(t, 64, 4, 64).transposed);
+    REQUIRE(plan<fp16>(t, 64, 4, 128).how == algorithm::skinny_rows);
+    REQUIRE_FALSE(plan<fp16>(t, 64, 4, 128).transposed);
+    REQUIRE(plan<fp16>(t, 64, 4, 63).how == algorithm::panels);
+    REQUIRE(plan<fp16>(t, 64, 16, 128).how == algorithm::panels);  // for so many, the sums are too short
+    REQUIRE(kernel::plan_product<accumulation>(t, by_rows<fp16>(64, 128), by_rows<fp16>(128, 4), {},
+                                               packed_type::int8, kernel::packing::done)
+                .how == algorithm::panels);
     REQUIRE(plan<fp16>(t, 4, 64, 64).how == algorithm::skinny_columns);
     REQUIRE(plan<fp16>(t, 4, 64, 64).transposed);
     REQUIRE(plan<fp16>(t, 63, 4, 64).how == algorithm::panels);
@@ -93,6 +98,21 @@ TEST_CASE("shapes and strides choose the algorithm", "[plan]") {
     REQUIRE(plan<fixed<32, 8>>(t, 64, 64, 64).how == algorithm::wide_panels);
     REQUIRE(plan<fixed<32, 8>>(t, 4, 4, 64).how == algorithm::portable);
     REQUIRE(plan<std::int8_t, std::int32_t>(t, 64, 1, 64).how == algorithm::portable);
+  }
+}
+
+TEST_CASE("a matrix that is not worth multiplying where it lies is packed in its own type", "[plan]") {
+  for (const char* name : {"avx_vnni", "avx512_vnni", "neon_dot"}) {
+    const auto set = kernels_of(name);
+    if (!set) continue;
+    CAPTURE(name);
+    for (const kernel::index rows : {64, 128, 256}) {
+      const auto small = plan<fixed<8, 4>>(*set, rows, 2, 256);
+      REQUIRE(small.how == algorithm::panels);
+      REQUIRE(small.packed == packed_type::int8);
+      REQUIRE(small.b_limbs == 1);
+    }
+    REQUIRE(plan<fixed<8, 4>>(*set, 1024, 2, 1024).how == algorithm::skinny_rows);
   }
 }
 

@@ -242,34 +242,45 @@ bool plan_gemv(kernel_set t, const matrix_view<const A>& a, magnitudes largest, 
   return true;
 }
 
+/// Where a matrix is multiplied with a few columns without being packed: with at most so many, of which each
+/// takes at least so many terms of a sum (below that the sums of a vector's lanes cost more than packing
+/// does), and from so many elements on.
+struct skinny_limits {
+  index columns, terms_each = 1, elements = 0;
+};
 inline constexpr index max_skinny = 32, min_skinny_lines = 64;
 
-/// The most columns that a matrix is multiplied with where it lies: as long as that takes less time than to
-/// pack it, as measured for 1024 x 1024 with AVX2, AVX-512 and AMX. Tiles and bytes multiply so fast that
-/// even most of a panel may be for nothing, and a matrix by columns is read once for each column.
-template <packed_type P, class A> index max_skinny_columns(kernel_set t, bool by_rows) {
+/// As far as panels took at least as long in products of matrices from 64 x 64 to 1024 x 1024 (an Intel Xeon,
+/// with AVX2, AVX-512, VNNI, BF16 and AMX). Kernels of bytes and of tiles multiply so fast that even most of
+/// a panel may be for nothing; a matrix by columns is read once for each column; one that is decoded is so
+/// for every four.
+template <packed_type P, class A> skinny_limits skinny_limits_of(kernel_set t, bool by_rows) {
   using traits = gemv_traits<P, A>;
-  if (!by_rows) return traits::in_place ? 4 : 2;
-  if constexpr (P == packed_type::int8)
-    return !t.get<&kernel_table::int8>() ? max_skinny : t.get<&kernel_table::large_k_int8>() ? 4 : 8;
-  if (traits::integers) return 4;
-  if (!traits::fits_bf16) return max_skinny;
-  const bool has_tiles = static_cast<bool>(t.get<&kernel_table::large_k_bf16>());
-  if (traits::in_place) return has_tiles ? 8 : max_skinny;
-  return has_tiles ? 4 : 8;
-}
-
-/// Whether so few columns are multiplied without packing the matrix. `largest.b` is of the columns.
-template <packed_type P, class A>
-bool plan_skinny(kernel_set t, const matrix_view<const A>& a, index cols, magnitudes largest,
-                 product_plan& plan) {
-  const bool by_rows = detail::lies_by_rows(a);
-  if (std::min(a.rows, a.cols) < min_skinny_lines || cols > max_skinny_columns<P, A>(t, by_rows) ||
-      !plan_gemv<P>(t, a, largest, plan))
-    return false;
-  plan.how = by_rows ? algorithm::skinny_rows : algorithm::skinny_columns;
-  plan.work.cols = plan.work.tile_cols = cols;
-  return true;
+  const auto& kernels = traits::kernels(t);
+  if (!kernels) return {0};
+  const bool is_wide = kernels.elements / kernels.k_pack >= 16;  // lanes: registers of 512 bits
+  if constexpr (P == packed_type::int8) {
+    if (!t.get<&kernel_table::int8>()) return {by_rows ? max_skinny : 4, by_rows ? 32 : 1};
+    constexpr index large = index{1} << 17;
+    if (!by_rows) return {2, 1, large};
+    return {4, t.get<&kernel_table::large_k_int8>() ? 256 : 64, large};
+  } else if constexpr (traits::integers) {
+    if (!by_rows) return {2};
+    return {is_wide ? 4 : 0, 64};
+  } else if constexpr (!traits::fits_bf16) {
+    if (!by_rows) return {4};
+    return {16, is_wide ? 16 : 32};
+  } else {
+    const bool has_tiles = static_cast<bool>(t.get<&kernel_table::large_k_bf16>());
+    if constexpr (!traits::in_place) {
+      if (!by_rows || has_tiles) return {0};
+      return {is_wide ? 8 : 4, 32};
+    } else {
+      if (has_tiles) return by_rows ? skinny_limits{4, 128} : skinny_limits{2};
+      if (!by_rows) return {4};
+      return {t.get<&kernel_table::bf16>() ? 8 : 16, is_wide ? 16 : 32};
+    }
+  }
 }
 
 /// Whether numbers of type A times such of type B are added in lanes of double: where one of them has more
@@ -337,6 +348,27 @@ bool plan_as(packed_type max_type, packing_plan& plan, const Try& try_type) {
   });
 }
 
+template <packed_type P, class A> bool is_skinny(kernel_set t, const matrix_view<const A>& a, index cols) {
+  const skinny_limits most = skinny_limits_of<P, A>(t, detail::lies_by_rows(a));
+  return cols <= most.columns && cols * most.terms_each <= a.cols && a.rows * a.cols >= most.elements;
+}
+
+/// For a matrix and a few columns, if it is not to be packed for these. `largest.b` is of the columns.
+template <packed_type First, class A>
+bool plan_skinny(kernel_set t, const matrix_view<const A>& a, index cols, magnitudes largest,
+                 packed_type max_type, product_plan& plan) {
+  if (cols > max_skinny || std::min(a.rows, a.cols) < min_skinny_lines) return false;
+  bool is_due = false;  // in the type that they would be multiplied as: wider ones gain nothing
+  const bool made = plan_as<First>(max_type, plan, [&]<packed_type P>() {
+    is_due = is_skinny<P>(t, a, cols);
+    return plan_gemv<P>(t, a, largest, plan);
+  });
+  if (!made || !is_due) return plan = {}, false;
+  plan.how = plan.how == algorithm::gemv_rows ? algorithm::skinny_rows : algorithm::skinny_columns;
+  plan.work.cols = plan.work.tile_cols = cols;
+  return true;
+}
+
 /// An inner product, which has its own order of additions in plain C++, too.
 template <class Accumulation, class A, class B>
 void plan_dot(kernel_set t, magnitudes largest, packed_type max_type, packing_plan& plan) {
@@ -378,13 +410,11 @@ product_plan plan_product(kernel_set t, const matrix_view<const A>& a, const mat
     plan.transposed = made;
   } else if (of_larger == packing::done) {
     // Then panels are the fastest for however few columns.
-  } else if (b.cols <= max_skinny && b.cols < a.rows) {
-    made = plan_as<best_type<sum, A, B>()>(
-        max_type, plan, [&]<packed_type P>() { return plan_skinny<P>(t, a, b.cols, largest, plan); });
-  } else if (a.rows <= max_skinny && a.rows < b.cols) {
-    made = plan_as<best_type<sum, B, A>()>(max_type, plan, [&]<packed_type P>() {
-      return plan_skinny<P>(t, b.transposed(), a.rows, {largest.b, largest.a}, plan);
-    });
+  } else if (b.cols < a.rows) {
+    made = plan_skinny<best_type<sum, A, B>()>(t, a, b.cols, largest, max_type, plan);
+  } else if (a.rows < b.cols) {
+    made = plan_skinny<best_type<sum, B, A>()>(t, b.transposed(), a.rows, {largest.b, largest.a}, max_type,
+                                               plan);
     plan.transposed = made;
   }
   if (!made && a.rows > 1 && b.cols > 1 && a.rows * b.cols >= min_products / a.cols) {
