@@ -307,8 +307,9 @@ template <class Function, int Bits>
   return decided(x, result, chosen, function_of<Function, rounding::to_odd>);
 }
 
-/// From its values in double.
-template <class Function, int Bits> inline float_vector before_rounding_in_double(float_vector x) {
+/// From its values in double. Inlined: as a function of its own it takes a tenth longer.
+template <class Function, int Bits>
+[[gnu::always_inline]] inline float_vector before_rounding_in_double(float_vector x) {
   constexpr std::int32_t spacing = std::int32_t{1} << (detail::binary32::mantissa_bits + 1 - Bits),
                          margin = 2;  // a nearest float is not as far as that from the exact value
   double_vector values[2];
