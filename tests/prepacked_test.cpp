@@ -1,6 +1,5 @@
 // Products of factors that are packed once: the bits of the products that pack them anew.
 #include <cstring>
-#include <functional>
 #include <thread>
 #include <vector>
 
@@ -9,6 +8,7 @@
 #include "catch.hpp"
 #include "every_isa.hpp"
 #include "policies.hpp"
+#include "refusal.hpp"
 #include "samples.hpp"
 #include "tally.hpp"
 
@@ -153,16 +153,6 @@ using tensor_formats = some_of<
                pair<bfp<8, per_column>, bfp<8>>, pair<int8, int8>, pair<bfp<8, per_row>, bfp<8, per_column>>,
                pair<bfp<13>, bfp<13>>, pair<bfp<16, tile<7, 5>>, bfp<16>>, pair<mx<fp4_e2m1>, mx<fp4_e2m1>>>,
     0, 1, 3>;
-
-/// The message of what `f` throws.
-std::string refusal(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "nothing";
-}
 
 }  // namespace
 

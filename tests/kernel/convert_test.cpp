@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "../refusal.hpp"
 #include "../round/arithmetic.hpp"
 
 using namespace test;
@@ -36,15 +37,6 @@ template <class T> bool same(T a, T b) {
 }
 
 using types = std::tuple<fp16, bf16, fp8_e4m3fn, fp6_e3m2, fixed<8, 4>, fixed<32, 16>, float, double, int>;
-
-template <class F> std::string message_of(F f) {
-  try {
-    f();
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
 
 }  // namespace
 
@@ -146,7 +138,7 @@ TEST_CASE("convert takes any contiguous ranges, the same memory where the types 
 TEST_CASE("convert refuses ranges of different sizes and names both", "[kernel][convert]") {
   const std::vector<float> from(3);
   std::vector<fp16> to(4);
-  const std::string message = message_of([&] { convert(from, to); });
+  const std::string message = test::refusal([&] { convert(from, to); });
   REQUIRE(message.find("narrow::convert") != std::string::npos);
   REQUIRE(message.find("from is 3") != std::string::npos);
   REQUIRE(message.find("to is 4") != std::string::npos);

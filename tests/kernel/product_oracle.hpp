@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "../refusal.hpp"
 #include "../round/arithmetic.hpp"
 
 namespace test {
@@ -81,16 +82,6 @@ struct special_sum {
     return (bits & 0x7fff'ffffu) < 0x7f80'0000u;
   }
 };
-
-/// The message of the std::invalid_argument that f throws.
-template <class F> std::string refusal(F f) {
-  try {
-    f();
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
 
 inline bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
