@@ -115,8 +115,8 @@ template <int Bits> struct quick_limits {
 };
 
 /// More units in the last place than `quickly` errs by, a power of two. Of all floats whose function is a
-/// normal one, with AVX-512, exp was off by at most 1.4 units for ties of 12 bits (fp16), logistic by 3.2, tanh
-/// by 4.3 and rsqrt by 1.5; for fewer bits, with the shorter polynomials of 9 and less, none by 4.8.
+/// normal one, with AVX-512, exp was off by at most 1.4 units for ties of 12 bits (fp16), logistic by 3.2,
+/// tanh by 4.3 and rsqrt by 1.5; for fewer bits, where polynomials are shorter, all of them by at most 4.8.
 template <int Bits, class Function> inline constexpr std::uint32_t quick_error = 8;
 template <> inline constexpr std::uint32_t quick_error<12, functions::exp> = 2;
 template <> inline constexpr std::uint32_t quick_error<12, functions::rsqrt> = 2;
