@@ -136,10 +136,11 @@ template <class T, int Order> at check_extremes(numbers kind, at rows, at cols) 
   return check.checked;
 }
 
+using formats = test::some_of<narrow::all_formats, 0, 3>;  // with infinities, and without
+
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("extremes are those of floats, one by one", "[eigen][lanes]",
-                        test::floating_formats) {
+TEMPLATE_LIST_TEST_CASE("extremes are those of floats, one by one", "[eigen][lanes]", formats) {
   at checked = 0;
   test::for_each_isa([&](const std::string& isa) {
     for (const auto kind :
@@ -153,8 +154,7 @@ TEMPLATE_LIST_TEST_CASE("extremes are those of floats, one by one", "[eigen][lan
   REQUIRE(checked >= at(test::isa_count()) * 4000);
 }
 
-TEMPLATE_LIST_TEST_CASE("the place of an extreme is the first of its numbers", "[eigen][lanes]",
-                        test::floating_formats) {
+TEMPLATE_LIST_TEST_CASE("the place of an extreme is the first of its numbers", "[eigen][lanes]", formats) {
   using S = TestType;
   at checked = 0;
   test::for_each_isa([&](const std::string& isa) {
@@ -175,7 +175,7 @@ TEMPLATE_LIST_TEST_CASE("the place of an extreme is the first of its numbers", "
   REQUIRE(checked == at(test::isa_count()) * 548);
 }
 
-TEMPLATE_LIST_TEST_CASE("conditions are counted", "[eigen][lanes]", test::floating_formats) {
+TEMPLATE_LIST_TEST_CASE("conditions are counted", "[eigen][lanes]", formats) {
   using S = TestType;
   at checked = 0;
   test::for_each_isa([&](const std::string& isa) {

@@ -86,5 +86,9 @@ TEST_CASE("no two formats have one name", "[format][names]") {
     for_each_type<blocks>([&]<class Block>() { add_blocks.template operator()<Block, Round>(); });
   });
   CHECK(names.size() == formats);
-  CHECK(formats == (10 + std::tuple_size_v<fixed_formats>)*14 + 7 * 5 * 6);
+  constexpr auto modes = std::tuple_size_v<rounding_modes>;
+  static_assert(std::tuple_size_v<floating_overflows> == std::tuple_size_v<fixed_overflows>);
+  constexpr auto scalars = (std::tuple_size_v<all_formats> + std::tuple_size_v<fixed_formats>)*modes *
+                           std::tuple_size_v<fixed_overflows>;
+  CHECK(formats == scalars + modes * std::tuple_size_v<blocks> * 6);  // of add_blocks
 }

@@ -1,5 +1,6 @@
 // Functions in programs of lanes: on every instruction set the float nearest to the function of a float,
 // which the C library computes with 64 bits of mantissa.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -74,11 +75,14 @@ TEMPLATE_LIST_TEST_CASE("functions in lanes are rounded to the nearest float", "
 TEMPLATE_LIST_TEST_CASE("functions in lanes are rounded once to a format", "[kernel][functions]",
                         kernel::functions_in_lanes) {
   const std::vector<float> x = samples();
+  const auto odd = [](float value) { return kernel::function_of<TestType, rounding::to_odd>(value); };
+  std::vector<decltype(odd(0.0f))> values(
+      x.size());  // which are rounded to either format as what they stand for is
+  std::transform(x.begin(), x.end(), values.begin(), odd);
   std::size_t compared = 0;
   const auto check = [&]<class T>(std::type_identity<T>) {
     std::vector<T> expected(x.size());
-    for (std::size_t i = 0; i < x.size(); ++i)
-      expected[i] = T(kernel::function_of<TestType, rounding::to_odd>(x[i]));
+    std::transform(values.begin(), values.end(), expected.begin(), [](auto value) { return T(value); });
     test::for_each_isa([&](const std::string& isa) {
       using operation = kernel::lane_function_before_rounding<TestType, detail::bits_of_ties<T>()>;
       const std::vector<T> y = in_lanes<operation, T>(x);
