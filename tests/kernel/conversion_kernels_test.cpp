@@ -68,15 +68,16 @@ template <class Element> struct lines {
 using enum kernel::scale_kind;
 
 template <class Element, class Round>
-void check_lines(tally& count, lines<Element>& l, const Round& round, float scale, kernel::scale_kind of,
-                 double limit) {
+void check_lines(tally& count, lines<Element>& l, const Round& round, numbers kind, float scale,
+                 kernel::scale_kind of, double limit) {
   std::vector<Element> expected;
   for_each_isa([&](const std::string& isa) {
     std::fill(l.to.begin(), l.to.end(), Element{77});
     kernel::quantize(l.x, l.q, scale, of, {-limit, limit}, round, kernel::row_by_row(l.q));
     if (isa == "portable") expected = l.to;
     count.expect(l.to == expected, [&] {
-      return text(isa, "scale", scale, l.x.rows, l.x.cols, "strides", l.x.row_stride, l.x.col_stride);
+      return text(isa, "scale", scale, l.x.rows, l.x.cols, "strides", l.x.row_stride, l.x.col_stride,
+                  "numbers", static_cast<int>(kind));
     });
   });
 }
@@ -91,10 +92,13 @@ void check_quantising(tally& count, const std::vector<float>& scales, kernel::sc
       for (const layout gaps : {layout::dense, layout::gaps, layout::apart}) {
         lines<Element> l(rows, cols, turned, gaps);
         l.from = x;
-        check_lines(count, l, rounding::nearest_even{}, scale, of, limit);
-        check_lines(count, l, rounding::toward_zero{}, scale, of, limit);
-        check_lines(count, l, rounding::stochastic{2, 7}, scale, of, limit);
-        check_lines(count, l, rounding::stochastic{3, (std::uint64_t{1} << 32) - 50}, scale, of, limit);
+        const auto check_rounding = [&](const auto& round) {
+          check_lines(count, l, round, kind, scale, of, limit);
+        };
+        check_rounding(rounding::nearest_even{});
+        check_rounding(rounding::toward_zero{});
+        check_rounding(rounding::stochastic{2, 7});
+        check_rounding(rounding::stochastic{3, (std::uint64_t{1} << 32) - 50});
       }
   };
   for (const float scale : scales)

@@ -76,8 +76,8 @@ TEMPLATE_LIST_TEST_CASE("functions in lanes are rounded once to a format", "[ker
                         kernel::functions_in_lanes) {
   const std::vector<float> x = samples();
   const auto odd = [](float value) { return kernel::function_of<TestType, rounding::to_odd>(value); };
-  std::vector<decltype(odd(0.0f))> values(
-      x.size());  // which are rounded to either format as what they stand for is
+  // Rounding to odd first keeps every number on its side of all ties, so that one list serves every format.
+  std::vector<decltype(odd(0.0f))> values(x.size());
   std::transform(x.begin(), x.end(), values.begin(), odd);
   std::size_t compared = 0;
   const auto check = [&]<class T>(std::type_identity<T>) {
