@@ -141,6 +141,25 @@ template <class Sum> struct scaling_kernels {
   constexpr explicit operator bool() const { return set != nullptr; }
 };
 
+/// Lines of codes of bf16, `stride` apart, whose numbers are multiplied by powers of two, one for each run of
+/// codes: the first run of a line has `first_run`, the others `run`.
+struct bf16_scaling {
+  index lines, length, stride;
+  index first_run, run;
+  /// What is added to the magnitudes of a line's runs: 2^7 times the exponent, or `by_nan`. Those of the next
+  /// line are steps_stride further on.
+  const std::uint16_t* steps;
+  index steps_stride;
+
+  static constexpr std::uint16_t by_nan = 0xffff;
+};
+/// The least and the largest magnitude of finite numbers that are not zero, as codes of bf16. Those that bf16
+/// cannot hold as normal numbers make one of the two a code that is none of such a number: they are added to
+/// as integers modulo 2^16.
+struct bf16_magnitudes {
+  std::uint16_t least = 0xffff, most = 0;
+};
+
 /// How many vectors a matrix is multiplied with at once, where it is with several.
 inline constexpr index vectors_at_once = 4;
 
@@ -264,6 +283,10 @@ struct product_table {
   /// product of scales is no normal float; then the values mean nothing.
   bool (*scale)(const std::int64_t* sums, float row_scale, const float* col_scales, float* values,
                 index n) = nullptr;
+
+  /// Multiplies codes of bf16 where they are. Zeros and what is not finite stay; factors are within
+  /// 2^-127 and 2^127, magnitudes within 2^-40 and 2^40.
+  void (*scale_bf16)(void* codes, const bf16_scaling&, bf16_magnitudes& seen) = nullptr;
 
   // Sums of a[i] b[i] over lines.
   float (*dot_fp32)(const void* a, const void* b, index n) = nullptr;
