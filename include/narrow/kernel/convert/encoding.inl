@@ -306,22 +306,6 @@ template <class Fp16> NARROW_KERNEL void decode_fp16(const void* from, float* to
   decode_with<std::uint16_t>(Fp16{}, from, to, n);
 }
 
-NARROW_KERNEL inline void int8_to_bf16(const void* from, void* to, index n) {
-  const auto* next = static_cast<const std::int8_t*>(from);
-  auto* codes = static_cast<unsigned char*>(to);
-  const auto convert = [](const void* numbers, void* place) {
-    const auto x = __builtin_convertvector(lanes_as<int32_vector>(instructions::int8_to_int32(numbers)), float_vector);
-    store_lower<2>(place, lanes_as<uint32_vector>(x) >> 16);
-  };
-  for (; n >= lanes32; n -= lanes32, next += lanes32, codes += 2 * lanes32) convert(next, codes);
-  if (n == 0) return;
-  std::int8_t rest[lanes32] = {};
-  std::uint16_t results[lanes32];
-  std::memcpy(rest, next, static_cast<std::size_t>(n));
-  convert(rest, results);
-  std::memcpy(codes, results, static_cast<std::size_t>(n) * sizeof(std::uint16_t));
-}
-
 NARROW_KERNEL inline bool has_code16(const void* codes, index n, const code_range& range) {
   using half_lanes [[gnu::vector_size(vector_bytes)]] = std::uint16_t;
   constexpr index count = vector_bytes / 2;

@@ -61,9 +61,6 @@ struct convert_table {
   /// to[i] = values[code] for the lower 7 bits of the code; its upper bit is the result's.
   void (*look_up8)(const void* from, void* to, index n, const std::uint16_t* values) = nullptr;
 
-  /// Integers of 8 bits as codes of bf16.
-  void (*int8_to_bf16)(const void* from, void* to, index n) = nullptr;
-
   void (*fp16_to_float)(const void* from, float* to, index n) = nullptr;
   /// To nearest even, overflow as IEEE has it; NaN too.
   void (*float_to_fp16)(const float* from, const tile_shape&, void* to) = nullptr;

@@ -33,29 +33,7 @@ template <class E> constexpr int bits_in_last_places() {
     return std::bit_width(static_cast<std::uint64_t>(detail::largest_element<E>()));
 }
 
-/// The elements that bf16 holds, without their scales. Integers and fixed point are in units of their last
-/// bit.
-template <class E> void decode_to_bf16(kernel_set t, const E* from, index stride, value_bf16* to, index n) {
-  constexpr bool is_float = narrow_float<E>;
-  if (stride == 1) {
-    if constexpr (!is_float) {
-      if (const auto kernel = t.get<&kernel_table::int8_to_bf16>()) return kernel(from, to, n);
-    } else if constexpr (has_plain_sign<E>) {
-      if (const auto kernel = t.get<&kernel_table::look_up8>())
-        return kernel(from, to, n, decoded_bf16<E>.data());
-    }
-  }
-  for (index i = 0; i < n; ++i) {
-    if constexpr (is_float)
-      to[i] = value_bf16::from_bits(decoded_bf16<E>[from[i * stride].bits()]);
-    else if constexpr (narrow_fixed<E>)
-      to[i] = value_bf16(from[i * stride].bits());
-    else
-      to[i] = value_bf16(from[i * stride]);
-  }
-}
-
-/// What is added to magnitudes for a factor `scale` 2^shift (see bf16_scaling); `no_step` if it is no power
+/// What is added to magnitudes for a factor `scale` 2^shift (see scaled_lines); `no_step` if it is no power
 /// of two.
 inline constexpr std::uint16_t no_step = 0xfffe;
 template <class S> std::uint16_t bf16_step(const S& scale, int shift) {
@@ -67,26 +45,43 @@ template <class S> std::uint16_t bf16_step(const S& scale, int shift) {
                                       static_cast<unsigned>((shift - single::bias) * (1 << place)));
   constexpr std::uint32_t least = single::min_normal / 2;  // 2^-127
   if (bits == least) return static_cast<std::uint16_t>((shift - single::bias) * (1 << place));
-  return (bits & single::magnitude_mask) > single::infinity ? bf16_scaling::by_nan : no_step;
+  return (bits & single::magnitude_mask) > single::infinity ? scaled_lines::by_nan : no_step;
 }
 
-/// Multiplies bf16 as the kernel does.
-inline void scale_bf16(kernel_set t, value_bf16* values, const bf16_scaling& s, bf16_magnitudes& seen) {
-  if (const auto kernel = t.get<&kernel_table::scale_bf16>()) return kernel(values, s, seen);
-  constexpr std::uint16_t infinity = value_bf16::layout::infinity, mask = value_bf16::layout::magnitude_mask;
+/// The numbers of lines, integers and fixed point in units of their last bit, times powers of two.
+template <class E>
+void scale_to_bf16(kernel_set t, const E* from, const scaled_lines& s, value_bf16* to,
+                   bf16_magnitudes& seen) {
+  if (const auto& kernels = t.get<&kernel_table::scale_to_bf16>()) {
+    if constexpr (!narrow_float<E>)
+      return kernels.integers(from, nullptr, s, to, seen);
+    else
+      return (has_plain_sign<E> ? kernels.signed_codes : kernels.codes)(from, decoded_bf16<E>.data(), s, to,
+                                                                        seen);
+  }
+  using layout = value_bf16::layout;
   for (index i = 0; i < s.lines; ++i)
     for (index j = 0; j < s.length; ++j) {
-      value_bf16& x = values[i * s.stride + j];
-      const std::uint16_t step = s.steps[i * s.steps_stride + (j < s.first_run ? 0 : 1 + (j - s.first_run) / s.run)];
-      auto magnitude = static_cast<std::uint16_t>(x.bits() & mask);
-      if (step == bf16_scaling::by_nan) {
-        magnitude = value_bf16::layout::quiet_nan;
-      } else if (magnitude != 0 && magnitude < infinity) {
+      const E x = from[i * s.stride + j];
+      const std::uint16_t step =
+          s.steps[i * s.steps_stride + (j < s.first_run ? 0 : 1 + (j - s.first_run) / s.run)];
+      std::uint16_t code;
+      if constexpr (narrow_float<E>)
+        code = decoded_bf16<E>[x.bits()];
+      else if constexpr (narrow_fixed<E>)
+        code = value_bf16(x.bits()).bits();
+      else
+        code = value_bf16(x).bits();
+      auto magnitude = static_cast<std::uint16_t>(code & layout::magnitude_mask);
+      if (step == scaled_lines::by_nan) {
+        magnitude = layout::quiet_nan;
+      } else if (magnitude != 0 && magnitude < layout::infinity) {
         magnitude = static_cast<std::uint16_t>(magnitude + step);
         seen.least = std::min(seen.least, magnitude);
         seen.most = std::max(seen.most, magnitude);
       }
-      x = value_bf16::from_bits(static_cast<std::uint16_t>((x.bits() & ~mask) | magnitude));
+      to[i * s.to_stride + j] = value_bf16::from_bits(
+          static_cast<std::uint16_t>((code & layout::sign_mask) | (magnitude & layout::magnitude_mask)));
     }
 }
 
@@ -121,24 +116,23 @@ bf16_contents write_bf16(kernel_set t, const block_view<E, S>& m, value_bf16* to
   const index lines = v.rows(), length = v.cols();
   bf16_contents result;
   if (lines == 0 || length == 0) return result;
-  const index first_run = v.constant_cols(0),
-              runs = 1 + (length - first_run + v.tile_cols - 1) / v.tile_cols,
+  const index first_run = v.tile_cols - v.first_col % v.tile_cols,
+              runs = first_run >= length ? 1 : 1 + (length - first_run + v.tile_cols - 1) / v.tile_cols,
               near = std::max<index>(near_bytes / (length * index{sizeof(value_bf16)}), 1);
   const scratch<std::uint16_t> steps(runs * std::min(near, lines));
+  const bool are_side_by_side = v.elements.col_stride == 1;
+  const scratch<E> gathered(are_side_by_side ? 0 : near * length);
   for (index i = 0, count; i < lines; i += count) {
     const index alike = v.constant_rows(i);  // lines of one block
     count = alike > 1 ? std::min(alike, near) : std::min(near, lines - i);
     result.exact = read_steps(v, i, alike > 1 ? 1 : count, runs, steps.data());
     if (!result.exact) return result;
-    value_bf16* const line = to + i * length;
-    const auto elements = v.elements.block(i, 0, count, length);
-    if (elements.col_stride == 1 && elements.row_stride == length)
-      decode_to_bf16(t, elements.data, 1, line, count * length);
-    else
-      for (index l = 0; l < count; ++l)
-        decode_to_bf16(t, elements.row(l).data, elements.col_stride, line + l * length, length);
-    scale_bf16(t, line, {count, length, length, first_run, v.tile_cols, steps.data(), alike > 1 ? 0 : runs},
-               result.seen);
+    if (!are_side_by_side)
+      for (index l = 0; l < count * length; ++l) gathered.data()[l] = v.elements(i + l / length, l % length);
+    scale_to_bf16(t, are_side_by_side ? v.elements.row(i).data : gathered.data(),
+                  {count, length, are_side_by_side ? v.elements.row_stride : length, length, first_run,
+                   v.tile_cols, steps.data(), alike > 1 ? 0 : runs},
+                  to + i * length, result.seen);
   }
   return result;
 }
@@ -187,7 +181,8 @@ inline bool stay_normal(const bf16_magnitudes& a, const bf16_magnitudes& b, inde
   };
   const auto exponent = [](std::uint16_t code) { return (code >> layout::mantissa_bits) - layout::bias; };
   const int last = exponent(a.least) + exponent(b.least) - 2 * layout::mantissa_bits,
-            first = exponent(a.most) + exponent(b.most) + 2 + std::bit_width(static_cast<std::uint64_t>(depth));
+            first =
+                exponent(a.most) + exponent(b.most) + 2 + std::bit_width(static_cast<std::uint64_t>(depth));
   return is_normal(a) && is_normal(b) && last >= layout::min_exponent && first <= layout::max_exponent;
 }
 

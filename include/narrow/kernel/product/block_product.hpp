@@ -196,8 +196,9 @@ bool try_values(kernel_set t, const A& a, const B& b, const epilogue<C, Round>& 
 
 /// C = alpha A B + beta C. Where no scale changes along the summed dimension, a coefficient of A B is
 /// float(sum of products of elements) * (scale of the row * scale of the column), each operation rounded to
-/// float; else such pieces are added in float, in ascending order; where scales change with every term, or sums of
-/// floating elements under one scale would be rounded, the dequantised matrices are multiplied in float.
+/// float; else such pieces are added in float, in ascending order; where scales change with every term, or
+/// sums of floating elements under one scale would be rounded, the dequantised matrices are multiplied in
+/// float.
 template <class A, class B, class C, class Round>
 void multiply_blocks(kernel_set t, const A& a, const B& b, const epilogue<C, Round>& e,
                      const kept_panels& kept = {}) {
