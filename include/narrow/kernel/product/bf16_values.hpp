@@ -38,14 +38,18 @@ template <class E> constexpr int bits_in_last_places() {
 inline constexpr std::uint16_t no_step = 0xfffe;
 template <class S> std::uint16_t bf16_step(const S& scale, int shift) {
   using single = detail::binary32;
+  constexpr int place = value_bf16::layout::mantissa_bits;
   const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(scale));
-  constexpr int dropped = 16, place = single::mantissa_bits - dropped;
-  if ((bits & single::mantissa_mask) == 0 && bits >= single::min_normal && bits < single::infinity)
-    return static_cast<std::uint16_t>((bits >> dropped) +
-                                      static_cast<unsigned>((shift - single::bias) * (1 << place)));
-  constexpr std::uint32_t least = single::min_normal / 2;  // 2^-127
-  if (bits == least) return static_cast<std::uint16_t>((shift - single::bias) * (1 << place));
-  return (bits & single::magnitude_mask) > single::infinity ? scaled_lines::by_nan : no_step;
+  const auto step = [shift](int exponent) {
+    return static_cast<std::uint16_t>((exponent + shift) * (1 << place));
+  };
+  if (bits >= single::infinity)
+    return (bits & single::magnitude_mask) > single::infinity ? scaled_lines::by_nan : no_step;
+  if (bits >= single::min_normal)
+    return (bits & single::mantissa_mask) != 0
+               ? no_step
+               : step(static_cast<int>(bits >> single::mantissa_bits) - single::bias);
+  return std::has_single_bit(bits) ? step(single::min_quantum + std::countr_zero(bits)) : no_step;
 }
 
 /// The numbers of lines, integers and fixed point in units of their last bit, times powers of two.

@@ -54,31 +54,38 @@ template <class A, class B> constexpr bool sums_are_exact(index length) {
 }
 
 /// Whether A B is computed from the values of both, as bf16 with the scales multiplied in, as long as that is
-/// exact: where scales change with every term, or else, along the summed dimension, where even the sums under
-/// one scale are rounded.
+/// exact, as it is not where the first scale is no power of two: where scales change with every term, or
+/// else, along the summed dimension, where even the sums under one scale are rounded.
 template <class A, class B> bool multiplies_values(const A& a, const B& b) {
   using element = typename A::element_type;
   using other = typename B::element_type;
   if constexpr (!fits_bf16<element> || !fits_bf16<other>) {
     return false;
   } else {
+    const auto powers = [](const auto& scales) { return bf16_step(scales(0, 0), 0) != no_step; };
+    if (a.rows() == 0 || a.cols() == 0 || b.cols() == 0 || !powers(a.scales) || !powers(b.scales))
+      return false;
     if (has_scale_of_each_term(a, b)) return true;
-    const index length = a.cols() == 0 ? 0 : constant_depth(a, b, 0);
+    const index length = constant_depth(a, b, 0);
     return std::same_as<typename accumulation_of_blocks<A, B>::sum, float> && length < a.cols() &&
            !sums_are_exact<element, other>(length);
   }
 }
 
+/// How that is computed, from matrices of bf16 without subnormal numbers.
+inline product_plan plan_values(kernel_set t, matrix_view<const value_bf16> a,
+                                matrix_view<const value_bf16> b) {
+  product_plan plan = plan_product<detail::accumulation_traits<value_bf16, value_bf16>>(t, a, b, {});
+  plan.scales_first = true;
+  plan.fallback = packed_type::none;
+  return plan;
+}
+
 /// How A B is computed, or its first piece where pieces are multiplied one by one.
 template <class A, class B> product_plan plan_blocks(kernel_set t, const A& a, const B& b) {
-  if (multiplies_values(a, b)) {
-    product_plan plan = plan_product<detail::accumulation_traits<value_bf16, value_bf16>>(
-        t, matrix_view<const value_bf16>{nullptr, a.rows(), a.cols(), a.cols(), 1},
-        matrix_view<const value_bf16>{nullptr, b.rows(), b.cols(), b.cols(), 1}, {});
-    plan.scales_first = true;
-    plan.fallback = packed_type::none;  // none of the numbers is subnormal
-    return plan;
-  }
+  constexpr const value_bf16* nowhere = nullptr;
+  if (multiplies_values(a, b))
+    return plan_values(t, decoded_at(a.elements, nowhere), decoded_at(b.elements, nowhere));
   if (has_scale_of_each_term(a, b))
     return plan_product<detail::accumulation_traits<float, float>>(
         t, matrix_view<const float>{nullptr, a.rows(), a.cols(), a.cols(), 1},
@@ -190,7 +197,12 @@ bool try_values(kernel_set t, const A& a, const B& b, const epilogue<C, Round>& 
   const bf16_values right(t, b, kept.b);
   if (!right.contents().exact || !stay_normal(left.contents().seen, right.contents().seen, a.cols()))
     return false;
-  multiply(t, left.view(), right.view(), e, kept);
+  using accumulation = detail::accumulation_traits<value_bf16, value_bf16>;
+  const auto store = [&](index i, index j, auto sums) {
+    apply_epilogue<accumulation>(t, sums, e.block(i, j, sums.rows, sums.cols));
+  };
+  execute<accumulation>(t, plan_values(t, left.view(), right.view()), left.view(), right.view(), store,
+                        e.direct(), kept);
   return true;
 }
 
@@ -203,7 +215,10 @@ template <class A, class B, class C, class Round>
 void multiply_blocks(kernel_set t, const A& a, const B& b, const epilogue<C, Round>& e,
                      const kept_panels& kept = {}) {
   if constexpr (fits_bf16<typename A::element_type> && fits_bf16<typename B::element_type>)
-    if (multiplies_values(a, b) && try_values(t, a, b, e, kept)) return;
+    if (multiplies_values(a, b) &&
+        (e.lies_down() ? try_values(t, b.transposed(), a.transposed(), e.transposed(), kept.transposed())
+                       : try_values(t, a, b, e, kept)))
+      return;
   if (has_scale_of_each_term(a, b)) {
     const std::vector<float> left = dequantized(a), right = dequantized(b);
     return multiply(t, matrix_view<const float>{left.data(), a.rows(), a.cols(), a.cols(), 1},
