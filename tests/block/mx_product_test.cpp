@@ -137,7 +137,7 @@ template <class A, class B>
 void check_products(tally& count, const content& of_a, const content& of_b, generator& random) {
   for (const product_size& size : sizes)
     for (unsigned layout = 0; layout < 64; layout += layout_step(size)) {
-      const auto [m, n, k] = size;
+      const place m = size.m, n = size.n, k = size.k;
       const auto bit = [&](unsigned number) { return (layout >> number & 1) != 0; };
       const mx_matrix<A> a(m, k, bit(0), bit(2), bit(4), of_a, random);
       const bool as_transpose = layout % 3 == 0;  // B is given as the transpose of a matrix
@@ -151,8 +151,8 @@ void check_products(tally& count, const content& of_a, const content& of_b, gene
         for (place i = 0; i < m; ++i)
           for (place j = 0; j < n; ++j)
             count.expect(expected[static_cast<std::size_t>(i * n + j)].allows(to(i, j)), [&] {
-              return text(name_of<A>(), name_of<B>(), of_a.name, of_b.name, isa, "layout", layout, "depth",
-                          size.k, "at", i, j, to(i, j));
+              return text(name_of<A>(), name_of<B>(), of_a.name, of_b.name, isa, "layout", layout, "depth", k,
+                          "at", i, j, to(i, j));
             });
       });
     }
