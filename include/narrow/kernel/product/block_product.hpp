@@ -197,12 +197,7 @@ bool try_values(kernel_set t, const A& a, const B& b, const epilogue<C, Round>& 
   const bf16_values right(t, b, kept.b);
   if (!right.contents().exact || !stay_normal(left.contents().seen, right.contents().seen, a.cols()))
     return false;
-  using accumulation = detail::accumulation_traits<value_bf16, value_bf16>;
-  const auto store = [&](index i, index j, auto sums) {
-    apply_epilogue<accumulation>(t, sums, e.block(i, j, sums.rows, sums.cols));
-  };
-  execute<accumulation>(t, plan_values(t, left.view(), right.view()), left.view(), right.view(), store,
-                        e.direct(), kept);
+  multiply(t, left.view(), right.view(), e, kept, numbers::normal);
   return true;
 }
 
@@ -215,10 +210,7 @@ template <class A, class B, class C, class Round>
 void multiply_blocks(kernel_set t, const A& a, const B& b, const epilogue<C, Round>& e,
                      const kept_panels& kept = {}) {
   if constexpr (fits_bf16<typename A::element_type> && fits_bf16<typename B::element_type>)
-    if (multiplies_values(a, b) &&
-        (e.lies_down() ? try_values(t, b.transposed(), a.transposed(), e.transposed(), kept.transposed())
-                       : try_values(t, a, b, e, kept)))
-      return;
+    if (multiplies_values(a, b) && try_values(t, a, b, e, kept)) return;
   if (has_scale_of_each_term(a, b)) {
     const std::vector<float> left = dequantized(a), right = dequantized(b);
     return multiply(t, matrix_view<const float>{left.data(), a.rows(), a.cols(), a.cols(), 1},
