@@ -185,8 +185,8 @@ inline bool stay_normal(const bf16_magnitudes& a, const bf16_magnitudes& b, inde
   };
   const auto exponent = [](std::uint16_t code) { return (code >> layout::mantissa_bits) - layout::bias; };
   const int last = exponent(a.least) + exponent(b.least) - 2 * layout::mantissa_bits,
-            first =
-                exponent(a.most) + exponent(b.most) + 2 + std::bit_width(static_cast<std::uint64_t>(depth));
+            first = exponent(a.most) + exponent(b.most) + 2 +
+                    static_cast<int>(std::bit_width(static_cast<std::uint64_t>(depth)));
   return is_normal(a) && is_normal(b) && last >= layout::min_exponent && first <= layout::max_exponent;
 }
 
