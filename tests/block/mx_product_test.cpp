@@ -188,7 +188,7 @@ void check_codes_under(tally& count, std::uint8_t scale_code, place width, const
   const block_view<E, e8m0> m{
       {all.data(), 1, codes, codes, 1}, {scales.data(), 1, blocks, blocks, 1}, 1, width};
   std::vector<kernel::value_bf16> got(codes);
-  const auto contents =
+  const auto written =
       kernel::enter([&](kernel::kernel_set t) { return kernel::write_bf16(t, m, got.data()); });
   bool fits = true;
   std::uint16_t least = 0xffff, most = 0;
@@ -212,10 +212,10 @@ void check_codes_under(tally& count, std::uint8_t scale_code, place width, const
                    [&] { return text(isa, name_of<E>(), "number", scale_code, j, as_float); });
     }
   }
-  const auto& seen = contents.seen;
+  const auto& seen = written.seen;
   const bool is_seen =
       fits ? seen.least == least && seen.most == most : seen.least < 0x0080 || seen.most >= 0x7f80;
-  count.expect(contents.exact && is_seen,
+  count.expect(written.exact && is_seen,
                [&] { return text(isa, name_of<E>(), "magnitudes", scale_code, seen.least, seen.most); });
 }
 
