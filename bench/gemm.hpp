@@ -34,10 +34,10 @@ inline Eigen::MatrixXf random_matrix(Eigen::Index rows, Eigen::Index cols, unsig
 }
 
 /// A (rows x depth), B (depth x cols) and their product, narrow and in float with the same values.
-template <class T> struct matrices {
+template <class T, class Right = typename right_operand<T>::type> struct matrices {
   using result = typename product_scalar<T>::type;
   matrix_of<T> a;
-  matrix_of<typename right_operand<T>::type> b;
+  matrix_of<Right> b;
   matrix_of<result> c;
   Eigen::MatrixXf wide_a, wide_b, wide_c;
 
@@ -76,8 +76,9 @@ enum class demand {
 
 /// The largest error of c, relative to the sum of |a||b|; nothing where it breaks the demand. A result beyond
 /// the largest number of its format should be that number.
-template <class T> std::optional<double> product_error(const matrices<T>& m, demand wanted) {
-  using result = typename matrices<T>::result;
+template <class T, class Right>
+std::optional<double> product_error(const matrices<T, Right>& m, demand wanted) {
+  using result = typename matrices<T, Right>::result;
   const Eigen::MatrixXd a = m.wide_a.template cast<double>(), b = m.wide_b.template cast<double>();
   const Eigen::MatrixXd exact = a * b, size = a.cwiseAbs() * b.cwiseAbs();
   constexpr int finishing = 4;  // roundings of scales and of the result of a block product

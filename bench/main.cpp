@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
   register_floating_products(which);
   register_integer_products(which);
   register_prepacked_products();
+  register_mx_products();
   register_comparisons();
   register_conversions();
   register_quantising();

@@ -11,6 +11,7 @@ void register_integer_products(extent which);
 void register_comparisons();
 void register_conversions();
 void register_prepacked_products();
+void register_mx_products();
 void register_quantising();
 
 }  // namespace narrow_bench

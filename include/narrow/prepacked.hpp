@@ -109,7 +109,8 @@ class prepacked_matrix : public detail::kept_factor<detail::kept_matrix<T>, matr
 };
 
 /// A matrix in a block format that is packed once for all products with it; see `prepacked_matrix`. Products
-/// for which scales change with every term of a sum, and so are multiplied as floats, read the copy.
+/// of values (see gemm of tensors) keep these as bf16, 2 bytes an element, and panels of them; where bf16
+/// does not hold them and scales change with every term of a sum, they read the copy.
 template <block_format Format>
 class prepacked_tensor : public detail::kept_factor<detail::kept_tensor<block_tensor<Format>>,
                                                     typename block_tensor<Format>::view_type> {

@@ -245,6 +245,50 @@ TEST_CASE("a plan in words", "[plan]") {
   REQUIRE_THAT(explain(w.view(), w.view()), Catch::Contains("int8 (64 x 64) times int8 (64 x 64): "));
 }
 
+TEST_CASE("MX blocks are multiplied as integers, as floats of exact sums, or as values", "[plan]") {
+  // Blocks of 1 x 32 that lie along the sums of A B^T, of B across those of A B.
+  struct expected {
+    const char* isa;
+    packed_type values, integers, exact_floats;
+  };
+  constexpr auto fp32 = packed_type::fp32, half = packed_type::bf16, word = packed_type::int16,
+                 byte = packed_type::int8;
+  for (const auto& e : {expected{"avx2", fp32, word, fp32}, expected{"avx512_vnni", fp32, byte, fp32},
+                        expected{"avx512_bf16", half, byte, half}, expected{"amx", half, byte, half},
+                        expected{"neon", fp32, word, fp32}, expected{"neon_bf16", half, byte, half}}) {
+    const auto set = kernels_of(e.isa);
+    if (!set) continue;
+    CAPTURE(e.isa);
+    const auto plan_of = [&]<class F>(std::type_identity<F>, bool across) {
+      const block_tensor<F> a(128, 128), b(128, 128);
+      return across ? kernel::plan_blocks(*set, a.view(), b.view())
+                    : kernel::plan_blocks(*set, a.view(), b.view().transposed());
+    };
+    const auto check = [&]<class F>(std::type_identity<F> format, bool along_by_values, packed_type along) {
+      const auto whole = plan_of(format, true), pieces = plan_of(format, false);
+      REQUIRE(whole.how == algorithm::panels);
+      REQUIRE(whole.scales_first);
+      REQUIRE(whole.packed == e.values);
+      REQUIRE(whole.fallback == packed_type::none);
+      REQUIRE(pieces.scales_first == along_by_values);
+      REQUIRE(pieces.how == (along_by_values ? algorithm::panels : algorithm::scaled_panels));
+      REQUIRE(pieces.packed == along);
+    };
+    check(std::type_identity<mx<narrow::int8>>{}, false, e.integers);
+    check(std::type_identity<mx<fp4_e2m1>>{}, false, e.exact_floats);
+    check(std::type_identity<mx<fp6_e2m3>>{}, false, e.exact_floats);
+    check(std::type_identity<mx<fp6_e3m2>>{}, false, e.exact_floats);
+    check(std::type_identity<mx<fp8_e4m3fn>>{}, true, e.values);
+    check(std::type_identity<mx<fp8_e5m2>>{}, true, e.values);
+    check(std::type_identity<bfp<8, tile<1, 32>>>{}, false, e.integers);
+    // Elements or scales that bf16 does not hold; a sum under one scale.
+    REQUIRE_FALSE(plan_of(std::type_identity<bfp<9, tile<1, 32>>>{}, true).scales_first);
+    REQUIRE_FALSE(plan_of(std::type_identity<mx<fp8_e4m3fn, tile<1, 128>>>{}, false).scales_first);
+    const auto reals = quantize<basic_int8<tile<1, 32>>>(std::vector<float>(64 * 64, 1.5f), 64, 64);
+    REQUIRE_FALSE(kernel::plan_blocks(*set, reals.view(), reals.view()).scales_first);
+  }
+}
+
 namespace {
 
 /// The kernels for 128 x 128 results, each with the depth from which on it is chosen: "vpdpbusd; tdpbssd from

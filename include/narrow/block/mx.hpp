@@ -85,9 +85,11 @@ template <class Element> struct mx_step {
 /// Special   a NaN or an infinity makes its block's scale NaN, and with it every value of the block. What is
 ///           finite but beyond float's range counts as float's largest number. A block of zeros has the scale
 ///           2^-127.
-/// Products  a factor that is not in blocks is quantised likewise, in blocks along the summed dimension; 32
-///           products at a time are added wide, the scaled sums in float. Two tensors meet in blocks as
-///           gemm(a, transposed(b), c).
+/// Products  a factor that is not in blocks is quantised likewise, in blocks along the summed dimension; so do
+///           two tensors meet in gemm(a, transposed(b), c). Of int8, fp6 and fp4 32 products at a time are
+///           added exactly then, the scaled sums in float, with the same bits everywhere. Of fp8, and where
+///           blocks lie across the sums, as those of b do in gemm(a, b, c), the values are multiplied and
+///           added in float: as bf16, which holds them, unless they or sums of them leave the normal floats.
 /// Source    OCP Microscaling Formats (MX) Specification v1.0 (2023), sections 5 and 6.
 template <class Element, class Block = tile<1, 32>, class Round = rounding::nearest_even>
 class mx : public detail::lone_number<float> {

@@ -107,8 +107,9 @@ template <side Side, block_format Format, class T> auto tensor_beside(matrix_vie
 /// Rounding  no scale changes along the summed dimension: a coefficient of A B is float(exact integer sum) *
 ///           (scale of its row * scale of its column), each operation rounded to nearest, so bit for bit the
 ///           same everywhere; integers never wrap. Tiles: the same for each, added in float in ascending
-///           order. A scale for each term: the dequantised matrices are multiplied, adding in float. Then
-///           alpha and beta, and one rounding if C is narrow. C is not read where beta is 0.
+///           order. A scale for each term, or elements (fp8) of which sums under one scale would be rounded,
+///           too: the values are multiplied, adding in float, as bf16 where these are exact and no sum
+///           leaves the normal floats. Then alpha and beta, and one rounding if C is narrow. C is not read where beta is 0.
 /// Throws    std::invalid_argument naming both shapes if they do not match.
 template <class A, class B, class C>
 requires detail::factors_with_tensor<A, B>

@@ -92,7 +92,8 @@ using portable::exact_axpby;
 /// C = alpha A B + beta C for matrices in blocks: where no scale changes along the summed dimension, each
 /// coefficient of A B is float(exact sum of products of elements) * (scale of the row * scale of the column),
 /// each operation rounded to float; where scales change, such pieces are added in float in ascending order,
-/// and where they change with every term the dequantised matrices are multiplied in float.
+/// and where they change with every term, or sums of floating elements under one scale would be rounded, the
+/// values are multiplied, and added in float.
 template <class E, class S, class F, class T, class C, class Round>
 void gemm(const block_view<E, S>& a, const block_view<F, T>& b, matrix_view<C> c, double alpha, double beta,
           const Round& round, const kept_panels& kept = {}) {

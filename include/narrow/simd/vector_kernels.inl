@@ -14,6 +14,8 @@
 
 #include "../kernel/product/pack.inl"
 
+#include "../kernel/product/bf16_values.inl"
+
 #include "../kernel/product/panels.inl"
 
 #include "../kernel/quantize/elements.inl"

@@ -1,6 +1,7 @@
 // Products of matrices in blocks.
 #pragma once
 
+#include "bf16_values.hpp"
 #include "block_scales.hpp"
 #include "execute.hpp"
 
@@ -45,8 +46,46 @@ product_plan plan_scaled_pieces(kernel_set t, const A& a, const B& b, index leng
   return plan;
 }
 
+/// Whether sums of so many products of elements are exact in float, and so the same in whatever order.
+template <class A, class B> constexpr bool sums_are_exact(index length) {
+  return bits_in_last_places<A>() + bits_in_last_places<B>() +
+             std::bit_width(static_cast<std::uint64_t>(length)) <=
+         detail::binary32::mantissa_bits + 1;
+}
+
+/// Whether A B is computed from the values of both, as bf16 with the scales multiplied in, as long as that is
+/// exact, as it is not where the first scale is no power of two: where scales change with every term, or
+/// else, along the summed dimension, where even the sums under one scale are rounded.
+template <class A, class B> bool multiplies_values(const A& a, const B& b) {
+  using element = typename A::element_type;
+  using other = typename B::element_type;
+  if constexpr (!fits_bf16<element> || !fits_bf16<other>) {
+    return false;
+  } else {
+    const auto powers = [](const auto& scales) { return bf16_step(scales(0, 0), 0) != no_step; };
+    if (a.rows() == 0 || a.cols() == 0 || b.cols() == 0 || !powers(a.scales) || !powers(b.scales))
+      return false;
+    if (has_scale_of_each_term(a, b)) return true;
+    const index length = constant_depth(a, b, 0);
+    return std::same_as<typename accumulation_of_blocks<A, B>::sum, float> && length < a.cols() &&
+           !sums_are_exact<element, other>(length);
+  }
+}
+
+/// How that is computed, from matrices of bf16 without subnormal numbers.
+inline product_plan plan_values(kernel_set t, matrix_view<const value_bf16> a,
+                                matrix_view<const value_bf16> b) {
+  product_plan plan = plan_product<detail::accumulation_traits<value_bf16, value_bf16>>(t, a, b, {});
+  plan.scales_first = true;
+  plan.fallback = packed_type::none;
+  return plan;
+}
+
 /// How A B is computed, or its first piece where pieces are multiplied one by one.
 template <class A, class B> product_plan plan_blocks(kernel_set t, const A& a, const B& b) {
+  constexpr const value_bf16* nowhere = nullptr;
+  if (multiplies_values(a, b))
+    return plan_values(t, decoded_at(a.elements, nowhere), decoded_at(b.elements, nowhere));
   if (has_scale_of_each_term(a, b))
     return plan_product<detail::accumulation_traits<float, float>>(
         t, matrix_view<const float>{nullptr, a.rows(), a.cols(), a.cols(), 1},
@@ -149,13 +188,29 @@ void multiply_pieces(kernel_set t, const A& a, const B& b, index first_length, c
   if (!is_one) store(0, 0, sums_so_far);
 }
 
+/// C = alpha A B + beta C from the values of A and B as bf16. False, and nothing was stored, if bf16 does not
+/// hold them, or float their sums.
+template <class A, class B, class C, class Round>
+bool try_values(kernel_set t, const A& a, const B& b, const epilogue<C, Round>& e, const kept_panels& kept) {
+  const bf16_values left(t, a, kept.a);
+  if (!left.contents().exact) return false;
+  const bf16_values right(t, b, kept.b);
+  if (!right.contents().exact || !stay_normal(left.contents().seen, right.contents().seen, a.cols()))
+    return false;
+  multiply(t, left.view(), right.view(), e, kept, numbers::normal);
+  return true;
+}
+
 /// C = alpha A B + beta C. Where no scale changes along the summed dimension, a coefficient of A B is
 /// float(sum of products of elements) * (scale of the row * scale of the column), each operation rounded to
-/// float; else such pieces are added in float, in ascending order; where scales change with every term, the
-/// dequantised matrices are multiplied in float.
+/// float; else such pieces are added in float, in ascending order; where scales change with every term, or
+/// sums of floating elements under one scale would be rounded, the dequantised matrices are multiplied in
+/// float.
 template <class A, class B, class C, class Round>
 void multiply_blocks(kernel_set t, const A& a, const B& b, const epilogue<C, Round>& e,
                      const kept_panels& kept = {}) {
+  if constexpr (fits_bf16<typename A::element_type> && fits_bf16<typename B::element_type>)
+    if (multiplies_values(a, b) && try_values(t, a, b, e, kept)) return;
   if (has_scale_of_each_term(a, b)) {
     const std::vector<float> left = dequantized(a), right = dequantized(b);
     return multiply(t, matrix_view<const float>{left.data(), a.rows(), a.cols(), a.cols(), 1},

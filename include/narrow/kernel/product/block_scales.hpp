@@ -62,9 +62,11 @@ class line_scales {
   /// Those of the rows of m from its column j on, in units of 1 / unit.
   template <class E, class S> void read(const block_view<E, S>& m, index j, float unit = 1) {
     are_positive_ = true;
-    for (index i = 0, n; i < m.rows(); i += n) {
-      n = m.constant_rows(i);
-      const float scale = static_cast<float>(m.scale(i, j)) * unit;
+    // Places of blocks are counted: to divide for each row would take longer than all else.
+    const auto scales = m.scales.col((m.first_col + j) / m.tile_cols);
+    index block = m.first_row / m.tile_rows, n = m.constant_rows(0);
+    for (index i = 0; i < m.rows(); i += n, n = std::min(m.tile_rows, m.rows() - i), ++block) {
+      const float scale = static_cast<float>(scales(block, 0)) * unit;
       std::fill_n(scales_.data() + i, n, scale);
       smallest_ = i > 0 && smallest_ <= scale ? smallest_ : scale;
       largest_ = i > 0 && largest_ >= scale ? largest_ : scale;

@@ -92,19 +92,26 @@ void execute(kernel_set t, const product_plan& plan, matrix_view<const A> a, mat
   }
 }
 
+/// What is known of the numbers in both factors.
+enum class numbers {
+  any,
+  normal  // or zeros or not finite: whatever a plan packs them as holds them
+};
+
 /// Plans the product, looks whether its numbers are such that the plan can be followed, and executes it. The
 /// store and `direct` are those of `execute`. A factor that is kept is packed once for each form that plans
 /// ask for; the bits are the same.
 template <class Accumulation, class A, class B, class Store>
 void products(kernel_set t, matrix_view<const A> a, matrix_view<const B> b, magnitudes largest,
-              const Store& store, const matrix_view<float>& direct = {}, const kept_panels& kept = {}) {
+              const Store& store, const matrix_view<float>& direct = {}, const kept_panels& kept = {},
+              numbers known = numbers::any) {
   constexpr packed_type best = best_panel_type<typename Accumulation::sum, A, B>();
   // Panels that are kept may decide how exact sums are computed: of floats the bits would be others.
   const bool is_kept = (kept.a != nullptr && a.rows >= b.cols) || (kept.b != nullptr && b.cols >= a.rows);
   const packing of_larger =
       is_kept && !std::floating_point<typename Accumulation::sum> ? packing::done : packing::due;
   product_plan plan = plan_product<Accumulation>(t, a, b, largest, packed_type::int8, of_larger);
-  if (plan.how == algorithm::panels && needs_fallback<best>(t, plan, a, b, kept))
+  if (plan.how == algorithm::panels && known == numbers::any && needs_fallback<best>(t, plan, a, b, kept))
     plan = plan_product<Accumulation>(t, a, b, largest, plan.fallback);
   execute<Accumulation>(t, plan, a, b, store, direct, kept);
 }
@@ -112,13 +119,14 @@ void products(kernel_set t, matrix_view<const A> a, matrix_view<const B> b, magn
 /// C = alpha A B + beta C. C overlaps neither A nor B.
 template <class A, class B, class C, class Round>
 void multiply(kernel_set t, matrix_view<const A> a, matrix_view<const B> b, const epilogue<C, Round>& e,
-              const kept_panels& kept = {}) {
+              const kept_panels& kept = {}, numbers known = numbers::any) {
   using accumulation = detail::accumulation_traits<A, B>;
-  if (e.lies_down()) return multiply(t, b.transposed(), a.transposed(), e.transposed(), kept.transposed());
+  if (e.lies_down())
+    return multiply(t, b.transposed(), a.transposed(), e.transposed(), kept.transposed(), known);
   const auto store = [&](index i, index j, auto sums) {
     apply_epilogue<accumulation>(t, sums, e.block(i, j, sums.rows, sums.cols));
   };
-  products<accumulation>(t, a, b, largest_elements<A, B>(), store, e.direct(), kept);
+  products<accumulation>(t, a, b, largest_elements<A, B>(), store, e.direct(), kept, known);
 }
 
 }  // namespace narrow::kernel

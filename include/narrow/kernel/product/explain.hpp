@@ -43,6 +43,7 @@ constexpr std::string_view name_of(algorithm how) {
   if (plan.depth_block != 0)
     text += ", depth " + std::to_string(depth) +
             (plan.depth_block >= depth ? " at once" : " in blocks of " + std::to_string(plan.depth_block));
+  if (plan.scales_first) text += ", scales multiplied into the elements unless sums leave the normal floats";
   const index threads = plan.threads();
   text += ", " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
   if (plan.fallback != packed_type::none)

@@ -11,6 +11,8 @@ template <class Table> constexpr void offer_products(Table& table) {
   NARROW_OFFER(round, tile_roundings<std::int32_t>());
   NARROW_OFFER(round_wide, tile_roundings<std::int64_t>());
   NARROW_OFFER(scale, scale_line);
+  NARROW_OFFER(scale_to_bf16,
+               {scale_to_bf16<integers_as_bf16>, scale_to_bf16<codes_as_bf16>, scale_to_bf16<codes_as_bf16>});
   NARROW_OFFER(dot_fp32, dot_line<fp32_line>);
   NARROW_OFFER(dot_fp16, dot_line<fp16_line>);
   NARROW_OFFER(dot_int8, dot_line<int8_line>);

@@ -33,7 +33,8 @@ enum class panel_order {
   columns,            // of a right factor
   decoded,            // of a left one that kernels read so: no panels, but elements as they are multiplied
   rows_side_by_side,  // of a left one
-  rows_along
+  rows_along,
+  values  // no panels: elements of blocks times their scales
 };
 
 /// What panels are made of, and how: of equal forms the words are equal.
@@ -43,9 +44,9 @@ struct panel_form {
   index lines, depth, line_stride, depth_stride;
   packed_type packed;
   panel_order order;
-  index width, packs, multiple;
-  limb first_limb;
-  void (*split)(word*, index);
+  index width = 0, packs = 0, multiple = 0;
+  limb first_limb = limb::whole;
+  void (*split)(word*, index) = nullptr;
 
   bool operator==(const panel_form&) const = default;
 };

@@ -42,6 +42,7 @@ struct packing_plan {
 struct product_plan : packing_plan {
   algorithm how = algorithm::portable;
   bool transposed = false;       // B^T A^T is computed; the other members are of that product
+  bool scales_first = false;     // of blocks: the factors are their values as bf16, if all stay normal floats
   bool wide_sums = false;        // the kernel adds in 64 bits, or in 128 those of wide_panels
   index depth_block = 0;         // terms of a sum after which its lane is emptied, if there are more
   index packs = 0;               // k-packs of the depth, as the kernel of panels takes them

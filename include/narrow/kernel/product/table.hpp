@@ -141,6 +141,40 @@ template <class Sum> struct scaling_kernels {
   constexpr explicit operator bool() const { return set != nullptr; }
 };
 
+/// Lines of elements of 8 bits, whose numbers are multiplied by powers of two, one for each run of them: the
+/// first run of a line has `first_run` elements, the others have `run`.
+struct scaled_lines {
+  index lines, length;
+  index stride, to_stride;  // from a line to the next
+  index first_run, run;
+  /// What is added to the codes of a line's runs as bf16: 2^7 times the exponent, or `by_nan`. Those of the
+  /// next line are steps_stride further on.
+  const std::uint16_t* steps;
+  index steps_stride;
+
+  static constexpr std::uint16_t by_nan = 0xffff;
+};
+/// The least and the largest magnitude of finite numbers that are not zero, as codes of bf16. Of those that
+/// bf16 cannot hold as normal numbers it is a number below all those codes, or above.
+struct bf16_magnitudes {
+  std::uint16_t least = 0xffff, most = 0;
+};
+
+/// Kernels for scaled lines as bf16. Zeros and what is not finite stay. The exponents of factors, and of
+/// elements, add up to -2^8 to 2^8.
+struct scaling_to_bf16_kernels {
+  using kernel = void (*)(const void* from, const std::uint16_t* values, const scaled_lines&, void* to,
+                          bf16_magnitudes& seen);
+  kernel integers = nullptr;
+  kernel codes = nullptr;         // each of which is values[code]
+  kernel signed_codes = nullptr;  // likewise, for the lower 7 bits of the code; its upper bit is the result's
+
+  constexpr scaling_to_bf16_kernels() = default;
+  constexpr scaling_to_bf16_kernels(kernel of_integers, kernel of_codes, kernel of_signed_codes)
+      : integers(of_integers), codes(of_codes), signed_codes(of_signed_codes) {}
+  constexpr explicit operator bool() const { return integers != nullptr; }
+};
+
 /// How many vectors a matrix is multiplied with at once, where it is with several.
 inline constexpr index vectors_at_once = 4;
 
@@ -264,6 +298,8 @@ struct product_table {
   /// product of scales is no normal float; then the values mean nothing.
   bool (*scale)(const std::int64_t* sums, float row_scale, const float* col_scales, float* values,
                 index n) = nullptr;
+
+  scaling_to_bf16_kernels scale_to_bf16 = {};
 
   // Sums of a[i] b[i] over lines.
   float (*dot_fp32)(const void* a, const void* b, index n) = nullptr;

@@ -120,6 +120,15 @@ struct byte_table {
   }
 };
 
+struct signed_codes_as_bf16 : byte_table {
+  using byte_table::byte_table;
+  uint16_vector operator()(const unsigned char* from, index n) const {
+    const __m256i codes =
+        n < count ? _mm256_maskz_loadu_epi8(static_cast<__mmask32>((1u << n) - 1), from) : load(from);
+    return reinterpret_cast<uint16_vector>(byte_table::operator()(codes));
+  }
+};
+
 NARROW_KERNEL inline void look_up8(const void* from, void* to, index n, const std::uint16_t* values) {
   constexpr index count = byte_table::count;
   const byte_table look(values);
@@ -164,6 +173,8 @@ struct kernels {
     NARROW_OFFER(wide, wide_products<doubles, 14, 2>("FMA"));
     NARROW_OFFER(codes8, {encode_tile<std::uint8_t>, encode_line_stochastic<std::uint8_t>, decode8});
     NARROW_OFFER(look_up8, look_up8);
+    NARROW_OFFER(scale_to_bf16, {scale_to_bf16<integers_as_bf16>, scale_to_bf16<codes_as_bf16>,
+                                 scale_to_bf16<signed_codes_as_bf16>});
   }
 };
 
