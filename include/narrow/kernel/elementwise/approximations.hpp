@@ -5,9 +5,12 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <numbers>
 
+#include "../../round/layout.hpp"
 #include "../../runtime/environment.hpp"
 
 NARROW_STRICT_BEGIN
@@ -30,10 +33,28 @@ constexpr double relative_expm1(double x) {
   for (int n = 20; n > 1; --n) sum = 1 + x / n * sum;
   return sum;
 }
+/// (log(1 + x) - x) / x^2 for 1 + x > 0, without the difference: log(1 + x) is 2 atanh(x / (2 + x)).
+constexpr double rest_of_log1p(double x) {
+  const double share = x / (2 + x);
+  double sum = 0;
+  for (int n = 41; n > 1; n -= 2) sum = 1.0 / n + share * share * sum;
+  return (2 * share * sum / (2 + x) - 1) / (2 + x);
+}
+/// (sin(x) - x) / x^3, by the square of x.
+constexpr double rest_of_sin(double square) {
+  double sum = 1;
+  for (int n = 30; n > 3; n -= 2) sum = 1 - square / (n * (n + 1)) * sum;
+  return -sum / 6;
+}
 constexpr double cosine(double x) {
   double sum = 1;
   for (int n = 30; n > 0; n -= 2) sum = 1 - x * x / (n * (n - 1)) * sum;
   return sum;
+}
+/// The float next to a normal x in the direction of zero.
+constexpr float cut_to_float(double x) {
+  constexpr int spare = detail::binary64::mantissa_bits - detail::binary32::mantissa_bits;
+  return static_cast<float>(std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) >> spare << spare));
 }
 constexpr double root(double x) {
   double y = x > 1 ? x : 1;

@@ -68,3 +68,90 @@ template <int Bits> inline float_vector quickly(functions::rsqrt, float_vector x
   return 1 /
          reinterpret_cast<float_vector>(instructions::square_root(reinterpret_cast<instructions::floats>(x)));
 }
+
+/// x, but zero, which is looked at again, in the lanes where a condition does not hold.
+inline float_vector where(int32_vector holds, float_vector x) { return holds ? x : float_vector{}; }
+
+/// x = 2^exponent (1 + above), with 1 + above between the roots of 1/2 and 2, and log(1 + above).
+struct float_logarithm {
+  float_vector exponent, rest;
+};
+template <int Bits> inline float_logarithm quick_logarithm(float_vector x) {
+  static constexpr auto series = quick_limits<Bits>::series_of_log;
+  constexpr auto root = std::bit_cast<std::uint32_t>(1 / std::numbers::sqrt2_v<float>);
+  constexpr int mantissa_bits = detail::binary32::mantissa_bits;
+  const auto code = lanes_as<uint32_vector>(x);
+  const int32_vector exponent = lanes_as<int32_vector>(code - root) >> mantissa_bits;
+  const float_vector above =
+      lanes_as<float_vector>(code - (lanes_as<uint32_vector>(exponent) << mantissa_bits)) - 1;
+  return {__builtin_convertvector(exponent, float_vector),
+          multiply_add(above, above * above, polynomial(series, above))};
+}
+/// The logarithm of zero, which is exact, where x is no positive normal number.
+inline float_vector logarithm_where_normal(float_vector x, float_vector logarithm) {
+  constexpr std::uint32_t one = std::uint32_t{1} << detail::binary32::mantissa_bits;  // of the exponent
+  const int32_vector is_normal =
+      lanes_as<int32_vector>(lanes_as<uint32_vector>(x) + one) >= static_cast<std::int32_t>(2 * one);
+  return is_normal ? logarithm : all_lanes_of(-std::numeric_limits<float>::infinity());
+}
+template <int Bits> inline float_vector quickly(functions::log, float_vector x) {
+  const auto [exponent, rest] = quick_logarithm<Bits>(x);
+  return logarithm_where_normal(x, multiply_add(rest, exponent, all_lanes_of(std::numbers::ln2_v<float>)));
+}
+template <int Bits> inline float_vector quickly(functions::log2, float_vector x) {
+  const auto [exponent, rest] = quick_logarithm<Bits>(x);
+  return logarithm_where_normal(x, multiply_add(exponent, rest, all_lanes_of(std::numbers::log2e_v<float>)));
+}
+template <int Bits> inline float_vector quickly(functions::log10, float_vector x) {
+  constexpr auto log10_of_2 = static_cast<float>(std::numbers::ln2 / std::numbers::ln10);
+  const auto [exponent, rest] = quick_logarithm<Bits>(x);
+  return logarithm_where_normal(
+      x, multiply_add(rest * std::numbers::log10e_v<float>, exponent, all_lanes_of(log10_of_2)));
+}
+
+/// sin(x - halves pi) with the sign of this lane. Pi is three floats, none of which is negative, so that of
+/// -0 it is -0; the first difference is exact.
+template <int Bits>
+inline float_vector quick_sine_of_rest(float_vector x, float_vector halves, uint32_vector is_negative) {
+  static constexpr auto rest = quick_limits<Bits>::series_of_sin;
+  constexpr double pi = std::numbers::pi, beyond = 0x1.1a62633145c07p-53;  // that double
+  constexpr float first = approximation::cut_to_float(pi), second = approximation::cut_to_float(pi - first),
+                  third = static_cast<float>(pi - first - second + beyond);
+  float_vector r = multiply_add(x, halves, all_lanes_of(-first));
+  r = multiply_add(r, halves, all_lanes_of(-second));
+  r = multiply_add(r, halves, all_lanes_of(-third));
+  const float_vector square = r * r;
+  r = lanes_as<float_vector>(lanes_as<uint32_vector>(r) ^ (is_negative << 31));
+  constexpr auto most = std::bit_cast<std::int32_t>(0x1p17f);  // so many multiples of pi are exact
+  return where(lanes_as<int32_vector>(lanes_as<uint32_vector>(x) & magnitude_mask) <= most,
+               r * multiply_add(all_lanes_of(1), square, polynomial(rest, square)));
+}
+inline constexpr float next_to_whole = 0x1.8p23f;  // added to a number it leaves that, rounded, in its bits
+template <int Bits> inline float_vector quickly(functions::sin, float_vector x) {
+  const float_vector shifted =
+      multiply_add(all_lanes_of(next_to_whole), x, all_lanes_of(std::numbers::inv_pi_v<float>));
+  return quick_sine_of_rest<Bits>(x, shifted - next_to_whole, lanes_as<uint32_vector>(shifted));
+}
+/// cos(x) = -(-1)^n sin(x - (n + 1/2) pi)
+template <int Bits> inline float_vector quickly(functions::cos, float_vector x) {
+  constexpr float shift = next_to_whole + 1;
+  const float_vector shifted =
+      multiply_add(all_lanes_of(-0.5f), x, all_lanes_of(std::numbers::inv_pi_v<float>)) + shift;
+  return quick_sine_of_rest<Bits>(x, (shifted - shift) + 0.5f, lanes_as<uint32_vector>(shifted));
+}
+
+// Where a first look is exact although its value is a number of few bits: of zero, and as these say.
+
+inline int32_vector is_exact(functions::log, float_vector x) { return (x == 0) | (x == 1); }
+inline int32_vector is_exact(functions::log10, float_vector x) { return (x == 0) | (x == 1); }
+inline int32_vector has_mantissa_one(float_vector x) {
+  return (lanes_as<uint32_vector>(x) & detail::binary32::mantissa_mask) == 0;
+}
+inline int32_vector is_exact(functions::log2, float_vector x) {
+  return (x == 0) | (has_mantissa_one(x) & (x > 0) & (x <= std::numeric_limits<float>::max()));
+}
+/// Of powers of four.
+inline int32_vector is_exact(functions::rsqrt, float_vector x) {
+  const float_vector y = quickly<12>(functions::rsqrt{}, x);
+  return (x == 0) | (has_mantissa_one(x) & has_mantissa_one(y) & (x > 0) & (y > 0));
+}

@@ -325,11 +325,18 @@ template <class Function, int Bits>
   return on_side_of_ties<Function, Bits>(x, values);
 }
 
-/// Of lanes that a first look has not decided, all but those of zero, of which it is exact.
+/// Of lanes that a first look has not decided, all but those of which it is exact.
 template <class Function, int Bits>
 [[gnu::noinline]] float_vector looked_at_again(float_vector x, float_vector y, uint32_vector beyond) {
-  const int32_vector undecided = (beyond == 0) & (x != 0);
-  return any_of(undecided) ? before_rounding_in_double<Function, Bits>(x) : y;
+  if constexpr (requires { is_exact(Function{}, x); }) {
+    const int32_vector undecided = (beyond == 0) & ~is_exact(Function{}, x);
+    if (!any_of(undecided)) return y;
+    const float_vector again = undecided ? x : all_lanes_of(usual_argument<Function>);
+    return undecided ? before_rounding_in_double<Function, Bits>(again) : y;
+  } else {
+    const int32_vector undecided = (beyond == 0) & (x != 0);
+    return any_of(undecided) ? before_rounding_in_double<Function, Bits>(x) : y;
+  }
 }
 
 template <class Function, int Bits, class Lanes>
