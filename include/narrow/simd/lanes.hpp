@@ -18,7 +18,7 @@ namespace narrow::inline NARROW_ABI::kernel {
 ///
 ///   integers, floats, doubles          whole vectors, all as large as one another: of 16, 32 or 64 bytes
 ///   any_of(integers)                   whether a lane of 32 bits is not zero
-///   any_zero(integers)                 whether a lane of 32 bits is zero
+///   any_without(integers, bits)        whether a lane of 32 bits has none of these bits
 ///   any_nan(floats)                    whether a lane is NaN
 ///   store_lower<Size>(to, integers)    the lower Size bytes of each lane of 32 bits, side by side; 1, 2 or 4
 ///   load_lower<Size>(from)             integers of Size bytes in lanes of 32 bits, zeros above them
@@ -52,7 +52,7 @@ template <class Instructions> consteval bool check_instructions() {
                     sizeof(typename Instructions::integers) == sizeof(typename Instructions::doubles),
                 "narrow: the vectors of an instruction set are all as large as one another");
   NARROW_NEEDS("any_of", { Instructions::any_of(i) } -> std::same_as<bool>);
-  NARROW_NEEDS("any_zero", { Instructions::any_zero(i) } -> std::same_as<bool>);
+  NARROW_NEEDS("any_without", { Instructions::any_without(i, i) } -> std::same_as<bool>);
   NARROW_NEEDS("any_nan", { Instructions::any_nan(f) } -> std::same_as<bool>);
   NARROW_NEEDS("store_lower", Instructions::template store_lower<1>(to, i),
                Instructions::template store_lower<2>(to, i), Instructions::template store_lower<4>(to, i));

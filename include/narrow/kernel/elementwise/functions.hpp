@@ -26,12 +26,14 @@ template <class Function> struct lane_function {};
 template <class Function, int Bits> struct lane_function_before_rounding {};
 
 namespace functions = detail::functions;
-/// The functions that there are vectors for, `nearly` in functions.inl.
+/// The functions that there are vectors for, `nearly` in functions.inl or `quickly` in float_functions.inl.
 using functions_in_lanes =
     std::tuple<functions::exp, functions::expm1, functions::log, functions::log2, functions::log10,
                functions::log1p, functions::sin, functions::cos, functions::tan, functions::atan,
                functions::sinh, functions::cosh, functions::tanh, functions::atanh, functions::logistic,
-               functions::asin, functions::acos, functions::asinh, functions::acosh, functions::rsqrt>;
+               functions::asin, functions::acos, functions::asinh, functions::acosh, functions::rsqrt,
+               functions::erf, functions::erfc, functions::softplus, functions::silu, functions::gelu,
+               functions::gelu_tanh>;
 template <class Function, class List = functions_in_lanes> inline constexpr bool has_lanes = false;
 template <class Function, class... Listed>
 inline constexpr bool has_lanes<Function, std::tuple<Listed...>> = (std::same_as<Function, Listed> || ...);

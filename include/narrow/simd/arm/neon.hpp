@@ -23,7 +23,9 @@ struct instructions : parts_in_memory {
   using doubles = float64x2_t;
 
   static bool any_of(integers x) { return vmaxvq_u32(vreinterpretq_u32_s32(x)) != 0; }
-  static bool any_zero(integers x) { return vminvq_u32(vreinterpretq_u32_s32(x)) == 0; }
+  static bool any_without(integers x, integers bits) {
+    return vminvq_u32(vreinterpretq_u32_s32(vandq_s32(x, bits))) == 0;
+  }
   static bool any_nan(floats x) { return vminvq_u32(vceqq_f32(x, x)) == 0; }
   template <int Size> static void store_lower(void* to, integers x) {
     const int16x4_t halves = vmovn_s32(x);

@@ -14,7 +14,7 @@ struct instructions {
   static constexpr int bytes_of_vector = sizeof(integers);
 
   static bool any_of(integers x) { return _mm512_test_epi32_mask(x, x) != 0; }
-  static bool any_zero(integers x) { return _mm512_testn_epi32_mask(x, x) != 0; }
+  static bool any_without(integers x, integers bits) { return _mm512_testn_epi32_mask(x, bits) != 0; }
   static bool any_nan(floats x) { return _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q) != 0; }
   template <int Size> static void store_lower(void* to, integers x) {
     if constexpr (Size == 1)
