@@ -10,6 +10,7 @@
 #include "eigen/products/triangular.hpp"
 #include "eigen/reductions.hpp"
 #include "eigen/scalar.hpp"
+#include "eigen/softmax.hpp"
 #include "eigen/solvers/decompositions.hpp"
 #include "eigen/solvers/inverse.hpp"
 #include "eigen/solvers/orthogonal_transformations.hpp"

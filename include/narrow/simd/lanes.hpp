@@ -8,6 +8,7 @@
 #include "../config.hpp"
 #include "../kernel/elementwise/fixed.hpp"
 #include "../kernel/elementwise/quick_functions.hpp"
+#include "../kernel/elementwise/softmax.hpp"
 #include "../kernel/product/small.hpp"
 #include "region.hpp"
 #include "words.hpp"

@@ -33,8 +33,8 @@ inline constexpr float next_to_whole = 0x1.8p23f;  // added to a number it leave
 struct float_power {
   float_vector power, scale;
 };
-/// For -127.5 < x / log(2) < 128.5, beyond which scale is zero or infinite.
-template <int Bits> inline float_power quick_exponential(float_vector x) {
+/// Times 2^Shift, for -127.5 < x / log(2) + Shift < 128.5, beyond which scale is zero or infinite.
+template <int Bits, int Shift = 0> inline float_power quick_exponential(float_vector x) {
   using limits = quick_limits<Bits>;
   static constexpr auto rest = limits::series_of_expm1;
   constexpr float shift =
@@ -44,10 +44,11 @@ template <int Bits> inline float_power quick_exponential(float_vector x) {
                          multiply_add(all_lanes_of(shift), x, all_lanes_of(std::numbers::log2e_v<float>)),
                      whole = shifted - shift;
   float_vector r = multiply_add(x, whole, all_lanes_of(-ln2));
-  if constexpr (limits::is_wide)
+  if constexpr (limits::is_wide || Shift != 0)
     r = multiply_add(r, whole, all_lanes_of(static_cast<float>(ln2 - std::numbers::ln2)));
   return {multiply_add(all_lanes_of(1), polynomial(rest, r), r),
-          lanes_as<float_vector>(lanes_as<uint32_vector>(shifted) << detail::binary32::mantissa_bits)};
+          lanes_as<float_vector>((lanes_as<uint32_vector>(shifted) + std::uint32_t{Shift})
+                                 << detail::binary32::mantissa_bits)};
 }
 
 template <int Bits> inline float_vector quickly(functions::exp, float_vector x) {
