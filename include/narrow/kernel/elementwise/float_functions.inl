@@ -22,6 +22,8 @@ inline float_vector polynomial(const std::array<float, Terms>& c, float_vector x
   return sum;
 }
 
+/// x, but zero, which is looked at again, in the lanes where a condition does not hold.
+inline float_vector where(int32_vector holds, float_vector x) { return holds ? x : float_vector{}; }
 /// x between two bounds. NaN stays NaN: of two numbers that cannot be compared the second one is kept.
 inline float_vector between(float least, float_vector x, float most) {
   return smaller(all_lanes_of(most), larger(all_lanes_of(least), x));
@@ -68,13 +70,13 @@ template <int Bits> inline float_vector quickly(functions::tanh, float_vector x)
   const float_vector a = between(-limits::largest_tanh, x, limits::largest_tanh), square = a * a;
   return a * polynomial(c.above, square) / polynomial(c.below, square);
 }
+/// Of numbers that are not normal and positive as of the normal ones next to them, which are powers of four
+/// but for the largest one, whose reciprocal root is next to one: these are looked at again.
 template <int Bits> inline float_vector quickly(functions::rsqrt, float_vector x) {
-  return 1 /
-         reinterpret_cast<float_vector>(instructions::square_root(reinterpret_cast<instructions::floats>(x)));
+  using limits = std::numeric_limits<float>;
+  return reinterpret_cast<float_vector>(instructions::quick_reciprocal_root(
+      reinterpret_cast<instructions::floats>(between(limits::min(), x, limits::max()))));
 }
-
-/// x, but zero, which is looked at again, in the lanes where a condition does not hold.
-inline float_vector where(int32_vector holds, float_vector x) { return holds ? x : float_vector{}; }
 
 /// x = 2^exponent (1 + above), with 1 + above between the roots of 1/2 and 2, and log(1 + above).
 struct float_logarithm {
@@ -91,12 +93,13 @@ template <int Bits> inline float_logarithm quick_logarithm(float_vector x) {
   return {__builtin_convertvector(exponent, float_vector),
           multiply_add(above, above * above, polynomial(series, above))};
 }
+inline int32_vector is_normal_positive(float_vector x) {
+  constexpr std::uint32_t one = std::uint32_t{1} << detail::binary32::mantissa_bits;  // of the exponent
+  return lanes_as<int32_vector>(lanes_as<uint32_vector>(x) + one) >= static_cast<std::int32_t>(2 * one);
+}
 /// The logarithm of zero, which is exact, where x is no positive normal number.
 inline float_vector logarithm_where_normal(float_vector x, float_vector logarithm) {
-  constexpr std::uint32_t one = std::uint32_t{1} << detail::binary32::mantissa_bits;  // of the exponent
-  const int32_vector is_normal =
-      lanes_as<int32_vector>(lanes_as<uint32_vector>(x) + one) >= static_cast<std::int32_t>(2 * one);
-  return is_normal ? logarithm : all_lanes_of(-std::numeric_limits<float>::infinity());
+  return is_normal_positive(x) ? logarithm : all_lanes_of(-std::numeric_limits<float>::infinity());
 }
 template <int Bits> inline float_vector quickly(functions::log, float_vector x) {
   const auto [exponent, rest] = quick_logarithm<Bits>(x);
@@ -173,8 +176,8 @@ template <int Bits, int Divisor, int Shift> inline float_power quick_power_of_sq
 template <int Bits> inline float_vector quick_scaled_tail(float_vector x) {
   using limits = quick_limits<Bits>;
   static constexpr auto series = limits::series_of_tail;
-  return polynomial(series, 1 / multiply_add(all_lanes_of(1), x, all_lanes_of(limits::scale_of_tail)) -
-                                limits::middle_of_tail);
+  const float_vector share = 1 / multiply_add(all_lanes_of(1), x, all_lanes_of(limits::scale_of_tail));
+  return polynomial(series, share - limits::middle_of_tail);
 }
 /// What such powers are multiplied by so that a wide format's last ones are no subnormal floats.
 template <int Bits> inline constexpr int shift_of_tail = quick_limits<Bits>::is_wide ? 64 : 0;
@@ -206,8 +209,7 @@ template <int Bits> inline float_vector quickly(functions::gelu, float_vector x)
 }
 /// x / (1 + power * scale)
 inline float_vector gated(float_vector x, const float_power& share) {
-  const auto& [power, scale] = share;
-  return no_less(larger(all_lanes_of(-96), x) / multiply_add(all_lanes_of(1), power, scale), -1);
+  return no_less(larger(all_lanes_of(-96), x) / multiply_add(all_lanes_of(1), share.power, share.scale), -1);
 }
 template <int Bits> inline float_vector quickly(functions::silu, float_vector x) {
   using limits = quick_limits<Bits>;
@@ -271,13 +273,11 @@ template <int Bits> inline int32_vector has_bits(float_vector x) {
   return (lanes_as<uint32_vector>(x) & others) == 0;
 }
 template <int Bits> inline int32_vector is_right(functions::log2, float_vector x) {
-  return (x == 0) | (has_bits<1>(x) & (x >= std::numeric_limits<float>::min()) &
-                     (x <= std::numeric_limits<float>::max()));
+  return (x == 0) | (has_bits<1>(x) & is_normal_positive(x));
 }
 /// Of powers of four.
 template <int Bits> inline int32_vector is_right(functions::rsqrt, float_vector x) {
-  const float_vector y = quickly<Bits>(functions::rsqrt{}, x);
-  return (x == 0) | (has_bits<1>(x) & has_bits<1>(y) & (x > 0) & (y > 0));
+  return has_bits<1>(x) & has_bits<1>(quickly<Bits>(functions::rsqrt{}, x)) & is_normal_positive(x);
 }
 // Of small numbers the exact value is nearer to 1 than to its neighbours.
 template <int Bits> inline int32_vector is_right(functions::erfc, float_vector x) {

@@ -75,6 +75,12 @@ struct instructions {
   }
   static floats square_root(floats x) { return _mm512_sqrt_ps(x); }
   static doubles square_root(doubles x) { return _mm512_sqrt_pd(x); }
+  /// By an estimate of 14 bits and a step of Newton's method, which takes half as long.
+  static floats quick_reciprocal_root(floats x) {
+    const floats estimate = _mm512_rsqrt14_ps(x);
+    const floats rest = _mm512_fnmadd_ps(_mm512_mul_ps(x, estimate), estimate, _mm512_set1_ps(1));
+    return _mm512_fmadd_ps(_mm512_mul_ps(estimate, _mm512_set1_ps(0.5f)), rest, estimate);
+  }
   static integers int8_to_int16(const void* from) { return _mm512_cvtepi8_epi16(load_half(from)); }
   static integers int8_to_int32(const void* from) { return _mm512_cvtepi8_epi32(load_quarter(from)); }
   static floats load_fp16(const void* from) { return _mm512_cvtph_ps(load_half(from)); }
