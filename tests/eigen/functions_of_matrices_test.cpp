@@ -135,3 +135,27 @@ TEMPLATE_LIST_TEST_CASE("functions of networks are rounded to float within an ex
   }
   CHECK(different == 0);
 }
+
+// Of 8 bits, they are looked up where there are many.
+TEMPLATE_LIST_TEST_CASE("functions of matrices of any size and of blocks", "[eigen][functions]", formats) {
+  using T = TestType;
+  const column<T> x = codes<T>(), all = x.exp(), of_all = gelu(x);
+  test::for_each_isa([&](const std::string& isa) {
+    at different = 0, compared = 0;
+    for (const at n : {1, 16, 31, 32, 33, 63, 64, 65, 100, 129, 255}) {
+      const at size = std::min(n, x.size()), first = std::min(n % 7, x.size() - size);
+      const column<T> some = x.segment(first, size).exp();
+      Eigen::Array<T, Eigen::Dynamic, Eigen::Dynamic> matrix = T(2) * x.head(size).replicate(1, 2);
+      matrix.bottomRows(size - size / 3) =
+          gelu(x.head(size).replicate(1, 2).bottomRows(size - size / 3).eval());
+      for (at i = 0; i < size; ++i, ++compared) {
+        different += !test::same<T>(some(i), all(first + i));
+        const T right = i < size / 3 ? T(2) * x(i) : of_all(i);
+        different += !test::same<T>(matrix(i, 0), right) + !test::same<T>(matrix(i, 1), right);
+      }
+    }
+    INFO(isa);
+    CHECK(different == 0);
+    CHECK(compared >= 11);
+  });
+}

@@ -52,6 +52,11 @@ template <class Vector> inline void write_part(void* to, const Vector& from, ind
   instructions::write_part(to, from, bytes);
 }
 
+/// The numbers of a table of 256 that these codes are the places of.
+template <class Code> inline void look_up_codes(const Code* from, Code* to, index n, const Code* table) {
+  for (index i = 0; i < n; ++i) to[i] = table[from[i]];
+}
+
 /// The first n lanes; zeros in the others.
 template <class Vector> inline Vector read(const void* from, index n) {
   if (n >= index{sizeof(Vector) / sizeof(Vector{}[0])}) return vector_at<Vector>(from);
