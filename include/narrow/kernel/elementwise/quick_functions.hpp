@@ -70,9 +70,9 @@ template <int Bits> struct quick_limits {
           : 12 > ([](double x) { return approximation::relative_erf(x + middle_of_erf); }, -middle_of_erf,
                   middle_of_erf);
   /// The share of a normal distribution above x, times e^(x^2 / 2), by 1 / (1 + scale x).
-  static constexpr float scale_of_tail = is_coarse ? 0.35f : 0.25f;
+  static constexpr float scale_of_tail = is_coarse ? 0.35f : 0.4f;
   static constexpr float middle_of_tail = 0.65f;
-  static constexpr auto series_of_tail = approximation::polynomial_near<8>(
+  static constexpr auto series_of_tail = approximation::polynomial_near<is_coarse ? 8 : 9>(
       [](double x) {
         return approximation::scaled_tail((1 / (x + middle_of_tail) - 1) / double{scale_of_tail});
       },
@@ -101,12 +101,12 @@ inline constexpr float quick_end_of<Bits, functions::gelu_tanh> = quick_limits<B
 
 /// More units in the last place than `quickly` errs by, a power of two. With AVX-512, for ties of 12 bits
 /// (fp16), of all floats whose function is a normal one exp was off by at most 1.4 units, logistic by 3.2,
-/// tanh by 4.3, log by 0.95, log2 by 1.8, log10 by 2.1, sin and cos by 3.2; of every 199th float rsqrt by 1.1
-/// (1.5 without an estimate), erf by 3.9, erfc by 6.8, gelu by 7.3, gelu_tanh by 2, silu by 3.1 and softplus
-/// by 2.6. For fewer bits, where polynomials are shorter, gelu and erfc were off by 17.5, all others by 7.4.
+/// tanh by 4.3, log by 0.95, log2 by 1.8, log10 by 2.1, sin and cos by 3.2, erf by 4.1, erfc by 5.8 and gelu
+/// by 6; of every 13th float softplus by 2.8, silu by 3.2, gelu_tanh by 2.3, and of every 199th rsqrt by 1.1
+/// (1.5 without an estimate). For fewer bits gelu and erfc were off by 17.5, all others by 7.4.
 template <int Bits, class Function> inline constexpr std::uint32_t quick_error = 8;
-template <int Bits> inline constexpr std::uint32_t quick_error<Bits, functions::erfc> = Bits < 11 ? 32 : 8;
-template <int Bits> inline constexpr std::uint32_t quick_error<Bits, functions::gelu> = Bits < 11 ? 32 : 8;
+template <int Bits> inline constexpr std::uint32_t quick_error<Bits, functions::erfc> = Bits < 12 ? 32 : 8;
+template <int Bits> inline constexpr std::uint32_t quick_error<Bits, functions::gelu> = Bits < 12 ? 32 : 8;
 template <> inline constexpr std::uint32_t quick_error<12, functions::exp> = 2;
 template <> inline constexpr std::uint32_t quick_error<12, functions::rsqrt> = 2;
 template <> inline constexpr std::uint32_t quick_error<12, functions::log> = 2;
