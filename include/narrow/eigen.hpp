@@ -4,11 +4,13 @@
 
 #include "eigen/assignment.hpp"
 #include "eigen/extremes.hpp"
+#include "eigen/functions.hpp"
 #include "eigen/products/dense.hpp"
 #include "eigen/products/prepacked.hpp"
 #include "eigen/products/triangular.hpp"
 #include "eigen/reductions.hpp"
 #include "eigen/scalar.hpp"
+#include "eigen/softmax.hpp"
 #include "eigen/solvers/decompositions.hpp"
 #include "eigen/solvers/inverse.hpp"
 #include "eigen/solvers/orthogonal_transformations.hpp"

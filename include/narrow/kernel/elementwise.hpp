@@ -1,6 +1,7 @@
 // The door to coefficient-wise expressions as programs of lanes.
 #pragma once
 
+#include "../runtime/scratch.hpp"
 #include "../simd/jobs.hpp"
 #include "elementwise/fixed.hpp"
 #include "elementwise/functions.hpp"
@@ -51,6 +52,21 @@ template <class Line> bool find_on_line(const Line& line, float number, index le
 }
 template <class Program> bool count_program(const Program& program, const line_shape& shape, index& count) {
   return do_job<counted_program<Program>>([&](const auto& kernel) { count = kernel(program, shape); });
+}
+
+/// Softmax of lines, or its logarithm, as Kind says (see softmax_along_lines and softmax_across_lines); T is
+/// a format that has_coder or float, To is rounded to nearest even.
+template <class Kind, class T, class To>
+void softmax_along(const T* from, index from_step, To* to, index to_step, const line_shape& shape) {
+  const scratch<float> some(softmax_scratch(shape.length));
+  do_job<softmax_along_lines<Kind, T, To>>(
+      [&](const auto& kernel) { kernel(from, from_step, to, to_step, some.data(), shape); });
+}
+template <class Kind, class T, class To>
+void softmax_across(const T* from, index from_step, To* to, index to_step, const line_shape& shape) {
+  const scratch<float> some(softmax_scratch(shape.length));
+  do_job<softmax_across_lines<Kind, T, To>>(
+      [&](const auto& kernel) { kernel(from, from_step, to, to_step, some.data(), shape); });
 }
 
 }  // namespace narrow::kernel

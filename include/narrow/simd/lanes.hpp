@@ -7,7 +7,8 @@
 
 #include "../config.hpp"
 #include "../kernel/elementwise/fixed.hpp"
-#include "../kernel/elementwise/functions.hpp"
+#include "../kernel/elementwise/quick_functions.hpp"
+#include "../kernel/elementwise/softmax.hpp"
 #include "../kernel/product/small.hpp"
 #include "region.hpp"
 #include "words.hpp"
@@ -18,7 +19,7 @@ namespace narrow::inline NARROW_ABI::kernel {
 ///
 ///   integers, floats, doubles          whole vectors, all as large as one another: of 16, 32 or 64 bytes
 ///   any_of(integers)                   whether a lane of 32 bits is not zero
-///   any_zero(integers)                 whether a lane of 32 bits is zero
+///   any_without(integers, bits)        whether a lane of 32 bits has none of these bits
 ///   any_nan(floats)                    whether a lane is NaN
 ///   store_lower<Size>(to, integers)    the lower Size bytes of each lane of 32 bits, side by side; 1, 2 or 4
 ///   load_lower<Size>(from)             integers of Size bytes in lanes of 32 bits, zeros above them
@@ -29,6 +30,7 @@ namespace narrow::inline NARROW_ABI::kernel {
 ///                                      the products of int16, two to each lane, to whichever it may be
 ///   multiply_add(acc, word, integers)  adds, in each lane, its two int16 times the two of the word
 ///   square_root(x)                     of floats and of doubles, rounded once
+///   quick_reciprocal_root(x)           1 / square_root(x) of normal floats, within two units
 ///   int8_to_int16(from)                as many int8 as there are lanes of 16 bits, in such lanes
 ///   int8_to_int32(from)                as many int8 as there are lanes of 32 bits, in such lanes
 ///   load_fp16(from)                    as many codes of fp16 as floats
@@ -52,7 +54,7 @@ template <class Instructions> consteval bool check_instructions() {
                     sizeof(typename Instructions::integers) == sizeof(typename Instructions::doubles),
                 "narrow: the vectors of an instruction set are all as large as one another");
   NARROW_NEEDS("any_of", { Instructions::any_of(i) } -> std::same_as<bool>);
-  NARROW_NEEDS("any_zero", { Instructions::any_zero(i) } -> std::same_as<bool>);
+  NARROW_NEEDS("any_without", { Instructions::any_without(i, i) } -> std::same_as<bool>);
   NARROW_NEEDS("any_nan", { Instructions::any_nan(f) } -> std::same_as<bool>);
   NARROW_NEEDS("store_lower", Instructions::template store_lower<1>(to, i),
                Instructions::template store_lower<2>(to, i), Instructions::template store_lower<4>(to, i));
@@ -66,6 +68,7 @@ template <class Instructions> consteval bool check_instructions() {
   NARROW_NEEDS("multiply_add of int16", i = Instructions::multiply_add(i, i, i));
   NARROW_NEEDS("multiply_add of a word of int16", i = Instructions::multiply_add(i, w, i));
   NARROW_NEEDS("square_root", f = Instructions::square_root(f), d = Instructions::square_root(d));
+  NARROW_NEEDS("quick_reciprocal_root", f = Instructions::quick_reciprocal_root(f));
   NARROW_NEEDS("int8_to_int16", i = Instructions::int8_to_int16(from));
   NARROW_NEEDS("int8_to_int32", i = Instructions::int8_to_int32(from));
   NARROW_NEEDS("load_fp16", f = Instructions::load_fp16(from));

@@ -35,8 +35,9 @@ template <class Vector, class Number> inline Vector vector_at(const Number* from
 template <class Lanes> inline bool any_of(const Lanes& x) {
   return instructions::any_of(reinterpret_cast<instructions::integers>(x));
 }
-template <class Lanes> inline bool any_zero(const Lanes& x) {
-  return instructions::any_zero(reinterpret_cast<instructions::integers>(x));
+template <class Lanes> inline bool any_without(const Lanes& x, const Lanes& bits) {
+  return instructions::any_without(reinterpret_cast<instructions::integers>(x),
+                                   reinterpret_cast<instructions::integers>(bits));
 }
 template <int Size, class Lanes> inline void store_lower(void* to, const Lanes& x) {
   instructions::store_lower<Size>(to, reinterpret_cast<instructions::integers>(x));
@@ -49,6 +50,11 @@ template <class Vector> inline void read_part(Vector& to, const void* from, inde
 }
 template <class Vector> inline void write_part(void* to, const Vector& from, index bytes) {
   instructions::write_part(to, from, bytes);
+}
+
+/// The numbers of a table of 256 that these codes are the places of.
+template <class Code> inline void look_up_codes(const Code* from, Code* to, index n, const Code* table) {
+  for (index i = 0; i < n; ++i) to[i] = table[from[i]];
 }
 
 /// The first n lanes; zeros in the others.

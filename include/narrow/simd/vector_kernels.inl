@@ -44,6 +44,8 @@
 
 #include "../kernel/elementwise/extremes.inl"
 
+#include "../kernel/elementwise/softmax.inl"
+
 #include "../kernel/product/small.inl"
 
 #include "../kernel/convert/offer.inl"

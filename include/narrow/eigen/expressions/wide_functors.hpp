@@ -68,7 +68,7 @@ template <class Function> struct rounded_function {
 template <class Function, int Bits> struct function_before_rounding {
   float operator()(float x) const {
     constexpr int error = 8;  // more units in the last place than the functions of floats in use err by
-    const float y = Function::of(x);
+    const auto y = static_cast<float>(Function::of(x));
     const bool is_decided =
         is_far_from_ties<Bits>(y, error) || binary32::is_nan(std::bit_cast<std::uint32_t>(y));
     return is_decided ? y : kernel::function_of<Function, rounding::to_odd>(x);
@@ -87,11 +87,29 @@ template <class Functor> struct function_of_functor { using type = void; };
     using type = functions::function;                                                                       \
   };
 NARROW_ELEMENTARY_FUNCTIONS(NARROW_FUNCTION)
+NARROW_FUNCTION(erf)
+NARROW_FUNCTION(erfc)
 #if EIGEN_VERSION_AT_LEAST(4, 0, 0)
 NARROW_FUNCTION(exp2)
 NARROW_FUNCTION(cbrt)
 #endif
 #undef NARROW_FUNCTION
+
+/// A functor of a function that Eigen has not, or has only in its unsupported modules.
+template <class Function, class T> struct function_functor {
+  T operator()(const T& x) const {
+    if constexpr (std::same_as<T, float>)
+      return kernel::function_of<Function>(x);
+    else
+      return function_of<Function>(x);
+  }
+};
+template <class Function, float_or_rounded_to T> struct wide_functor<function_functor<Function, T>> {
+  using type = rounded_function<Function>;
+};
+template <class Function, float_or_rounded_to T> struct function_of_functor<function_functor<Function, T>> {
+  using type = Function;
+};
 
 /// A function whose results are only rounded, to a format where numbers half-way between two have so many
 /// significant bits: once, as those of numbers are.
@@ -158,6 +176,21 @@ template <class Function, int Bits, class T>
 struct functor_traits<narrow::detail::last_function<Function, Bits, T>> {
   enum { Cost = 50 * NumTraits<T>::AddCost, PacketAccess = false };
 };
+template <class Function, class T> struct functor_traits<narrow::detail::function_functor<Function, T>> {
+  enum { Cost = 50 * NumTraits<T>::AddCost, PacketAccess = false };
+};
+
+// `x.erf()` and `x.erfc()`, for which other scalars need <unsupported/Eigen/SpecialFunctions>.
+template <narrow::narrow_scalar T>
+struct scalar_erf_op<T> : narrow::detail::function_functor<narrow::detail::functions::erf, T> {};
+template <narrow::narrow_scalar T>
+struct scalar_erfc_op<T> : narrow::detail::function_functor<narrow::detail::functions::erfc, T> {};
+template <narrow::narrow_scalar T>
+struct functor_traits<scalar_erf_op<T>>
+    : functor_traits<narrow::detail::function_functor<narrow::detail::functions::erf, T>> {};
+template <narrow::narrow_scalar T>
+struct functor_traits<scalar_erfc_op<T>>
+    : functor_traits<narrow::detail::function_functor<narrow::detail::functions::erfc, T>> {};
 }  // namespace Eigen::internal
 
 #if EIGEN_VERSION_AT_LEAST(4, 0, 0)

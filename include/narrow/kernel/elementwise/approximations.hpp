@@ -5,9 +5,12 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <numbers>
 
+#include "../../round/layout.hpp"
 #include "../../runtime/environment.hpp"
 
 NARROW_STRICT_BEGIN
@@ -30,10 +33,45 @@ constexpr double relative_expm1(double x) {
   for (int n = 20; n > 1; --n) sum = 1 + x / n * sum;
   return sum;
 }
+/// (log(1 + x) - x) / x^2 for 1 + x > 0, without the difference: log(1 + x) is 2 atanh(x / (2 + x)).
+constexpr double rest_of_log1p(double x) {
+  const double share = x / (2 + x);
+  double sum = 0;
+  for (int n = 41; n > 1; n -= 2) sum = 1.0 / n + share * share * sum;
+  return (2 * share * sum / (2 + x) - 1) / (2 + x);
+}
+/// (sin(x) - x) / x^3, by the square of x.
+constexpr double rest_of_sin(double square) {
+  double sum = 1;
+  for (int n = 30; n > 3; n -= 2) sum = 1 - square / (n * (n + 1)) * sum;
+  return -sum / 6;
+}
+/// log(1 + x) / x for 1 + x > 0.
+constexpr double relative_log1p(double x) { return 1 + x * rest_of_log1p(x); }
+/// erf(x) / x by the square of x, by a series without differences.
+constexpr double relative_erf(double square) {
+  double sum = 1;
+  for (int n = 81; n > 1; n -= 2) sum = 1 + 2 * square / n * sum;
+  return 2 * std::numbers::inv_sqrtpi * sum / exponential(square);
+}
+/// The share of a normal distribution that lies above x >= 0, times e^(x^2 / 2): by Laplace's continued
+/// fraction, where that converges soon, and elsewhere what is left of a half.
+constexpr double scaled_tail(double x) {
+  constexpr double root_of_half = 1 / std::numbers::sqrt2, density = root_of_half * std::numbers::inv_sqrtpi;
+  if (x < 2) return (0.5 - root_of_half * x / 2 * relative_erf(x * x / 2)) * exponential(x * x / 2);
+  double fraction = x;
+  for (int n = 200; n > 0; --n) fraction = x + n / fraction;
+  return density / fraction;
+}
 constexpr double cosine(double x) {
   double sum = 1;
   for (int n = 30; n > 0; n -= 2) sum = 1 - x * x / (n * (n - 1)) * sum;
   return sum;
+}
+/// The float next to a normal x in the direction of zero.
+constexpr float cut_to_float(double x) {
+  constexpr int spare = detail::binary64::mantissa_bits - detail::binary32::mantissa_bits;
+  return static_cast<float>(std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) >> spare << spare));
 }
 constexpr double root(double x) {
   double y = x > 1 ? x : 1;

@@ -217,6 +217,30 @@ inline double_vector nearly(functions::tan, double_vector x) {
   return where(is_reduced(x), (is_odd ? -cos : sin) / (is_odd ? sin : cos));
 }
 
+/// A power of e in double has no more than 4 times the relative error of its argument there, which is below
+/// 2^7; e^-x is less than a float beyond.
+inline double_vector nearly(functions::silu, double_vector x) {
+  const double_vector least = -128 - double_vector{};
+  return (least > x ? least : x) / (1 + exponential_of(within(-x, 128)));
+}
+inline double_vector nearly(functions::gelu_tanh, double_vector x) {
+  constexpr double twice_root = 2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
+  const double_vector least = -16 - double_vector{}, a = within(x, 16);
+  return (least > x ? least : x) /
+         (1 + exponential_of(within(-twice_root * (a + 0.044715 * a * a * a), 128)));
+}
+inline double_vector nearly(functions::softplus, double_vector x) {
+  const double_vector above = x > 0 ? x : double_vector{},
+                      rest = exponential_of(within(-lanes_as<double_vector>(magnitude_of(x)), 128));
+  return above + nearly(functions::log1p{}, rest);
+}
+
+/// Whether there is an overload of `nearly`. Functions without one are computed one by one where a first look
+/// does not decide them.
+template <class Function> inline constexpr bool has_values_in_double = requires(double_vector x) {
+  nearly(Function{}, x);
+};
+
 /// Of the lanes that are not decided decide(x), one by one.
 template <class Mask, class Decide>
 [[gnu::noinline, gnu::cold]] float_vector decided(float_vector x, float_vector y, const Mask* undecided,
@@ -245,9 +269,7 @@ template <class Function, class Lanes> inline float_vector usual_in_spare_lanes(
 
 inline constexpr int function_error = 41;  // relative, more than 2^-41 of any of these functions
 
-template <class Function, class Lanes>
-inline float_vector apply(lane_function<Function>, float_vector number, Lanes lanes) {
-  const float_vector x = usual_in_spare_lanes<Function>(number, lanes);
+template <class Function> inline float_vector nearest_by_double(float_vector x) {
   constexpr double error = 1.0 / (std::int64_t{1} << function_error);
   half_float_vector low[2], high[2];
   NARROW_UNROLL for (int h = 0; h < 2; ++h) {
@@ -266,6 +288,19 @@ inline float_vector apply(lane_function<Function>, float_vector number, Lanes la
   std::int32_t chosen[lanes32];
   std::memcpy(chosen, &undecided, sizeof chosen);
   return decided(x, least, chosen, function_of<Function>);
+}
+
+template <class Function, class Lanes>
+inline float_vector apply(lane_function<Function>, float_vector number, Lanes lanes) {
+  const float_vector x = usual_in_spare_lanes<Function>(number, lanes);
+  if constexpr (has_values_in_double<Function>) {
+    return nearest_by_double<Function>(x);
+  } else {
+    const int32_vector every_lane = ~int32_vector{};
+    std::int32_t chosen[lanes32];
+    std::memcpy(chosen, &every_lane, sizeof chosen);
+    return decided(x, x, chosen, function_of<Function>);
+  }
 }
 
 /// Makes floats of the values of a function, still as doubles, with no number of Bits significant bits
@@ -325,11 +360,25 @@ template <class Function, int Bits>
   return on_side_of_ties<Function, Bits>(x, values);
 }
 
-/// Of lanes that a first look has not decided, all but those of zero, of which it is exact.
+/// Of lanes that a first look has not decided, all but those of which it is right.
 template <class Function, int Bits>
 [[gnu::noinline]] float_vector looked_at_again(float_vector x, float_vector y, uint32_vector beyond) {
-  const int32_vector undecided = (beyond == 0) & (x != 0);
-  return any_of(undecided) ? before_rounding_in_double<Function, Bits>(x) : y;
+  int32_vector undecided = beyond == 0;
+  if constexpr (requires { is_right<Bits>(Function{}, x); })
+    undecided &= ~is_right<Bits>(Function{}, x);
+  else
+    undecided &= x != 0;
+  if (!any_of(undecided)) return y;
+  if constexpr (!has_values_in_double<Function>) {
+    std::int32_t chosen[lanes32];
+    std::memcpy(chosen, &undecided, sizeof chosen);
+    return decided(x, y, chosen, function_of<Function, rounding::to_odd>);
+  } else if constexpr (requires { is_right<Bits>(Function{}, x); }) {
+    const float_vector again = undecided ? x : all_lanes_of(usual_argument<Function>);
+    return undecided ? before_rounding_in_double<Function, Bits>(again) : y;
+  } else {
+    return before_rounding_in_double<Function, Bits>(x);
+  }
 }
 
 template <class Function, int Bits, class Lanes>
@@ -339,10 +388,11 @@ inline float_vector apply(lane_function_before_rounding<Function, Bits>, float_v
     constexpr std::uint32_t margin = quick_error<Bits, Function>,
                             spacing = std::uint32_t{1} << (detail::binary32::mantissa_bits + 1 - Bits);
     const float_vector y = quickly<Bits>(Function{}, x);
-    const uint32_vector beyond = (lanes_as<uint32_vector>(y) + margin) & (spacing - 2 * margin);
-    if (!any_zero(beyond)) [[likely]]
+    const uint32_vector shifted = lanes_as<uint32_vector>(y) + margin,
+                        beyond = uint32_vector{} + (spacing - 2 * margin);
+    if (!any_without(shifted, beyond)) [[likely]]
       return y;
-    return looked_at_again<Function, Bits>(x, y, beyond);
+    return looked_at_again<Function, Bits>(x, y, shifted & beyond);
   } else {
     return before_rounding_in_double<Function, Bits>(x);
   }

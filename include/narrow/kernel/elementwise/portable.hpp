@@ -5,6 +5,7 @@
 #include "../../format/operators.hpp"
 #include "fixed.hpp"
 #include "functions.hpp"
+#include "softmax.hpp"
 
 NARROW_STRICT_BEGIN
 

@@ -40,9 +40,46 @@ inline so_many_lanes<Length % lanes32> rest_of(std::integral_constant<index, Len
   return {};
 }
 
+/// Whether a program maps codes of 8 bits to such codes and takes so long that looking them up is faster:
+/// functions.
+template <class Program, class T> inline constexpr bool maps_codes = false;
+template <class Function, int Bits, class From, class T>
+requires(sizeof(From) == 1 && sizeof(T) == 1 && narrow_float<From> &&
+         narrow_float<
+             T>) inline constexpr bool maps_codes<lane_unary<lane_function_before_rounding<Function, Bits>,
+                                                             lane_numbers<From>>,
+                                                  T> = true;
+
+/// What such a program gives for every code: computed when it is first asked for, which later calls raise no
+/// exceptions for. Places beyond the codes of a format are not asked for.
+template <class Program, class T> [[gnu::noinline]] const std::array<std::uint8_t, 256>& table_of_codes() {
+  static const std::array<std::uint8_t, 256> table = [] {
+    using number = std::remove_cvref_t<decltype(*Program{}.a.from)>;
+    std::array<number, 256> every{};
+    for (std::size_t code = 0; code >> number::layout::width == 0; ++code)
+      every[code] = number::from_bits(static_cast<std::uint8_t>(code));
+    const Program program{{every.data(), 0}};
+    std::array<std::uint8_t, 256> result{};
+    for (std::size_t i = 0; i < every.size(); i += lanes32)
+      store_numbers<T>(result.data() + i, at(program, static_cast<index>(i), all_lanes{}));
+    return result;
+  }();
+  return table;
+}
+
 template <class Program, class T, class Shape>
 NARROW_KERNEL void store_lines(const Program& program, T* to, index to_step, const Shape& shape) {
   const index lines = shape.lines;
+  if constexpr (maps_codes<Program, T>) {
+    constexpr index least = 32;  // numbers, which take as long as asking for the table does
+    if (shape.length >= least) {
+      const auto& table = table_of_codes<Program, T>();
+      for (index l = 0; l < lines; ++l)
+        look_up_codes(reinterpret_cast<const std::uint8_t*>(program.a.from + l * program.a.line_step),
+                      reinterpret_cast<std::uint8_t*>(to + l * to_step), shape.length, table.data());
+      return;
+    }
+  }
   const auto length = shape.length;  // which a store to `to` cannot change
   for (index l = 0; l < lines; ++l, to += to_step) {
     const auto line = on_line(program, l);

@@ -23,7 +23,9 @@ struct instructions : parts_in_memory {
   using doubles = float64x2_t;
 
   static bool any_of(integers x) { return vmaxvq_u32(vreinterpretq_u32_s32(x)) != 0; }
-  static bool any_zero(integers x) { return vminvq_u32(vreinterpretq_u32_s32(x)) == 0; }
+  static bool any_without(integers x, integers bits) {
+    return vminvq_u32(vreinterpretq_u32_s32(vandq_s32(x, bits))) == 0;
+  }
   static bool any_nan(floats x) { return vminvq_u32(vceqq_f32(x, x)) == 0; }
   template <int Size> static void store_lower(void* to, integers x) {
     const int16x4_t halves = vmovn_s32(x);
@@ -61,6 +63,7 @@ struct instructions : parts_in_memory {
   }
   static floats square_root(floats x) { return vsqrtq_f32(x); }
   static doubles square_root(doubles x) { return vsqrtq_f64(x); }
+  static floats quick_reciprocal_root(floats x) { return vdivq_f32(vdupq_n_f32(1), vsqrtq_f32(x)); }
   static integers int8_to_int16(const void* from) {
     return vreinterpretq_s32_s16(vmovl_s8(load_as<int8x8_t>(from)));
   }

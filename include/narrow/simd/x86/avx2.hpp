@@ -22,7 +22,9 @@ struct instructions : parts_in_memory {
   using doubles = __m256d;
 
   static bool any_of(integers x) { return _mm256_testz_si256(x, x) == 0; }
-  static bool any_zero(integers x) { return any_of(_mm256_cmpeq_epi32(x, _mm256_setzero_si256())); }
+  static bool any_without(integers x, integers bits) {
+    return any_of(_mm256_cmpeq_epi32(_mm256_and_si256(x, bits), _mm256_setzero_si256()));
+  }
   static bool any_nan(floats x) { return _mm256_movemask_ps(_mm256_cmp_ps(x, x, _CMP_UNORD_Q)) != 0; }
   template <int Size> static void store_lower(void* to, integers x) {
     if constexpr (Size == 1) {
@@ -61,6 +63,7 @@ struct instructions : parts_in_memory {
   }
   static floats square_root(floats x) { return _mm256_sqrt_ps(x); }
   static doubles square_root(doubles x) { return _mm256_sqrt_pd(x); }
+  static floats quick_reciprocal_root(floats x) { return _mm256_set1_ps(1) / square_root(x); }
   static integers int8_to_int16(const void* from) { return _mm256_cvtepi8_epi16(load_half(from)); }
   static integers int8_to_int32(const void* from) {
     return _mm256_cvtepi8_epi32(_mm_loadl_epi64(static_cast<const __m128i*>(from)));

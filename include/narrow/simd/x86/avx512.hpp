@@ -14,7 +14,7 @@ struct instructions {
   static constexpr int bytes_of_vector = sizeof(integers);
 
   static bool any_of(integers x) { return _mm512_test_epi32_mask(x, x) != 0; }
-  static bool any_zero(integers x) { return _mm512_testn_epi32_mask(x, x) != 0; }
+  static bool any_without(integers x, integers bits) { return _mm512_testn_epi32_mask(x, bits) != 0; }
   static bool any_nan(floats x) { return _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q) != 0; }
   template <int Size> static void store_lower(void* to, integers x) {
     if constexpr (Size == 1)
@@ -75,6 +75,12 @@ struct instructions {
   }
   static floats square_root(floats x) { return _mm512_sqrt_ps(x); }
   static doubles square_root(doubles x) { return _mm512_sqrt_pd(x); }
+  /// By an estimate of 14 bits and a step of Newton's method, which takes half as long.
+  static floats quick_reciprocal_root(floats x) {
+    const floats estimate = _mm512_rsqrt14_ps(x);
+    const floats rest = _mm512_fnmadd_ps(_mm512_mul_ps(x, estimate), estimate, _mm512_set1_ps(1));
+    return _mm512_fmadd_ps(_mm512_mul_ps(estimate, _mm512_set1_ps(0.5f)), rest, estimate);
+  }
   static integers int8_to_int16(const void* from) { return _mm512_cvtepi8_epi16(load_half(from)); }
   static integers int8_to_int32(const void* from) { return _mm512_cvtepi8_epi32(load_quarter(from)); }
   static floats load_fp16(const void* from) { return _mm512_cvtph_ps(load_half(from)); }
@@ -96,6 +102,31 @@ inline float_vector larger(float_vector a, float_vector b) { return _mm512_max_p
 template <> inline double_vector wider(const half_float_vector& x) { return _mm512_cvtps_pd(x); }
 template <> inline int64_vector wider(const half_int32_vector& x) {
   return reinterpret_cast<int64_vector>(_mm512_cvtepi32_epi64(reinterpret_cast<__m256i>(x)));
+}
+
+/// Of 64 codes at a time: words of two numbers of the table, of which the one is shifted to where it belongs.
+inline void look_up_codes(const std::uint8_t* from, std::uint8_t* to, index n, const std::uint8_t* table) {
+  __m512i words[4];
+  std::memcpy(words, table, sizeof words);
+  const auto found = [&](__m512i code) {
+    const __m512i place = _mm512_srli_epi16(code, 1);
+    const __m512i low = _mm512_permutex2var_epi16(words[0], place, words[1]),
+                  high = _mm512_permutex2var_epi16(words[2], place, words[3]);
+    const __mmask32 is_high = _mm512_test_epi16_mask(code, _mm512_set1_epi16(0x80));
+    const __m512i is_odd = _mm512_and_si512(code, _mm512_set1_epi16(1));
+    return _mm512_srlv_epi16(_mm512_mask_blend_epi16(is_high, low, high), _mm512_slli_epi16(is_odd, 3));
+  };
+  const __m512i lower_bytes = _mm512_set1_epi16(0xff);
+  const auto look = [&](__m512i codes) {
+    const __m512i even = found(_mm512_and_si512(codes, lower_bytes)),
+                  odd = found(_mm512_srli_epi16(codes, 8));
+    return _mm512_or_si512(_mm512_and_si512(even, lower_bytes), _mm512_slli_epi16(odd, 8));
+  };
+  constexpr index count = sizeof(__m512i);
+  index i = 0;
+  for (; i + count <= n; i += count) _mm512_storeu_si512(to + i, look(_mm512_loadu_si512(from + i)));
+  const __mmask64 rest = (std::uint64_t{1} << (n - i)) - 1;
+  _mm512_mask_storeu_epi8(to + i, rest, look(_mm512_maskz_loadu_epi8(rest, from + i)));
 }
 
 #include "../vector_kernels.inl"
