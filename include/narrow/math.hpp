@@ -49,6 +49,14 @@ template <narrow_scalar T> constexpr T fabs(T x) noexcept(noexcept(-x)) { return
 
 /// The square root, rounded once. Negative numbers give NaN (`fixed`: 0), -0 gives -0.
 template <narrow_scalar T> constexpr T sqrt(T x) noexcept(T::cannot_throw) {
+  if constexpr (detail::has_quick_operators<T> && detail::has_quick_root) {
+    using layout = typename T::layout;
+    if (!std::is_constant_evaluated() && detail::may_be_quick<layout>()) [[likely]] {
+      const float value = detail::quick_value<layout>(x.bits());
+      if ((x.bits() & layout::sign_mask) == 0 && detail::deciding_floats<layout>::have(value)) [[likely]]
+        return T::from_bits(detail::quick_code<layout>(detail::opaque(detail::quick_root(value))));
+    }
+  }
   // The root of a double is on the same side of every number half-way between two of T's as the exact one,
   // which is none of them, whatever the rounding mode.
   if constexpr (detail::computed_in_float<T>)

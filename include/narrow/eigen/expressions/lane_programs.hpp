@@ -171,7 +171,10 @@ struct lane_program<Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<T>
 
   using number = float;
   template <traversal> static auto make(const expression& x) {
-    return kernel::lane_constant{convert_coefficient<float>(x.functor().m_other)};
+    if constexpr (lane_number<T> && narrow_float<T>)
+      return kernel::lane_single<T>{x.functor().m_other};
+    else
+      return kernel::lane_constant{convert_coefficient<float>(x.functor().m_other)};
   }
 };
 
@@ -353,12 +356,12 @@ concept assigned_in_lanes = lane_destination<Dst> &&
 /// stored, if that has to be computed in another way.
 template <class Combine, class Dst, class X, class Fit>
 requires assigned_in_lanes<Combine, Dst, X>
-bool assign_in_lanes(Dst& dst, const X& x, const Fit& fit) {
+[[gnu::always_inline]] inline bool assign_in_lanes(Dst& dst, const X& x, const Fit& fit) {
   constexpr traversal order = storage_order_of<Dst>;
   using program = lane_program_t<X>;
   using place = lane_program<Dst>;
   // What reads the old dst before the program runs has read it in making the program.
-  const auto store = [&](const auto& p) {
+  const auto store = [&](const auto& p) __attribute__((always_inline)) {
     fit();
     const bool one_line = place::template gapless<order>(dst) && program::template gapless<order>(x);
     if constexpr (Dst::InnerStrideAtCompileTime == 1)

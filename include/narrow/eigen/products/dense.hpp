@@ -128,9 +128,7 @@ class factors<L, R> : public tensor_factors<L, R> {
 /// beta is 0 it takes the size of the product, after which l and r, if they look at dst, no longer have
 /// theirs.
 template <class Dst, class L, class R>
-void multiply(Dst& dst, const L& l, const R& r, double alpha, double beta) {
-  if constexpr (small_float_product<Dst, L, R>)
-    if (multiply_small(dst, l, r, alpha, beta)) return;
+void multiply_any(Dst& dst, const L& l, const R& r, double alpha, double beta) {
   factors<L, R> product(l, r);
   using To = typename Dst::Scalar;
   const Eigen::Index rows = l.rows(), cols = r.cols();
@@ -149,6 +147,15 @@ void multiply(Dst& dst, const L& l, const R& r, double alpha, double beta) {
     product.multiply(view_of_direct(whole), alpha, beta);
     dst = whole;
   }
+}
+
+/// The same; few numbers are multiplied where the product stands.
+template <class Dst, class L, class R>
+[[gnu::always_inline]] inline void multiply(Dst& dst, const L& l, const R& r, double alpha, double beta) {
+  if constexpr (small_float_product<Dst, L, R>)
+    if (multiply_small(dst, l, r, alpha, beta)) [[likely]]
+      return;
+  multiply_any(dst, l, r, alpha, beta);
 }
 
 /// The members of Eigen's `generic_product_impl` (Core/ProductEvaluators.h).

@@ -49,7 +49,8 @@ concept small_float_product =
 /// line do not lie side by side.
 template <class Dst, class L, class R>
 requires small_float_product<Dst, L, R>
-bool multiply_small(Dst& dst, const L& l, const R& r, double alpha, double beta) {
+[[gnu::always_inline]] inline bool multiply_small(Dst& dst, const L& l, const R& r, double alpha,
+                                                  double beta) {
   const small_operand<typename stripped<L>::type> a(stripped<L>::expression(l));
   const small_operand<typename stripped<R>::type> b(stripped<R>::expression(r));
   if (!a.adjacent() || !b.adjacent() || (dst.innerStride() != 1 && dst.innerSize() > 1)) return false;

@@ -1,0 +1,204 @@
+// Programs of lanes (program.hpp) of at most few::max_numbers numbers, evaluated where they stand in the
+// program that asks for them: the same bits as program.inl gives on every instruction set.
+#pragma once
+
+#include "../../simd/few_lanes.hpp"
+#include "portable.hpp"
+
+namespace narrow::inline NARROW_ABI::kernel::few {
+
+/// Whether a program is one that can be evaluated so.
+template <class Program> inline constexpr bool evaluates = false;
+template <class T> inline constexpr bool evaluates<lane_numbers<T>> = reads<T>;
+template <class T> inline constexpr bool evaluates<lane_spread_numbers<T>> = reads<T>;
+template <class T> inline constexpr bool evaluates<lane_number_per_line<T>> = reads<T>;
+template <class Held>
+inline constexpr bool evaluates<lane_held<Held>> = reads<typename Held::Scalar>;
+template <> inline constexpr bool evaluates<lane_constant> = reads<float>;
+template <class T> inline constexpr bool evaluates<lane_single<T>> = reads<T>;
+
+#if defined(__x86_64__)
+
+#define NARROW_FEW_APPLIED(operation, ...)                                                     \
+  template <int Count> [[gnu::always_inline]] inline floats apply(operation, floats a, floats b) { \
+    return __VA_ARGS__;                                                                        \
+  }
+NARROW_FEW_APPLIED(lane_sum, sum(a, b))
+NARROW_FEW_APPLIED(lane_difference, difference(a, b))
+NARROW_FEW_APPLIED(lane_product, product(a, b))
+// A spare lane divides by one: no exception is raised there that the numbers do not raise.
+NARROW_FEW_APPLIED(lane_quotient, quotient(a, first_of<Count>(b, floats{1, 1, 1, 1})))
+NARROW_FEW_APPLIED(lane_smaller, smaller(b, a))
+NARROW_FEW_APPLIED(lane_larger, larger(b, a))
+NARROW_FEW_APPLIED(lane_less, less(a, b))
+NARROW_FEW_APPLIED(lane_not_greater, not_greater(a, b))
+NARROW_FEW_APPLIED(lane_equal, equal(a, b))
+NARROW_FEW_APPLIED(lane_unequal, unequal(a, b))
+#undef NARROW_FEW_APPLIED
+template <int> [[gnu::always_inline]] inline floats apply(lane_negative, floats a) { return negative(a); }
+template <int> [[gnu::always_inline]] inline floats apply(lane_absolute, floats a) { return absolute(a); }
+template <int> [[gnu::always_inline]] inline floats apply(lane_square, floats a) { return product(a, a); }
+
+template <class Op, class A>
+inline constexpr bool evaluates<lane_unary<Op, A>> = evaluates<A>&& requires(floats a) {
+  apply<lanes>(Op{}, a);
+};
+template <class Op, class A, class B>
+inline constexpr bool evaluates<lane_binary<Op, A, B>> = evaluates<A>&& evaluates<B>&& requires(floats a) {
+  apply<lanes>(Op{}, a, a);
+};
+template <class C, class A, class B>
+inline constexpr bool evaluates<lane_choice<C, A, B>> = evaluates<C>&& evaluates<A>&& evaluates<B>;
+
+/// Count elements of line l from element i on, in a vector.
+template <int Count, class T>
+[[gnu::always_inline]] inline floats at(const lane_numbers<T>& x, index l, index i) {
+  return numbers_at<Count>(x.from + l * x.line_step + i);
+}
+template <int Count, class T>
+[[gnu::always_inline]] inline floats at(const lane_spread_numbers<T>& x, index l, index i) {
+  return numbers_from<Count>(x.from + l * x.line_step + i * x.step, x.step);
+}
+template <int Count, class T>
+[[gnu::always_inline]] inline floats at(const lane_number_per_line<T>& x, index l, index) {
+  return all_of<0>(numbers_at<1>(x.from + l * x.line_step));
+}
+template <int Count> [[gnu::always_inline]] inline floats at(const lane_constant& x, index, index) {
+  return all_of(x.value);
+}
+template <int Count, class T>
+[[gnu::always_inline]] inline floats at(const lane_single<T>& x, index, index) {
+  return all_of<0>(numbers_at<1>(&x.value));
+}
+template <int Count, class Held>
+[[gnu::always_inline]] inline floats at(const lane_held<Held>& x, index l, index i) {
+  return numbers_at<Count>(x.values.data() + l * x.line_step + i);
+}
+template <int Count, class Op, class A>
+[[gnu::always_inline]] inline floats at(const lane_unary<Op, A>& x, index l, index i);
+template <int Count, class Op, class A, class B>
+[[gnu::always_inline]] inline floats at(const lane_binary<Op, A, B>& x, index l, index i);
+template <int Count, class C, class A, class B>
+[[gnu::always_inline]] inline floats at(const lane_choice<C, A, B>& x, index l, index i) {
+  return chosen(at<Count>(x.condition, l, i), at<Count>(x.a, l, i), at<Count>(x.b, l, i));
+}
+template <int Count, class Op, class A>
+[[gnu::always_inline]] inline floats at(const lane_unary<Op, A>& x, index l, index i) {
+  return apply<Count>(Op{}, at<Count>(x.a, l, i));
+}
+template <int Count, class Op, class A, class B>
+[[gnu::always_inline]] inline floats at(const lane_binary<Op, A, B>& x, index l, index i) {
+  const floats a = at<Count>(x.a, l, i);
+  return apply<Count>(Op{}, a, at<Count>(x.b, l, i));
+}
+
+/// How many numbers vector v of so many has.
+constexpr int count_in(index length, index v) { return static_cast<int>(std::min(length - v * lanes, lanes)); }
+
+/// use(v) for each number V of a sequence, as a constant.
+template <index... V, class Use>
+[[gnu::always_inline]] inline void for_each(std::integer_sequence<index, V...>, const Use& use) {
+  (use(std::integral_constant<index, V>{}), ...);
+}
+#define NARROW_INLINED __attribute__((always_inline))
+
+/// Stores a program's numbers; all are computed before one is stored.
+template <class Program, class T, index Lines, index Length>
+[[gnu::always_inline]] inline void store_lines(const Program& program, T* to, index to_step,
+                                               const fixed_shape<Lines, Length>&) {
+  constexpr index in_line = vectors_of(Length);
+  constexpr std::make_integer_sequence<index, Lines * in_line> vectors{};
+  floats results[Lines * in_line];
+  for_each(vectors, [&](auto v) NARROW_INLINED {
+    constexpr index l = v / in_line, part = v % in_line;
+    results[v] = at<count_in(Length, part)>(program, l, part * lanes);
+  });
+  for_each(vectors, [&](auto v) NARROW_INLINED {
+    constexpr index l = v / in_line, part = v % in_line;
+    store<count_in(Length, part)>(to + l * to_step + part * lanes, results[v]);
+  });
+}
+
+// Sums are those of 16 lanes, or of two times 8, to each of which the numbers of its place are added, and of
+// which then each is added to the one half a vector further. Zero is added to the first four only: what else
+// is -0 comes to one of them.
+
+[[gnu::always_inline]] inline floats first_sum(floats x) { return sum(floats{}, x); }
+template <index Vectors> [[gnu::always_inline]] inline float total_of(const floats (&sums)[Vectors]) {
+  floats all = sums[0];
+  if constexpr (Vectors > 2) all = sum(all, sums[2]);
+  if constexpr (Vectors > 1) all = sum(all, Vectors > 3 ? sum(sums[1], sums[Vectors - 1]) : sums[1]);
+  return total(all);
+}
+template <class Program, index Lines, index Length>
+[[gnu::always_inline]] inline float sum_lines(const Program& program, const fixed_shape<Lines, Length>&) {
+  constexpr index in_line = vectors_of(Length);
+  floats sums[in_line];
+  for_each(std::make_integer_sequence<index, Lines * in_line>{}, [&](auto v) NARROW_INLINED {
+    constexpr index l = v / in_line, part = v % in_line;
+    constexpr int count = count_in(Length, part);
+    const floats x = first_of<count>(at<count>(program, l, part * lanes), floats{});
+    if constexpr (l > 0)
+      sums[part] = sum(sums[part], x);
+    else
+      sums[part] = part == 0 ? first_sum(x) : x;
+  });
+  return total_of(sums);
+}
+/// The elements of line 0 from element i on, which are fewer than a vector's, and zeros.
+template <class Program>
+[[gnu::always_inline]] inline floats rest_at(const Program& program, index i, index count) {
+  floats rest = {};
+  if (count == 1) rest = first_of<1>(at<1>(program, 0, i), floats{});
+  if (count == 2) rest = first_of<2>(at<2>(program, 0, i), floats{});
+  if (count == 3) rest = first_of<3>(at<3>(program, 0, i), floats{});
+  return rest;
+}
+template <class Program>
+[[gnu::always_inline]] inline float sum_lines(const Program& program, const one_line& shape) {
+  const index whole = shape.length / lanes;
+  floats rest = {}, sums[max_numbers / lanes];
+  if (shape.length % lanes != 0) rest = rest_at(program, whole * lanes, shape.length % lanes);
+  for_each(std::make_integer_sequence<index, max_numbers / lanes>{}, [&](auto v) NARROW_INLINED {
+    sums[v] = v < whole ? at<lanes>(program, 0, v * lanes) : v == whole ? rest : floats{};
+  });
+  sums[0] = first_sum(sums[0]);
+  return total_of(sums);
+}
+
+/// Whether these lines are few numbers.
+template <index Lines, index Length> constexpr bool are_few(const fixed_shape<Lines, Length>&) {
+  return Lines * Length <= max_numbers;
+}
+constexpr bool are_few(const one_line& shape) { return shape.length <= max_numbers; }
+
+/// The same in any floating-point environment, and where nothing is computed so. Of copies, so that no
+/// argument has to be in memory for it.
+template <class Program, class T, class Shape>
+[[gnu::noinline, gnu::cold]] void store_otherwise(Program program, T* to, index to_step, Shape shape) {
+  detail::with_float_environment([&] {
+    if (dispatch::has_few_lanes())
+      store_lines(program, to, to_step, shape);
+    else
+      portable::store_lines(program, to, to_step, shape);
+  });
+}
+template <class Program, class Shape>
+[[gnu::noinline, gnu::cold]] float sum_otherwise(Program program, Shape shape) {
+  return detail::with_float_environment([&] {
+    return dispatch::has_few_lanes() ? sum_lines(program, shape) : portable::sum_lines(program, shape);
+  });
+}
+
+#endif
+
+/// Whether a program is evaluated here.
+template <class Program, class T, class Shape> inline constexpr bool stores_program = false;
+template <class Program, class T, index Lines, index Length>
+inline constexpr bool stores_program<Program, T, fixed_shape<Lines, Length>> =
+    evaluates<Program>&& stores<T>&& Lines* Length <= max_numbers;
+template <class Program, class Shape>
+inline constexpr bool sums_program = stores_program<Program, float, Shape>;
+template <class Program> inline constexpr bool sums_program<Program, one_line> = evaluates<Program>;
+
+}  // namespace narrow::kernel::few

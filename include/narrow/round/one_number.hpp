@@ -1,0 +1,67 @@
+// Single numbers of binary16 and to it by the processor's instructions (F16C), whatever the program is
+// compiled for: where it has no flag for them, it asks the processor when it runs.
+#pragma once
+
+#include <cstdint>
+
+#if defined(__F16C__)
+#include <immintrin.h>
+#elif defined(__x86_64__)
+#include <cpuid.h>
+#include <emmintrin.h>
+
+#include <atomic>
+#endif
+
+#include "../config.hpp"
+
+namespace narrow::inline NARROW_ABI::detail {
+
+#if defined(__F16C__)
+
+constexpr bool converts_binary16() { return true; }
+[[gnu::always_inline]] inline float from_binary16(std::uint16_t code) { return _cvtsh_ss(code); }
+[[gnu::always_inline]] inline std::uint16_t to_binary16(float x) {
+  return static_cast<std::uint16_t>(_mm_cvtsi128_si32(_mm_cvtps_ph(_mm_set_ss(x), _MM_FROUND_TO_NEAREST_INT)));
+}
+
+#elif defined(__x86_64__)
+
+/// Whether the processor has F16C, and the operating system saves what that computes with.
+class binary16_instructions {
+ public:
+  /// False as long as nobody has asked.
+  static bool known() { return state_.load(std::memory_order_relaxed) == there; }
+  [[gnu::noinline, gnu::cold]] static void ask() {
+    constexpr int osxsave = 27, avx = 28, f16c = 29, ymm_state = 6;
+    unsigned a = 0, b = 0, c = 0, d = 0, saved = 0, high = 0;
+    bool is_there = __get_cpuid(1, &a, &b, &c, &d) != 0;
+    for (const int bit : {osxsave, avx, f16c}) is_there = is_there && (c >> bit & 1) != 0;
+    if (is_there) asm volatile("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
+    state_.store((saved & ymm_state) == ymm_state ? there : absent, std::memory_order_relaxed);
+  }
+  static void ask_once() {
+    if (state_.load(std::memory_order_relaxed) == not_asked) ask();
+  }
+
+ private:
+  enum : std::uint8_t { not_asked, absent, there };
+  static inline constinit std::atomic<std::uint8_t> state_ = not_asked;
+};
+
+/// Whether the two functions below may be called. They are volatile, so that no compiler calls them before.
+[[gnu::always_inline]] inline bool converts_binary16() { return binary16_instructions::known(); }
+[[gnu::always_inline]] inline float from_binary16(std::uint16_t code) {
+  __m128 x;
+  asm volatile("vcvtph2ps %1, %0" : "=x"(x) : "x"(_mm_cvtsi32_si128(code)));
+  return _mm_cvtss_f32(x);
+}
+[[gnu::always_inline]] inline std::uint16_t to_binary16(float x) {
+  __m128i code;
+  asm volatile("vcvtps2ph $0, %1, %0" : "=x"(code) : "x"(x));
+  return static_cast<std::uint16_t>(_mm_cvtsi128_si32(code));
+}
+
+#endif
+
+}  // namespace narrow::detail

@@ -1,0 +1,195 @@
+// Four floats, for computations of so few numbers that a call would take longer than they do: code that is
+// inlined in the program that asks for it, whatever the program is compiled for, and that runs where the
+// instruction set in use is more than portable (see `dispatch::has_few_lanes`).
+//
+// Every operation is an instruction by its name. So no flag of the program reassociates, contracts or
+// approximates one, and instructions of AVX2, FMA and F16C are there without a flag. What is read comes out
+// of an asm that is volatile, as is the question whether it may be computed at all: no compiler moves that to
+// before the question, and nothing is computed but of what was read.
+#pragma once
+
+#include "../kernel/convert/encoding.hpp"
+#include "dispatch.hpp"
+#include "words.hpp"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace narrow::inline NARROW_ABI::kernel::few {
+
+/// The most numbers that are computed so.
+inline constexpr index max_numbers = 16;
+inline constexpr index lanes = 4;
+constexpr index vectors_of(index count) { return (count + lanes - 1) / lanes; }
+
+#if defined(__x86_64__)
+
+/// Whether numbers of T are read, and whether floats are rounded to them.
+template <class T> inline constexpr bool reads = std::same_as<T, float> || coded_as_fp16<T> || coded_as_bf16<T>;
+template <class T> inline constexpr bool stores = std::same_as<T, float>;
+template <narrow_float T>
+requires(coded_as_fp16<T> || coded_as_bf16<T>)
+inline constexpr bool stores<T> = std::same_as<typename T::round_policy, rounding::nearest_even> &&
+                                  std::same_as<typename T::overflow_policy, overflow::ieee>;
+
+using floats [[gnu::vector_size(16)]] = float;
+using words [[gnu::vector_size(16)]] = std::uint32_t;
+using signed_words [[gnu::vector_size(16)]] = std::int32_t;
+using codes [[gnu::vector_size(16)]] = std::uint16_t;  // of which the first four count
+
+/// Whether numbers are computed so now: the instruction set in use has it, and the floating-point environment
+/// is the usual one.
+[[gnu::always_inline]] inline bool are_ready() { return detail::usual_lanes() == dispatch::few_lanes(); }
+
+template <class Vector> [[gnu::always_inline]] inline Vector pinned(Vector x) {
+  asm volatile("" : "+x"(x));
+  return x;
+}
+
+#define NARROW_FEW_OPERATION(name, instruction)                    \
+  [[gnu::always_inline]] inline floats name(floats a, floats b) {  \
+    floats result;                                                 \
+    asm(instruction " %2, %1, %0" : "=x"(result) : "x"(a), "x"(b)); \
+    return result;                                                 \
+  }
+NARROW_FEW_OPERATION(sum, "vaddps")
+NARROW_FEW_OPERATION(difference, "vsubps")
+NARROW_FEW_OPERATION(product, "vmulps")
+NARROW_FEW_OPERATION(quotient, "vdivps")
+NARROW_FEW_OPERATION(smaller, "vminps")  // a < b ? a : b
+NARROW_FEW_OPERATION(larger, "vmaxps")   // a > b ? a : b
+NARROW_FEW_OPERATION(less, "vcmpltps")   // all bits of a lane where it holds
+NARROW_FEW_OPERATION(not_greater, "vcmpleps")
+NARROW_FEW_OPERATION(equal, "vcmpeqps")
+NARROW_FEW_OPERATION(unequal, "vcmpneqps")
+#undef NARROW_FEW_OPERATION
+
+/// acc + a b, rounded once.
+[[gnu::always_inline]] inline floats multiply_add(floats acc, floats a, floats b) {
+  asm("vfmadd231ps %2, %1, %0" : "+x"(acc) : "x"(a), "x"(b));
+  return acc;
+}
+[[gnu::always_inline]] inline floats chosen(floats condition, floats a, floats b) {
+  const auto mask = reinterpret_cast<words>(condition);
+  return reinterpret_cast<floats>((reinterpret_cast<words>(a) & mask) |
+                                  (reinterpret_cast<words>(b) & ~mask));
+}
+[[gnu::always_inline]] inline floats negative(floats a) {
+  return reinterpret_cast<floats>(reinterpret_cast<words>(a) ^ std::uint32_t{detail::binary32::sign_mask});
+}
+[[gnu::always_inline]] inline floats absolute(floats a) {
+  return reinterpret_cast<floats>(reinterpret_cast<words>(a) &
+                                  std::uint32_t{detail::binary32::magnitude_mask});
+}
+template <int Lane> [[gnu::always_inline]] inline floats all_of(floats x) {
+  return __builtin_shufflevector(x, x, Lane, Lane, Lane, Lane);
+}
+[[gnu::always_inline]] inline floats all_of(float x) { return all_of<0>(pinned(floats{x, 0, 0, 0})); }
+
+/// The first Count lanes, and `spare` in the others.
+template <int Count> [[gnu::always_inline]] inline floats first_of(floats x, floats spare) {
+  if constexpr (Count >= lanes) return x;
+  return chosen(reinterpret_cast<floats>(words{~0u, Count > 1 ? ~0u : 0, Count > 2 ? ~0u : 0, 0}), x, spare);
+}
+
+/// A vector of four codes or of four floats, each Step numbers after the one before, Count of them and zeros
+/// after these. Fewer than four are read one by one: what was stored in other parts a processor hands on.
+template <int Count, class T> [[gnu::always_inline]] inline codes codes_from(const T* from, index step) {
+  static_assert(sizeof(T) == 2);
+  __m128i some = _mm_cvtsi32_si128(from[0].bits());
+  if constexpr (Count > 1) some = _mm_insert_epi16(some, from[step].bits(), 1);
+  if constexpr (Count > 2) some = _mm_insert_epi16(some, from[2 * step].bits(), 2);
+  if constexpr (Count > 3) some = _mm_insert_epi16(some, from[3 * step].bits(), 3);
+  return reinterpret_cast<codes>(some);
+}
+template <class T> [[gnu::always_inline]] inline codes four_codes(const T* from) {
+  return reinterpret_cast<codes>(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from)));
+}
+template <class T> [[gnu::always_inline]] inline floats decoded(codes some) {
+  if constexpr (coded_as_fp16<T>) {
+    floats result;
+    asm volatile("vcvtph2ps %1, %0" : "=x"(result) : "x"(some));
+    return result;
+  } else {
+    return pinned(reinterpret_cast<floats>(__builtin_shufflevector(codes{}, some, 0, 8, 1, 9, 2, 10, 3, 11)));
+  }
+}
+template <int Count, class T> [[gnu::always_inline]] inline floats numbers_from(const T* from, index step) {
+  if constexpr (std::same_as<T, float>)
+    return pinned(floats{from[0], Count > 1 ? from[Count > 1 ? step : 0] : 0,
+                         Count > 2 ? from[Count > 2 ? 2 * step : 0] : 0,
+                         Count > 3 ? from[Count > 3 ? 3 * step : 0] : 0});
+  else
+    return decoded<T>(codes_from<Count>(from, step));
+}
+/// The same of numbers that lie side by side.
+template <int Count, class T> [[gnu::always_inline]] inline floats numbers_at(const T* from) {
+  if constexpr (Count < lanes)
+    return numbers_from<Count>(from, 1);
+  else if constexpr (std::same_as<T, float>)
+    return pinned(reinterpret_cast<floats>(_mm_loadu_ps(from)));
+  else
+    return decoded<T>(four_codes(from));
+}
+
+/// The codes of floats, to nearest even.
+template <class T> [[gnu::always_inline]] inline codes encoded(floats x) {
+  using single = detail::binary32;
+  if constexpr (coded_as_fp16<T>) {
+    codes result;
+    asm volatile("vcvtps2ph $0, %1, %0" : "=x"(result) : "x"(x));
+    return result;
+  } else {
+    const auto bits = reinterpret_cast<words>(pinned(x));
+    constexpr int dropped = single::mantissa_bits - T::layout::mantissa_bits;
+    words rounded = bits + ((1u << (dropped - 1)) - 1) + (bits >> dropped & 1u);
+    const auto nan = reinterpret_cast<signed_words>(bits & std::uint32_t{single::magnitude_mask}) >
+                     std::int32_t{single::infinity};
+    // A NaN is cut off and made quiet.
+    const words quiet = bits | std::uint32_t{single::quiet_bit};
+    if (_mm_movemask_ps(reinterpret_cast<__m128>(nan)) != 0) [[unlikely]]
+      rounded = nan ? quiet : rounded;
+    const auto upper = reinterpret_cast<__m128i>(reinterpret_cast<signed_words>(rounded) >> dropped);
+    return reinterpret_cast<codes>(_mm_packs_epi32(upper, upper));
+  }
+}
+/// Stores the first Count numbers.
+template <int Count, class T> [[gnu::always_inline]] inline void store(T* to, floats x) {
+  auto* const bytes = reinterpret_cast<unsigned char*>(to);
+  if constexpr (std::same_as<T, float>) {
+    using single = detail::binary32;
+    const auto bits = reinterpret_cast<words>(pinned(x));
+    const auto nan = reinterpret_cast<words>(
+        reinterpret_cast<signed_words>(bits & std::uint32_t{single::magnitude_mask}) >
+        std::int32_t{single::infinity});
+    const words quiet = bits | (nan & std::uint32_t{single::quiet_bit});
+    std::memcpy(bytes, &quiet, Count * sizeof(float));
+  } else {
+    const auto some = reinterpret_cast<__m128i>(encoded<T>(x));
+    if constexpr (Count == 4) {
+      _mm_storel_epi64(reinterpret_cast<__m128i*>(bytes), some);
+    } else {
+      if constexpr (Count > 1)
+        put_word<std::uint32_t>(bytes, static_cast<std::uint32_t>(_mm_cvtsi128_si32(some)));
+      if constexpr (Count != 2)
+        put_word<std::uint16_t>(bytes + (Count - 1) * sizeof(T),
+                                static_cast<std::uint16_t>(_mm_extract_epi16(some, Count - 1)));
+    }
+  }
+}
+
+/// The sum of all lanes: each with the one half a vector further, until one is left.
+[[gnu::always_inline]] inline float total(floats x) {
+  x = sum(x, __builtin_shufflevector(x, x, 2, 3, 2, 3));
+  return pinned(sum(x, __builtin_shufflevector(x, x, 1, 1, 1, 1)))[0];
+}
+
+#else
+
+template <class T> inline constexpr bool reads = false;
+template <class T> inline constexpr bool stores = false;
+
+#endif
+
+}  // namespace narrow::kernel::few
