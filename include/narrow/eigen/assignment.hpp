@@ -97,12 +97,18 @@ template <class Dst, class Src, class Functor>
 requires detail::assigned_here<Dst, Src, Functor>
 void call_dense_assignment_loop(Dst& dst, const Src& src, const Functor& functor) {
   using To = typename Dst::Scalar;
+  const auto otherwise = [&](const auto&) {
+    kernel::enter([&](const kernel::kernel_set&) { detail::assign(dst, src, functor); });
+  };
   if constexpr (detail::assigns_in_lanes<Dst, Src, Functor>) {
     const auto fit = [&] { Eigen::internal::resize_if_allowed(dst, src, functor); };
     using combine = typename detail::combination<Functor>::type;
-    if (detail::assign_in_lanes<combine>(dst, detail::rounded_last<To, combine>(src), fit)) return;
+    const auto done = detail::assign_in_lanes<combine>(dst, detail::rounded_last<To, combine>(src), fit);
+    if constexpr (!std::same_as<decltype(done), const std::true_type>)
+      if (!done) otherwise(src);
+  } else {
+    otherwise(src);
   }
-  kernel::enter([&](const kernel::kernel_set&) { detail::assign(dst, src, functor); });
 }
 
 }  // namespace narrow

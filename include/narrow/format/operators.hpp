@@ -142,7 +142,6 @@ constexpr mixed_t<A, B> apply_thoroughly(A a, B b) noexcept(cannot_throw<mixed_t
   using result = mixed_t<A, B>;
   if constexpr (computed_in_float<A> && std::same_as<A, B>)
     if (!std::is_constant_evaluated()) {
-      prepare_quick_ways();
       const float x = opaque(Op::native(static_cast<float>(a), opaque(static_cast<float>(b))));
       if (deciding_floats<typename A::layout>::have(x)) [[likely]]
         return A(x);

@@ -9,16 +9,16 @@
 namespace narrow::inline NARROW_ABI::kernel {
 
 /// Stores what a program gives (see stored_program). False, and nothing is done, where there is no kernel for
-/// it.
+/// it; of a type that is always true where there always is.
 template <class Program, class T, class Shape>
-[[gnu::always_inline]] inline bool store_program(const Program& program, T* to, index to_step,
+[[gnu::always_inline]] inline auto store_program(const Program& program, T* to, index to_step,
                                                  const Shape& shape) {
   if constexpr (few::stores_program<Program, T, Shape>) {
     if (few::are_ready()) [[likely]]
       few::store_lines(program, to, to_step, shape);
     else
       few::store_otherwise(program, to, to_step, shape);
-    return true;
+    return std::true_type{};
   } else {
     return do_job<stored_program<Program, T, Shape>>(
         [&](const auto& kernel) { kernel(program, to, to_step, shape); });

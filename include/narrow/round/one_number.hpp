@@ -10,7 +10,7 @@
 #include <cpuid.h>
 #include <emmintrin.h>
 
-#include <atomic>
+#include <initializer_list>
 #endif
 
 #include "../config.hpp"
@@ -27,30 +27,19 @@ constexpr bool converts_binary16() { return true; }
 
 #elif defined(__x86_64__)
 
-/// Whether the processor has F16C, and the operating system saves what that computes with.
-class binary16_instructions {
- public:
-  /// False as long as nobody has asked.
-  static bool known() { return state_.load(std::memory_order_relaxed) == there; }
-  [[gnu::noinline, gnu::cold]] static void ask() {
-    constexpr int osxsave = 27, avx = 28, f16c = 29, ymm_state = 6;
-    unsigned a = 0, b = 0, c = 0, d = 0, saved = 0, high = 0;
-    bool is_there = __get_cpuid(1, &a, &b, &c, &d) != 0;
-    for (const int bit : {osxsave, avx, f16c}) is_there = is_there && (c >> bit & 1) != 0;
-    if (is_there) asm volatile("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
-    state_.store((saved & ymm_state) == ymm_state ? there : absent, std::memory_order_relaxed);
-  }
-  static void ask_once() {
-    if (state_.load(std::memory_order_relaxed) == not_asked) ask();
-  }
-
- private:
-  enum : std::uint8_t { not_asked, absent, there };
-  static inline constinit std::atomic<std::uint8_t> state_ = not_asked;
-};
+/// Whether the processor has F16C, and the operating system saves what that computes with. False until this
+/// object is initialised, before main: till then numbers are converted in other ways, to the same bits.
+inline const bool has_binary16_instructions = [] {
+  constexpr int osxsave = 27, avx = 28, f16c = 29, ymm_state = 6;
+  unsigned a = 0, b = 0, c = 0, d = 0, saved = 0, high = 0;
+  bool is_there = __get_cpuid(1, &a, &b, &c, &d) != 0;
+  for (const int bit : {osxsave, avx, f16c}) is_there = is_there && (c >> bit & 1) != 0;
+  if (is_there) asm volatile("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
+  return (saved & ymm_state) == ymm_state;
+}();
 
 /// Whether the two functions below may be called. They are volatile, so that no compiler calls them before.
-[[gnu::always_inline]] inline bool converts_binary16() { return binary16_instructions::known(); }
+[[gnu::always_inline]] inline bool converts_binary16() { return has_binary16_instructions; }
 [[gnu::always_inline]] inline float from_binary16(std::uint16_t code) {
   __m128 x;
   asm volatile("vcvtph2ps %1, %0" : "=x"(x) : "x"(_mm_cvtsi32_si128(code)));

@@ -141,12 +141,6 @@ inline constexpr bool has_quick_root = true;
 inline constexpr bool has_quick_root = false;
 float quick_root(float);
 #endif
-/// What comes to be known on the long way.
-inline void prepare_quick_ways() {
-#if defined(__x86_64__) && !defined(__F16C__)
-  binary16_instructions::ask_once();
-#endif
-}
 
 /// Floats which decide what a sum, a difference, a product or a quotient of two numbers of Layout is rounded
 /// to, whatever the rounding mode and the flushing of the floating-point environment.

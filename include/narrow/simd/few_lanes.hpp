@@ -23,6 +23,13 @@ inline constexpr index max_numbers = 16;
 inline constexpr index lanes = 4;
 constexpr index vectors_of(index count) { return (count + lanes - 1) / lanes; }
 
+/// use(v) for each number V of a sequence, as a constant.
+template <index... V, class Use>
+[[gnu::always_inline]] inline void for_each(std::integer_sequence<index, V...>, const Use& use) {
+  (use(std::integral_constant<index, V>{}), ...);
+}
+#define NARROW_INLINED __attribute__((always_inline))
+
 #if defined(__x86_64__)
 
 /// Whether numbers of T are read, and whether floats are rounded to them.
@@ -70,6 +77,18 @@ NARROW_FEW_OPERATION(unequal, "vcmpneqps")
   asm("vfmadd231ps %2, %1, %0" : "+x"(acc) : "x"(a), "x"(b));
   return acc;
 }
+#define NARROW_FEW_OPERATION(name, instruction)                                \
+  template <class Lanes> [[gnu::always_inline]] inline Lanes name(Lanes a, Lanes b) { \
+    Lanes result;                                                              \
+    asm(instruction " %2, %1, %0" : "=x"(result) : "x"(a), "x"(b));            \
+    return result;                                                             \
+  }
+NARROW_FEW_OPERATION(added, "vpaddd")
+NARROW_FEW_OPERATION(both, "vpand")
+NARROW_FEW_OPERATION(either, "vpor")
+NARROW_FEW_OPERATION(packed, "vpackssdw")
+NARROW_FEW_OPERATION(unordered, "vcmpunordps")  // where a or b is NaN
+#undef NARROW_FEW_OPERATION
 [[gnu::always_inline]] inline floats chosen(floats condition, floats a, floats b) {
   const auto mask = reinterpret_cast<words>(condition);
   return reinterpret_cast<floats>((reinterpret_cast<words>(a) & mask) |
@@ -83,7 +102,9 @@ NARROW_FEW_OPERATION(unequal, "vcmpneqps")
                                   std::uint32_t{detail::binary32::magnitude_mask});
 }
 template <int Lane> [[gnu::always_inline]] inline floats all_of(floats x) {
-  return __builtin_shufflevector(x, x, Lane, Lane, Lane, Lane);
+  floats result;
+  asm("vshufps %2, %1, %1, %0" : "=x"(result) : "x"(x), "i"(Lane * 0x55));
+  return result;
 }
 [[gnu::always_inline]] inline floats all_of(float x) { return all_of<0>(pinned(floats{x, 0, 0, 0})); }
 
@@ -102,9 +123,6 @@ template <int Count, class T> [[gnu::always_inline]] inline codes codes_from(con
   if constexpr (Count > 2) some = _mm_insert_epi16(some, from[2 * step].bits(), 2);
   if constexpr (Count > 3) some = _mm_insert_epi16(some, from[3 * step].bits(), 3);
   return reinterpret_cast<codes>(some);
-}
-template <class T> [[gnu::always_inline]] inline codes four_codes(const T* from) {
-  return reinterpret_cast<codes>(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from)));
 }
 template <class T> [[gnu::always_inline]] inline floats decoded(codes some) {
   if constexpr (coded_as_fp16<T>) {
@@ -129,45 +147,59 @@ template <int Count, class T> [[gnu::always_inline]] inline floats numbers_at(co
     return numbers_from<Count>(from, 1);
   else if constexpr (std::same_as<T, float>)
     return pinned(reinterpret_cast<floats>(_mm_loadu_ps(from)));
-  else
-    return decoded<T>(four_codes(from));
+  else if constexpr (coded_as_fp16<T>) {
+    floats result;
+    asm volatile("vcvtph2ps %1, %0" : "=x"(result) : "m"(*reinterpret_cast<const T(*)[4]>(from)));
+    return result;
+  } else
+    return decoded<T>(reinterpret_cast<codes>(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from))));
 }
 
-/// The codes of floats, to nearest even.
-template <class T> [[gnu::always_inline]] inline codes encoded(floats x) {
-  using single = detail::binary32;
-  if constexpr (coded_as_fp16<T>) {
-    codes result;
-    asm volatile("vcvtps2ph $0, %1, %0" : "=x"(result) : "x"(x));
-    return result;
-  } else {
-    const auto bits = reinterpret_cast<words>(pinned(x));
-    constexpr int dropped = single::mantissa_bits - T::layout::mantissa_bits;
-    words rounded = bits + ((1u << (dropped - 1)) - 1) + (bits >> dropped & 1u);
-    const auto nan = reinterpret_cast<signed_words>(bits & std::uint32_t{single::magnitude_mask}) >
-                     std::int32_t{single::infinity};
-    // A NaN is cut off and made quiet.
-    const words quiet = bits | std::uint32_t{single::quiet_bit};
-    if (_mm_movemask_ps(reinterpret_cast<__m128>(nan)) != 0) [[unlikely]]
-      rounded = nan ? quiet : rounded;
-    const auto upper = reinterpret_cast<__m128i>(reinterpret_cast<signed_words>(rounded) >> dropped);
-    return reinterpret_cast<codes>(_mm_packs_epi32(upper, upper));
-  }
+/// Makes numbers ready to be stored, all of them before one is: NaNs become such that T has and that stay NaN
+/// when they are rounded.
+template <class T, std::size_t Vectors>
+[[gnu::always_inline]] inline void prepare_to_store(floats (&x)[Vectors]) {
+  if constexpr (coded_as_fp16<T>) return;
+  floats nan = unordered(x[0], x[Vectors / 2]);
+  for_each(std::make_integer_sequence<index, (Vectors - 1) / 2>{}, [&](auto v) NARROW_INLINED {
+    nan = either(nan, unordered(x[v + 1], x[Vectors / 2 + v + 1]));
+  });
+  if (_mm_movemask_ps(reinterpret_cast<__m128>(nan)) == 0) [[likely]]
+    return;
+  constexpr std::uint32_t kept = std::same_as<T, float> ? ~0u : 0xffff'0000u;
+  for_each(std::make_integer_sequence<index, Vectors>{}, [&](auto v) NARROW_INLINED {
+    const words bits = reinterpret_cast<words>(x[v]);
+    x[v] = chosen(unordered(x[v], x[v]),
+                  reinterpret_cast<floats>((bits & kept) | std::uint32_t{detail::binary32::quiet_bit}), x[v]);
+  });
 }
-/// Stores the first Count numbers.
+/// The codes of bf16, to nearest even, in the lower halves of lanes, signs above them.
+[[gnu::always_inline]] inline words upper_halves(floats x) {
+  const auto bits = reinterpret_cast<words>(pinned(x));
+  words odd, result;
+  asm("vpsrld $16, %1, %0" : "=x"(odd) : "x"(bits));
+  odd = both(odd, words{1, 1, 1, 1});
+  result = added(added(bits, words{0x7fff, 0x7fff, 0x7fff, 0x7fff}), odd);
+  asm("vpsrad $16, %1, %0" : "=x"(odd) : "x"(result));
+  return odd;
+}
+/// Stores the first Count numbers of a vector, which was prepared.
 template <int Count, class T> [[gnu::always_inline]] inline void store(T* to, floats x) {
   auto* const bytes = reinterpret_cast<unsigned char*>(to);
   if constexpr (std::same_as<T, float>) {
-    using single = detail::binary32;
-    const auto bits = reinterpret_cast<words>(pinned(x));
-    const auto nan = reinterpret_cast<words>(
-        reinterpret_cast<signed_words>(bits & std::uint32_t{single::magnitude_mask}) >
-        std::int32_t{single::infinity});
-    const words quiet = bits | (nan & std::uint32_t{single::quiet_bit});
-    std::memcpy(bytes, &quiet, Count * sizeof(float));
+    x = pinned(x);
+    std::memcpy(bytes, &x, Count * sizeof(float));
+  } else if constexpr (coded_as_fp16<T> && Count == lanes) {
+    asm volatile("vcvtps2ph $0, %1, %0" : "=m"(*reinterpret_cast<T(*)[4]>(to)) : "x"(x));
   } else {
-    const auto some = reinterpret_cast<__m128i>(encoded<T>(x));
-    if constexpr (Count == 4) {
+    __m128i some;
+    if constexpr (coded_as_fp16<T>) {
+      asm volatile("vcvtps2ph $0, %1, %0" : "=x"(some) : "x"(x));
+    } else {
+      const words upper = upper_halves(x);
+      some = reinterpret_cast<__m128i>(packed(upper, upper));
+    }
+    if constexpr (Count == lanes) {
       _mm_storel_epi64(reinterpret_cast<__m128i*>(bytes), some);
     } else {
       if constexpr (Count > 1)
@@ -176,6 +208,16 @@ template <int Count, class T> [[gnu::always_inline]] inline void store(T* to, fl
         put_word<std::uint16_t>(bytes + (Count - 1) * sizeof(T),
                                 static_cast<std::uint16_t>(_mm_extract_epi16(some, Count - 1)));
     }
+  }
+}
+/// Stores two vectors of numbers, side by side.
+template <class T> [[gnu::always_inline]] inline void store_two(T* to, floats x, floats y) {
+  if constexpr (coded_as_bf16<T>) {
+    const auto some = reinterpret_cast<__m128i>(packed(upper_halves(x), upper_halves(y)));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), some);
+  } else {
+    store<lanes>(to, x);
+    store<lanes>(to + lanes, y);
   }
 }
 

@@ -95,12 +95,21 @@ template <int Count, class Op, class A, class B>
 /// How many numbers vector v of so many has.
 constexpr int count_in(index length, index v) { return static_cast<int>(std::min(length - v * lanes, lanes)); }
 
-/// use(v) for each number V of a sequence, as a constant.
-template <index... V, class Use>
-[[gnu::always_inline]] inline void for_each(std::integer_sequence<index, V...>, const Use& use) {
-  (use(std::integral_constant<index, V>{}), ...);
+/// Stores vectors of lines of Length numbers.
+template <index Length, class T, std::size_t Vectors>
+[[gnu::always_inline]] inline void store_all(floats (&x)[Vectors], T* to, index to_step) {
+  constexpr index in_line = vectors_of(Length);
+  prepare_to_store<T>(x);
+  for_each(std::make_integer_sequence<index, Vectors>{}, [&](auto v) NARROW_INLINED {
+    constexpr index l = v / in_line, part = v % in_line;
+    constexpr auto is_whole = [](index p) { return count_in(Length, p) == lanes; };
+    T* const place = to + l * to_step + part * lanes;
+    if constexpr (part % 2 == 0 && part + 1 < in_line && is_whole(part + 1))
+      store_two(place, x[v], x[v + 1]);
+    else if constexpr (part % 2 == 0 || !is_whole(part))
+      store<count_in(Length, part)>(place, x[v]);
+  });
 }
-#define NARROW_INLINED __attribute__((always_inline))
 
 /// Stores a program's numbers; all are computed before one is stored.
 template <class Program, class T, index Lines, index Length>
@@ -113,10 +122,7 @@ template <class Program, class T, index Lines, index Length>
     constexpr index l = v / in_line, part = v % in_line;
     results[v] = at<count_in(Length, part)>(program, l, part * lanes);
   });
-  for_each(vectors, [&](auto v) NARROW_INLINED {
-    constexpr index l = v / in_line, part = v % in_line;
-    store<count_in(Length, part)>(to + l * to_step + part * lanes, results[v]);
-  });
+  store_all<Length>(results, to, to_step);
 }
 
 // Sums are those of 16 lanes, or of two times 8, to each of which the numbers of its place are added, and of

@@ -81,10 +81,7 @@ template <class Product, class A, class B, class C>
       sum = few::sum(product(all_of(beta), numbers_at<count_in(rows, part)>(std::as_const(c.from) + j * c.step + part * lanes)), sum);
     results[v] = sum;
   });
-  for_each(std::make_integer_sequence<index, cols * parts>{}, [&](auto v) NARROW_INLINED {
-    constexpr index j = v / parts, part = v % parts;
-    store<count_in(rows, part)>(c.from + j * c.step + part * lanes, results[v]);
-  });
+  store_all<rows>(results, c.from, c.step);
 }
 
 template <class Product, class A, class B, class C>
