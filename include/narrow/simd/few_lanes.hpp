@@ -20,7 +20,7 @@ namespace narrow::inline NARROW_ABI::kernel::few {
 
 /// The most numbers that are computed so.
 inline constexpr index max_numbers = 16;
-inline constexpr index lanes = 4;
+inline constexpr int lanes = 4;
 constexpr index vectors_of(index count) { return (count + lanes - 1) / lanes; }
 
 /// use(v) for each number V of a sequence, as a constant.
@@ -112,6 +112,16 @@ template <int Lane> [[gnu::always_inline]] inline floats all_of(floats x) {
 template <int Count> [[gnu::always_inline]] inline floats first_of(floats x, floats spare) {
   if constexpr (Count >= lanes) return x;
   return chosen(reinterpret_cast<floats>(words{~0u, Count > 1 ? ~0u : 0, Count > 2 ? ~0u : 0, 0}), x, spare);
+}
+
+/// The first Count lanes, and the first one in the others.
+template <int Count> [[gnu::always_inline]] inline floats first_again(floats x) {
+  if constexpr (Count >= lanes) return x;
+  floats result;
+  asm("vshufps %2, %1, %1, %0"
+      : "=x"(result)
+      : "x"(x), "i"((Count > 1 ? 1 << 2 : 0) | (Count > 2 ? 2 << 4 : 0)));
+  return result;
 }
 
 /// A vector of four codes or of four floats, each Step numbers after the one before, Count of them and zeros

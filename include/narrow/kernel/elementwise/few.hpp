@@ -26,8 +26,8 @@ template <class T> inline constexpr bool evaluates<lane_single<T>> = reads<T>;
 NARROW_FEW_APPLIED(lane_sum, sum(a, b))
 NARROW_FEW_APPLIED(lane_difference, difference(a, b))
 NARROW_FEW_APPLIED(lane_product, product(a, b))
-// A spare lane divides by one: no exception is raised there that the numbers do not raise.
-NARROW_FEW_APPLIED(lane_quotient, quotient(a, first_of<Count>(b, floats{1, 1, 1, 1})))
+// A spare lane divides what the first one divides: no exception is raised there that the numbers do not raise.
+NARROW_FEW_APPLIED(lane_quotient, quotient(first_again<Count>(a), first_again<Count>(b)))
 NARROW_FEW_APPLIED(lane_smaller, smaller(b, a))
 NARROW_FEW_APPLIED(lane_larger, larger(b, a))
 NARROW_FEW_APPLIED(lane_less, less(a, b))
@@ -93,7 +93,7 @@ template <int Count, class Op, class A, class B>
 }
 
 /// How many numbers vector v of so many has.
-constexpr int count_in(index length, index v) { return static_cast<int>(std::min(length - v * lanes, lanes)); }
+constexpr int count_in(index length, index v) { return static_cast<int>(std::min<index>(length - v * lanes, lanes)); }
 
 /// Stores vectors of lines of Length numbers.
 template <index Length, class T, std::size_t Vectors>
@@ -126,10 +126,20 @@ template <class Program, class T, index Lines, index Length>
 }
 
 // Sums are those of 16 lanes, or of two times 8, to each of which the numbers of its place are added, and of
-// which then each is added to the one half a vector further. Zero is added to the first four only: what else
-// is -0 comes to one of them.
+// which then each is added to the one half a vector further. They begin with zero, which makes a difference
+// only where all numbers are -0: it is added where no spare lane does that and numbers may be such.
 
-[[gnu::always_inline]] inline floats first_sum(floats x) { return sum(floats{}, x); }
+/// Whether no number of a program is -0.
+template <class Program> inline constexpr bool never_minus_zero = false;
+template <class A> inline constexpr bool never_minus_zero<lane_unary<lane_square, A>> = true;
+template <class A> inline constexpr bool never_minus_zero<lane_unary<lane_absolute, A>> = true;
+
+template <class Program, int Count> [[gnu::always_inline]] inline floats first_sum(floats x) {
+  if constexpr (Count < lanes || never_minus_zero<Program>)
+    return x;
+  else
+    return sum(floats{}, x);
+}
 template <index Vectors> [[gnu::always_inline]] inline float total_of(const floats (&sums)[Vectors]) {
   floats all = sums[0];
   if constexpr (Vectors > 2) all = sum(all, sums[2]);
@@ -147,7 +157,7 @@ template <class Program, index Lines, index Length>
     if constexpr (l > 0)
       sums[part] = sum(sums[part], x);
     else
-      sums[part] = part == 0 ? first_sum(x) : x;
+      sums[part] = part == 0 ? first_sum<Program, count_in(Length, in_line - 1)>(x) : x;
   });
   return total_of(sums);
 }
@@ -162,13 +172,14 @@ template <class Program>
 }
 template <class Program>
 [[gnu::always_inline]] inline float sum_lines(const Program& program, const one_line& shape) {
-  const index whole = shape.length / lanes;
+  const auto length = static_cast<std::size_t>(shape.length);
+  const auto whole = static_cast<index>(length / lanes), more = static_cast<index>(length % lanes);
   floats rest = {}, sums[max_numbers / lanes];
-  if (shape.length % lanes != 0) rest = rest_at(program, whole * lanes, shape.length % lanes);
+  if (more != 0) rest = rest_at(program, whole * lanes, more);
   for_each(std::make_integer_sequence<index, max_numbers / lanes>{}, [&](auto v) NARROW_INLINED {
     sums[v] = v < whole ? at<lanes>(program, 0, v * lanes) : v == whole ? rest : floats{};
   });
-  sums[0] = first_sum(sums[0]);
+  sums[0] = first_sum<Program, lanes>(sums[0]);
   return total_of(sums);
 }
 
