@@ -106,6 +106,12 @@ template <int Lane> [[gnu::always_inline]] inline floats all_of(floats x) {
   asm("vshufps %2, %1, %1, %0" : "=x"(result) : "x"(x), "i"(Lane * 0x55));
   return result;
 }
+/// Lane I of a twice, and lane J of b twice.
+template <int I, int J> [[gnu::always_inline]] inline floats two_of(floats a, floats b) {
+  floats result;
+  asm("vshufps %3, %2, %1, %0" : "=x"(result) : "x"(a), "x"(b), "i"(I * 5 + J * 0x50));
+  return result;
+}
 [[gnu::always_inline]] inline floats all_of(float x) { return all_of<0>(pinned(floats{x, 0, 0, 0})); }
 
 /// The first Count lanes, and `spare` in the others.
@@ -153,7 +159,9 @@ template <int Count, class T> [[gnu::always_inline]] inline floats numbers_from(
 }
 /// The same of numbers that lie side by side.
 template <int Count, class T> [[gnu::always_inline]] inline floats numbers_at(const T* from) {
-  if constexpr (Count < lanes)
+  if constexpr (std::same_as<T, float> && Count == 2)
+    return pinned(reinterpret_cast<floats>(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from))));
+  else if constexpr (Count < lanes)
     return numbers_from<Count>(from, 1);
   else if constexpr (std::same_as<T, float>)
     return pinned(reinterpret_cast<floats>(_mm_loadu_ps(from)));

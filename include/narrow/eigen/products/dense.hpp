@@ -202,11 +202,18 @@ template <class L, class R>
 using product_result = plain_like<widened_t<typename Eigen::Product<L, R>::Scalar>, Eigen::Product<L, R>>;
 
 template <class L, class R, class Result = product_result<L, R>>
-Result product_value(const L& l, const R& r) {
+[[gnu::always_inline]] inline Result product_value(const L& l, const R& r) {
   Result result(l.rows(), r.cols());
   multiply(result, l, r, 1, 0);
   return result;
 }
+/// A product in a small one.
+template <class L, class R, int Options>
+requires(narrow_product<L, R>&& Options != Eigen::LazyProduct) struct small_values<Eigen::Product<L, R, Options>> {
+  [[gnu::always_inline]] static auto of(const Eigen::Product<L, R, Options>& x) {
+    return product_value(x.lhs(), x.rhs());
+  }
+};
 
 /// A product in a program of lanes: computed before the program runs, in the order of its lines.
 template <class L, class R, int Options>

@@ -95,11 +95,11 @@ template <int Count, class Op, class A, class B>
 /// How many numbers vector v of so many has.
 constexpr int count_in(index length, index v) { return static_cast<int>(std::min<index>(length - v * lanes, lanes)); }
 
-/// Stores vectors of lines of Length numbers.
-template <index Length, class T, std::size_t Vectors>
+/// Stores vectors of lines of Length numbers; Quiet, which are no signalling NaNs.
+template <index Length, bool Quiet, class T, std::size_t Vectors>
 [[gnu::always_inline]] inline void store_all(floats (&x)[Vectors], T* to, index to_step) {
   constexpr index in_line = vectors_of(Length);
-  prepare_to_store<T>(x);
+  if constexpr (!Quiet || !std::same_as<T, float>) prepare_to_store<T>(x);
   for_each(std::make_integer_sequence<index, Vectors>{}, [&](auto v) NARROW_INLINED {
     constexpr index l = v / in_line, part = v % in_line;
     constexpr auto is_whole = [](index p) { return count_in(Length, p) == lanes; };
@@ -110,6 +110,14 @@ template <index Length, class T, std::size_t Vectors>
       store<count_in(Length, part)>(place, x[v]);
   });
 }
+
+/// Whether the numbers of a program are results of operations that make NaNs quiet.
+template <class Program> inline constexpr bool is_quiet = false;
+template <class A> inline constexpr bool is_quiet<lane_unary<lane_square, A>> = true;
+template <class A, class B> inline constexpr bool is_quiet<lane_binary<lane_sum, A, B>> = true;
+template <class A, class B> inline constexpr bool is_quiet<lane_binary<lane_difference, A, B>> = true;
+template <class A, class B> inline constexpr bool is_quiet<lane_binary<lane_product, A, B>> = true;
+template <class A, class B> inline constexpr bool is_quiet<lane_binary<lane_quotient, A, B>> = true;
 
 /// Stores a program's numbers; all are computed before one is stored.
 template <class Program, class T, index Lines, index Length>
@@ -122,7 +130,7 @@ template <class Program, class T, index Lines, index Length>
     constexpr index l = v / in_line, part = v % in_line;
     results[v] = at<count_in(Length, part)>(program, l, part * lanes);
   });
-  store_all<Length>(results, to, to_step);
+  store_all<Length, is_quiet<Program>>(results, to, to_step);
 }
 
 // Sums are those of 16 lanes, or of two times 8, to each of which the numbers of its place are added, and of

@@ -53,9 +53,65 @@ template <int Lines, int Length, class M>
   }
 }
 
-/// As multiply_small of an instruction set: all of A and B is read before anything is written.
+/// alpha x + beta c, each operation rounded, for the first Count numbers of c.
+template <int Count, class T>
+[[gnu::always_inline]] inline floats scaled(floats x, float alpha, const T* c, float beta) {
+  if (alpha != 1) x = product(all_of(alpha), x);
+  if (beta != 0) x = sum(product(all_of(beta), numbers_at<Count>(c)), x);
+  return x;
+}
+
+/// Two rows: a vector has two columns of C.
 template <class Product, class A, class B, class C>
-[[gnu::always_inline]] inline void multiply(const A& a, const B& b, const C& c, float alpha, float beta) {
+inline constexpr bool in_pairs = Product::rows == 2 && Product::cols % 2 == 0 && Product::a_by_columns &&
+                                 without_gaps(std::type_identity<C>{}, 2);
+
+/// The columns of A twice, side by side.
+template <int Depth, class A> [[gnu::always_inline]] inline void read_twice(const A& a, floats (&to)[Depth]) {
+  constexpr bool gapless = without_gaps(std::type_identity<A>{}, 2);
+  for_each(std::make_integer_sequence<index, (Depth + 1) / 2>{}, [&](auto v) NARROW_INLINED {
+    constexpr index p = 2 * v;
+    if constexpr (gapless && p + 1 < Depth) {
+      const floats two = numbers_at<lanes>(a.from + 2 * p);
+      to[p] = __builtin_shufflevector(two, two, 0, 1, 0, 1);
+      to[p + 1] = __builtin_shufflevector(two, two, 2, 3, 2, 3);
+    } else {
+      for_each(std::make_integer_sequence<index, std::min<index>(Depth - p, 2)>{}, [&](auto more) NARROW_INLINED {
+        const floats one = numbers_at<2>(a.from + (p + more) * a.step);
+        to[p + more] = __builtin_shufflevector(one, one, 0, 1, 0, 1);
+      });
+    }
+  });
+}
+template <class Product, class A, class B, class C>
+[[gnu::always_inline]] inline void multiply_in_pairs(const A& a, const B& b, const C& c, float alpha,
+                                                     float beta) {
+  constexpr int depth = Product::depth, pairs = Product::cols / 2;
+  constexpr bool b_by_columns = Product::b_by_columns;
+  constexpr int b_lines = b_by_columns ? 2 * pairs : depth, b_length = b_by_columns ? depth : 2 * pairs;
+  floats left[depth];
+  read_twice<depth>(a, left);
+  lines_of_vectors<b_lines, b_length> right;
+  read_lines<b_lines, b_length>(b, right);
+
+  floats results[pairs];
+  for_each(std::make_integer_sequence<index, pairs>{}, [&](auto v) NARROW_INLINED {
+    floats sum = {};
+    for_each(std::make_integer_sequence<index, depth>{}, [&](auto p) NARROW_INLINED {
+      constexpr index j = 2 * v, l = b_by_columns ? j : p, i = b_by_columns ? p : j;
+      constexpr index next_l = b_by_columns ? j + 1 : p, next_i = b_by_columns ? p : j + 1;
+      sum = multiply_add(sum, left[p],
+                         two_of<i % lanes, next_i % lanes>(right[l][i / lanes], right[next_l][next_i / lanes]));
+    });
+    results[v] = scaled<lanes>(sum, alpha, std::as_const(c.from) + v * lanes, beta);
+  });
+  store_all<2 * Product::cols, true>(results, c.from, 0);
+}
+
+/// A column of C after the other.
+template <class Product, class A, class B, class C>
+[[gnu::always_inline]] inline void multiply_by_columns(const A& a, const B& b, const C& c, float alpha,
+                                                       float beta) {
   constexpr int rows = Product::rows, depth = Product::depth, cols = Product::cols,
                 parts = vectors_of(rows);
   constexpr bool b_by_columns = Product::b_by_columns;
@@ -76,12 +132,19 @@ template <class Product, class A, class B, class C>
       constexpr index l = b_by_columns ? j : p, i = b_by_columns ? p : j;
       sum = multiply_add(sum, left[p][part], all_of<i % lanes>(right[l][i / lanes]));
     });
-    if (alpha != 1) sum = product(all_of(alpha), sum);
-    if (beta != 0)
-      sum = few::sum(product(all_of(beta), numbers_at<count_in(rows, part)>(std::as_const(c.from) + j * c.step + part * lanes)), sum);
-    results[v] = sum;
+    results[v] = scaled<count_in(rows, part)>(sum, alpha,
+                                              std::as_const(c.from) + j * c.step + part * lanes, beta);
   });
-  store_all<rows>(results, c.from, c.step);
+  store_all<rows, true>(results, c.from, c.step);
+}
+
+/// As multiply_small of an instruction set: all of A and B is read before anything is written.
+template <class Product, class A, class B, class C>
+[[gnu::always_inline]] inline void multiply(const A& a, const B& b, const C& c, float alpha, float beta) {
+  if constexpr (in_pairs<Product, A, B, C>)
+    multiply_in_pairs<Product>(a, b, c, alpha, beta);
+  else
+    multiply_by_columns<Product>(a, b, c, alpha, beta);
 }
 
 template <class Product, class A, class B, class C>
