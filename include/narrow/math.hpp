@@ -68,8 +68,10 @@ template <narrow_scalar T> [[gnu::always_inline]] constexpr T sqrt(T x) noexcept
     using layout = typename T::layout;
     if (!std::is_constant_evaluated() && detail::may_be_quick<layout>()) [[likely]] {
       const float value = detail::quick_value<layout>(x.bits());
-      if ((x.bits() & layout::sign_mask) == 0 && detail::deciding_floats<layout>::have(value)) [[likely]]
-        return T::from_bits(detail::quick_code<layout>(detail::opaque(detail::quick_root(value))));
+      const float root = detail::opaque(detail::quick_root(value));
+      if ((x.bits() & layout::sign_mask) == 0 && detail::deciding_floats<layout>::have(value) &&
+          !detail::is_half_way<layout>(root)) [[likely]]
+        return T::from_bits(detail::quick_code<layout>(root));
     }
     return detail::root_elsewhere(x);
   } else {

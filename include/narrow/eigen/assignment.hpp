@@ -45,8 +45,15 @@ template <class Dst, class Src, class Functor>
 concept assigns_last_function =
     rounds_last_function<typename Dst::Scalar, typename combination<Functor>::type, Src>;
 
+/// Few numbers of a floating format that become floats, or the other way round.
+template <class Dst, class Src, class Functor>
+concept converts_few = some_narrow_float<Dst, Src> &&
+                       !std::same_as<scalar_of<Dst>, scalar_of<Src>> && is_few(Dst::SizeAtCompileTime) &&
+                       assigns_in_lanes<Dst, Src, Functor>;
+
 template <class Dst, class Src, class Functor>
 concept assigned_here = assigns_drawn<Dst, Functor> || assigns_computed<Dst, Src, Functor> ||
+    converts_few<Dst, Src, Functor> ||
     assigns_in_pieces<Dst, Src, Functor> ||
     (narrow_fixed<typename Dst::Scalar>&& assigns_in_lanes<Dst, Src, Functor>);
 

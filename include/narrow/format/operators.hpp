@@ -306,7 +306,10 @@ requires narrow_scalar<From> || detail::arithmetic_value<From>
     From x, const Round& round = Round{},
     Overflow overflow = Overflow{}) noexcept(detail::rounds_without_throwing<Round>) {
   using detail::unpack;
-  return To(unpack(x), round, overflow);
+  if constexpr (narrow_float<To> && detail::has_short_way<From, Round>)
+    return To::from_bits(detail::nearest_code<typename To::layout>(x, overflow));
+  else
+    return To(unpack(x), round, overflow);
 }
 
 }  // namespace narrow

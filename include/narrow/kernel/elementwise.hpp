@@ -33,20 +33,22 @@ bool spread_program(const Program& program, T* to, const line_steps& steps, cons
 }
 
 /// The sum of what a program gives, rounded to float in each addition, in an order that differs between
-/// instruction sets. False, where there is no kernel for it.
+/// instruction sets. False, where there is no kernel for it; of a type that is always true where there always
+/// is.
 template <class Program, class Shape>
-[[gnu::always_inline]] inline bool sum_program(const Program& program, const Shape& shape, float& sum) {
-  if constexpr (few::sums_program<Program, Shape>) {
-    if (few::are_few(shape) && few::are_ready()) [[likely]] {
-      sum = few::sum_lines(program, shape);
-      return true;
-    }
-    if constexpr (!std::same_as<Shape, one_line>) {
-      sum = few::sum_otherwise(program, shape);
-      return true;
-    }
+[[gnu::always_inline]] inline auto sum_program(const Program& program, const Shape& shape, float& sum) {
+  if constexpr (few::stores_program<Program, float, Shape>) {
+    sum = few::are_ready() ? few::sum_lines(program, shape) : few::sum_otherwise(program, shape);
+    return std::true_type{};
+  } else {
+    if constexpr (few::sums_program<Program, Shape>)
+      if (few::are_few(shape) && few::are_ready()) [[likely]] {
+        sum = few::sum_lines(program, shape);
+        return true;
+      }
+    return do_job<summed_program<Program, Shape>>(
+        [&](const auto& kernel) { sum = kernel(program, shape); });
   }
-  return do_job<summed_program<Program, Shape>>([&](const auto& kernel) { sum = kernel(program, shape); });
 }
 
 /// The extreme of what a program gives (see extreme_of_program). False, if the instruction set in use has no

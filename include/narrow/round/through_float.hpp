@@ -69,15 +69,10 @@ template <class T, class Round>
 concept has_short_way = (std::same_as<T, float> ||
                          std::same_as<T, double>)&&std::same_as<Round, rounding::nearest_even>;
 
-/// The code of the number of a format that is nearest to x, ties to even.
+/// The code of the number of a format that is nearest to x, ties to even: by integer arithmetic.
 template <class Layout, std::floating_point T, overflow_policy Overflow>
-constexpr typename Layout::bits_type nearest_code(T x, Overflow overflow) {
+constexpr typename Layout::bits_type computed_nearest_code(T x, Overflow overflow) {
   using from = typename layout_of_built_in<T>::type;
-#if defined(__x86_64__)
-  if constexpr (is_binary16<Layout> && std::same_as<T, float> && std::same_as<Overflow, overflow::ieee>)
-    if (!std::is_constant_evaluated() && converts_binary16()) [[likely]]
-      return to_binary16(x);
-#endif
   if constexpr (from::mantissa_bits > Layout::mantissa_bits) {
     using normals = rounding_of_normals<Layout, from>;
     const auto code = std::bit_cast<typename from::bits_type>(x);
@@ -86,6 +81,16 @@ constexpr typename Layout::bits_type nearest_code(T x, Overflow overflow) {
     if (normals::is_below(code & from::magnitude_mask)) return normals::round_below(code);
   }
   return pack_code<Layout>(unpack(x), rounding::nearest_even{}, overflow);
+}
+/// The same.
+template <class Layout, std::floating_point T, overflow_policy Overflow>
+[[gnu::always_inline]] constexpr typename Layout::bits_type nearest_code(T x, Overflow overflow) {
+#if defined(__x86_64__)
+  if constexpr (is_binary16<Layout> && std::same_as<T, float> && std::same_as<Overflow, overflow::ieee>)
+    if (!std::is_constant_evaluated() && converts_binary16()) [[likely]]
+      return to_binary16(x);
+#endif
+  return computed_nearest_code<Layout>(x, overflow);
 }
 
 /// A number that the compiler knows nothing about: under -ffast-math it takes a result for finite, and a
@@ -130,8 +135,7 @@ template <class Layout>
 #endif
   return rounding_of_normals<Layout, binary32>::round(std::bit_cast<std::uint32_t>(x));
 }
-/// The root of a normal number that is quick, as a float that is rounded as the exact one is, in every
-/// rounding mode (which roots_test.cpp finds of all numbers).
+/// The root of a number as a float, rounded in whichever mode.
 #if defined(__x86_64__)
 inline constexpr bool has_quick_root = true;
 [[gnu::always_inline]] inline float quick_root(float x) {
@@ -141,6 +145,12 @@ inline constexpr bool has_quick_root = true;
 inline constexpr bool has_quick_root = false;
 float quick_root(float);
 #endif
+/// Whether a normal number lies half-way between two of Layout, which no root of one does: there it is the
+/// rounding that brought a float, and anywhere else the float and the root are on the same side.
+template <class Layout> [[gnu::always_inline]] inline bool is_half_way(float x) {
+  constexpr std::uint32_t unit = 1u << (binary32::mantissa_bits - Layout::mantissa_bits);
+  return (std::bit_cast<std::uint32_t>(x) & (unit - 1)) == unit / 2;
+}
 
 /// Floats which decide what a sum, a difference, a product or a quotient of two numbers of Layout is rounded
 /// to, whatever the rounding mode and the flushing of the floating-point environment.

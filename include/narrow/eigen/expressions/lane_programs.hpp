@@ -372,7 +372,7 @@ requires assigned_in_lanes<Combine, Dst, X>
     if constexpr (Dst::InnerStrideAtCompileTime == 1)
       return in_shape_along < stored_together<Dst> && place::template always_gapless<order> &&
                  program::template always_gapless<order>,
-             order > (dst, one_line, [&](const auto& shape) {
+             order > (dst, one_line, [&](const auto& shape) __attribute__((always_inline)) {
                return kernel::store_program(p, dst.data(), dst.outerStride(), shape);
              });
     else
