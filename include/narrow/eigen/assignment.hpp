@@ -45,16 +45,15 @@ template <class Dst, class Src, class Functor>
 concept assigns_last_function =
     rounds_last_function<typename Dst::Scalar, typename combination<Functor>::type, Src>;
 
-/// Few numbers of a floating format that become floats, or the other way round.
+/// Few numbers, narrow ones or computed of such, which a program computes where it stands.
 template <class Dst, class Src, class Functor>
-concept converts_few = some_narrow_float<Dst, Src> &&
-                       !std::same_as<scalar_of<Dst>, scalar_of<Src>> && is_few(Dst::SizeAtCompileTime) &&
-                       assigns_in_lanes<Dst, Src, Functor>;
+concept assigns_few = is_few(Dst::SizeAtCompileTime) && assigns_in_lanes<Dst, Src, Functor> &&
+    !moves_codes<Dst, Src> &&
+    (narrow_float<scalar_of<Dst>> || piecewise_t<assigned_values<Dst, Src, Functor>>::any_narrow);
 
 template <class Dst, class Src, class Functor>
 concept assigned_here = assigns_drawn<Dst, Functor> || assigns_computed<Dst, Src, Functor> ||
-    converts_few<Dst, Src, Functor> ||
-    assigns_in_pieces<Dst, Src, Functor> ||
+    assigns_few<Dst, Src, Functor> || assigns_in_pieces<Dst, Src, Functor> ||
     (narrow_fixed<typename Dst::Scalar>&& assigns_in_lanes<Dst, Src, Functor>);
 
 /// dst(i, j) = functor of dst(i, j) and from(i, j), under the draw of the row-major index of (i, j), whatever
