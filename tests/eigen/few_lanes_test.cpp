@@ -1,7 +1,7 @@
-// Few numbers, which are computed where they stand in the program: the bits that the kernels give for the same
-// expressions of matrices whose sizes are known only at run time, for numbers of every kind; and sums of at
-// most 16 numbers, in the order in which they are documented to be added up. On every instruction set, in any
-// floating-point environment.
+// Few numbers, which are computed where they stand in the program: the bits that the kernels give for the
+// same expressions of matrices whose sizes are known only at run time, for numbers of every kind; and sums of
+// at most 16 numbers, in the order in which they are documented to be added up. On every instruction set, in
+// any floating-point environment.
 #include <narrow/eigen.hpp>
 #include <random>
 
@@ -16,8 +16,8 @@ using namespace narrow;
 using at = Eigen::Index;
 using test::bits_of;
 
-/// Numbers of every kind: half of them ordinary ones, the others any codes, of which some are NaNs, signalling
-/// ones, too, infinities and subnormal numbers.
+/// Numbers of every kind: half of them ordinary ones, the others any codes, of which some are NaNs,
+/// signalling ones, too, infinities and subnormal numbers.
 template <class T> T any_number(std::mt19937& engine) {
   const auto code = static_cast<std::uint32_t>(engine());
   if (engine() % 2 == 0) return T(static_cast<float>(static_cast<std::int32_t>(code)) * 0x1p-30f);
@@ -48,8 +48,8 @@ struct counts {
 /// that runs knows.
 template <class T, int Rows, int Cols, class Run> void compare_with_many(counts& all, const Run& run) {
   using few = Eigen::Matrix<T, Rows, Cols, Rows == 1 && Cols != 1 ? Eigen::RowMajor : Eigen::ColMajor>;
-  using few_floats = typename Eigen::internal::plain_matrix_type<Eigen::CwiseUnaryOp<
-      Eigen::internal::scalar_cast_op<T, float>, const few>>::type;
+  using few_floats = typename Eigen::internal::plain_matrix_type<
+      Eigen::CwiseUnaryOp<Eigen::internal::scalar_cast_op<T, float>, const few>>::type;
   std::mt19937 engine(Rows * 16 + Cols);
   for (int round = 0; round < 25; ++round) {
     const few a = any_numbers<few>(engine), b = any_numbers<few>(engine);
@@ -98,8 +98,8 @@ template <class T, class Run> counts compare_shapes(const Run& run) {
   return all;
 }
 
-/// The sum of numbers, each added to the one of so many lanes that has its turn; then each lane to the one half
-/// as many further.
+/// The sum of numbers, each added to the one of so many lanes that has its turn; then each lane to the one
+/// half as many further.
 float sum_in_lanes(const std::vector<float>& numbers, std::size_t lanes) {
   std::vector<float> sums(lanes, 0.0f);
   for (std::size_t i = 0; i < numbers.size(); ++i) {

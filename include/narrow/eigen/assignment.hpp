@@ -48,8 +48,9 @@ concept assigns_last_function =
 /// Few numbers, narrow ones or computed of such, which a program computes where it stands.
 template <class Dst, class Src, class Functor>
 concept assigns_few = is_few(Dst::SizeAtCompileTime) && assigns_in_lanes<Dst, Src, Functor> &&
-    !moves_codes<Dst, Src> &&
-    (narrow_float<scalar_of<Dst>> || piecewise_t<assigned_values<Dst, Src, Functor>>::any_narrow);
+                      !moves_codes<Dst, Src> &&
+                      (narrow_float<scalar_of<Dst>> ||
+                       piecewise_t<assigned_values<Dst, Src, Functor>>::any_narrow);
 
 template <class Dst, class Src, class Functor>
 concept assigned_here = assigns_drawn<Dst, Functor> || assigns_computed<Dst, Src, Functor> ||

@@ -131,8 +131,7 @@ template <class Op, narrow_float T> constexpr std::optional<T> exact_zero(T a, T
 /// Formats whose numbers the operators take and give in a few instructions.
 template <class T> inline constexpr bool has_quick_operators = false;
 template <narrow_float T>
-requires(computed_in_float<T>)
-inline constexpr bool has_quick_operators<T> =
+requires(computed_in_float<T>) inline constexpr bool has_quick_operators<T> =
     is_quick<typename T::layout>() && std::same_as<typename T::overflow_policy, overflow::ieee>;
 
 /// A narrow result is the exact one, rounded once. A built-in result is that type's own arithmetic on the
@@ -209,8 +208,7 @@ template <class Op, class T>
 
 /// The same, by the quick way where that decides it, which stands where the operator does.
 template <class Op, class A, class B>
-[[gnu::always_inline]] constexpr mixed_t<A, B> apply(A a,
-                                                     B b) noexcept(cannot_throw<mixed_t<A, B>>) {
+[[gnu::always_inline]] constexpr mixed_t<A, B> apply(A a, B b) noexcept(cannot_throw<mixed_t<A, B>>) {
   if constexpr (has_quick_operators<A> && std::same_as<A, B>) {
     using layout = typename A::layout;
     if (!std::is_constant_evaluated() && may_be_quick<layout>()) [[likely]] {

@@ -46,8 +46,7 @@ template <class Program, class Shape>
         sum = few::sum_lines(program, shape);
         return true;
       }
-    return do_job<summed_program<Program, Shape>>(
-        [&](const auto& kernel) { sum = kernel(program, shape); });
+    return do_job<summed_program<Program, Shape>>([&](const auto& kernel) { sum = kernel(program, shape); });
   }
 }
 

@@ -22,7 +22,8 @@ namespace narrow::inline NARROW_ABI::detail {
 constexpr bool converts_binary16() { return true; }
 [[gnu::always_inline]] inline float from_binary16(std::uint16_t code) { return _cvtsh_ss(code); }
 [[gnu::always_inline]] inline std::uint16_t to_binary16(float x) {
-  return static_cast<std::uint16_t>(_mm_cvtsi128_si32(_mm_cvtps_ph(_mm_set_ss(x), _MM_FROUND_TO_NEAREST_INT)));
+  return static_cast<std::uint16_t>(
+      _mm_cvtsi128_si32(_mm_cvtps_ph(_mm_set_ss(x), _MM_FROUND_TO_NEAREST_INT)));
 }
 
 #elif defined(__x86_64__)

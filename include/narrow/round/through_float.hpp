@@ -119,8 +119,7 @@ template <class Layout> [[gnu::always_inline]] inline bool may_be_quick() {
   return true;
 }
 /// The number with this code; of a signalling NaN such a one.
-template <class Layout>
-[[gnu::always_inline]] inline float quick_value(typename Layout::bits_type code) {
+template <class Layout> [[gnu::always_inline]] inline float quick_value(typename Layout::bits_type code) {
 #if defined(__x86_64__)
   if constexpr (is_binary16<Layout>) return from_binary16(code);
 #endif
@@ -128,8 +127,7 @@ template <class Layout>
   return std::bit_cast<float>(std::uint32_t{code} << dropped);
 }
 /// The code of a number that is finite, to nearest even, or of infinity where that overflows.
-template <class Layout>
-[[gnu::always_inline]] inline typename Layout::bits_type quick_code(float x) {
+template <class Layout> [[gnu::always_inline]] inline typename Layout::bits_type quick_code(float x) {
 #if defined(__x86_64__)
   if constexpr (is_binary16<Layout>) return to_binary16(x);
 #endif
@@ -138,9 +136,7 @@ template <class Layout>
 /// The root of a number as a float, rounded in whichever mode.
 #if defined(__x86_64__)
 inline constexpr bool has_quick_root = true;
-[[gnu::always_inline]] inline float quick_root(float x) {
-  return _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(x)));
-}
+[[gnu::always_inline]] inline float quick_root(float x) { return _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(x))); }
 #else
 inline constexpr bool has_quick_root = false;
 float quick_root(float);

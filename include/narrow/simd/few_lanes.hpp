@@ -33,12 +33,13 @@ template <index... V, class Use>
 #if defined(__x86_64__)
 
 /// Whether numbers of T are read, and whether floats are rounded to them.
-template <class T> inline constexpr bool reads = std::same_as<T, float> || coded_as_fp16<T> || coded_as_bf16<T>;
+template <class T>
+inline constexpr bool reads = std::same_as<T, float> || coded_as_fp16<T> || coded_as_bf16<T>;
 template <class T> inline constexpr bool stores = std::same_as<T, float>;
 template <narrow_float T>
-requires(coded_as_fp16<T> || coded_as_bf16<T>)
-inline constexpr bool stores<T> = std::same_as<typename T::round_policy, rounding::nearest_even> &&
-                                  std::same_as<typename T::overflow_policy, overflow::ieee>;
+requires(coded_as_fp16<T> || coded_as_bf16<T>) inline constexpr bool stores<T> =
+    std::same_as<typename T::round_policy, rounding::nearest_even> &&
+    std::same_as<typename T::overflow_policy, overflow::ieee>;
 
 using floats [[gnu::vector_size(16)]] = float;
 using words [[gnu::vector_size(16)]] = std::uint32_t;
@@ -54,11 +55,11 @@ template <class Vector> [[gnu::always_inline]] inline Vector pinned(Vector x) {
   return x;
 }
 
-#define NARROW_FEW_OPERATION(name, instruction)                    \
-  [[gnu::always_inline]] inline floats name(floats a, floats b) {  \
-    floats result;                                                 \
+#define NARROW_FEW_OPERATION(name, instruction)                     \
+  [[gnu::always_inline]] inline floats name(floats a, floats b) {   \
+    floats result;                                                  \
     asm(instruction " %2, %1, %0" : "=x"(result) : "x"(a), "x"(b)); \
-    return result;                                                 \
+    return result;                                                  \
   }
 NARROW_FEW_OPERATION(sum, "vaddps")
 NARROW_FEW_OPERATION(difference, "vsubps")
@@ -77,11 +78,11 @@ NARROW_FEW_OPERATION(unequal, "vcmpneqps")
   asm("vfmadd231ps %2, %1, %0" : "+x"(acc) : "x"(a), "x"(b));
   return acc;
 }
-#define NARROW_FEW_OPERATION(name, instruction)                                \
+#define NARROW_FEW_OPERATION(name, instruction)                                       \
   template <class Lanes> [[gnu::always_inline]] inline Lanes name(Lanes a, Lanes b) { \
-    Lanes result;                                                              \
-    asm(instruction " %2, %1, %0" : "=x"(result) : "x"(a), "x"(b));            \
-    return result;                                                             \
+    Lanes result;                                                                     \
+    asm(instruction " %2, %1, %0" : "=x"(result) : "x"(a), "x"(b));                   \
+    return result;                                                                    \
   }
 NARROW_FEW_OPERATION(added, "vpaddd")
 NARROW_FEW_OPERATION(both, "vpand")
@@ -91,8 +92,7 @@ NARROW_FEW_OPERATION(unordered, "vcmpunordps")  // where a or b is NaN
 #undef NARROW_FEW_OPERATION
 [[gnu::always_inline]] inline floats chosen(floats condition, floats a, floats b) {
   const auto mask = reinterpret_cast<words>(condition);
-  return reinterpret_cast<floats>((reinterpret_cast<words>(a) & mask) |
-                                  (reinterpret_cast<words>(b) & ~mask));
+  return reinterpret_cast<floats>((reinterpret_cast<words>(a) & mask) | (reinterpret_cast<words>(b) & ~mask));
 }
 [[gnu::always_inline]] inline floats negative(floats a) {
   return reinterpret_cast<floats>(reinterpret_cast<words>(a) ^ std::uint32_t{detail::binary32::sign_mask});
@@ -179,9 +179,8 @@ template <class T, std::size_t Vectors>
 [[gnu::always_inline]] inline void prepare_to_store(floats (&x)[Vectors]) {
   if constexpr (coded_as_fp16<T>) return;
   floats nan = unordered(x[0], x[Vectors / 2]);
-  for_each(std::make_integer_sequence<index, (Vectors - 1) / 2>{}, [&](auto v) NARROW_INLINED {
-    nan = either(nan, unordered(x[v + 1], x[Vectors / 2 + v + 1]));
-  });
+  for_each(std::make_integer_sequence<index, (Vectors - 1) / 2>{},
+           [&](auto v) NARROW_INLINED { nan = either(nan, unordered(x[v + 1], x[Vectors / 2 + v + 1])); });
   if (_mm_movemask_ps(reinterpret_cast<__m128>(nan)) == 0) [[likely]]
     return;
   constexpr std::uint32_t kept = std::same_as<T, float> ? ~0u : 0xffff'0000u;

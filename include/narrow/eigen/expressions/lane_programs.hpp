@@ -353,8 +353,8 @@ concept assigned_in_lanes = lane_destination<Dst> &&
          : !std::is_void_v<lane_combination_t<Combine, lane_number_of<X>>>);
 
 /// Whether lines of Dst that follow one another are stored as one. Lines of three numbers are not: the next
-/// that reads them may be an expression of single columns, which the processor hands on what was stored in the
-/// same parts.
+/// that reads them may be an expression of single columns, which the processor hands on what was stored in
+/// the same parts.
 template <class Dst> inline constexpr bool stored_together = line_length_of<Dst> != 3;
 
 /// dst = Combine(dst, x), or dst = x for void, after fit() has given dst its size. False, and nothing is
@@ -372,9 +372,10 @@ requires assigned_in_lanes<Combine, Dst, X>
     if constexpr (Dst::InnerStrideAtCompileTime == 1)
       return in_shape_along < stored_together<Dst> && place::template always_gapless<order> &&
                  program::template always_gapless<order>,
-             order > (dst, one_line, [&](const auto& shape) __attribute__((always_inline)) {
-               return kernel::store_program(p, dst.data(), dst.outerStride(), shape);
-             });
+             order > (
+                         dst, one_line, [&](const auto& shape) __attribute__((always_inline)) {
+                           return kernel::store_program(p, dst.data(), dst.outerStride(), shape);
+                         });
     else
       return kernel::spread_program(p, dst.data(), {dst.outerStride(), dst.innerStride()},
                                     one_line ? kernel::line_shape{1, dst.size()}

@@ -209,7 +209,8 @@ template <class L, class R, class Result = product_result<L, R>>
 }
 /// A product in a small one.
 template <class L, class R, int Options>
-requires(narrow_product<L, R>&& Options != Eigen::LazyProduct) struct small_values<Eigen::Product<L, R, Options>> {
+requires(narrow_product<L, R>&& Options !=
+         Eigen::LazyProduct) struct small_values<Eigen::Product<L, R, Options>> {
   [[gnu::always_inline]] static auto of(const Eigen::Product<L, R, Options>& x) {
     return product_value(x.lhs(), x.rhs());
   }

@@ -12,21 +12,21 @@ template <class Program> inline constexpr bool evaluates = false;
 template <class T> inline constexpr bool evaluates<lane_numbers<T>> = reads<T>;
 template <class T> inline constexpr bool evaluates<lane_spread_numbers<T>> = reads<T>;
 template <class T> inline constexpr bool evaluates<lane_number_per_line<T>> = reads<T>;
-template <class Held>
-inline constexpr bool evaluates<lane_held<Held>> = reads<typename Held::Scalar>;
+template <class Held> inline constexpr bool evaluates<lane_held<Held>> = reads<typename Held::Scalar>;
 template <> inline constexpr bool evaluates<lane_constant> = reads<float>;
 template <class T> inline constexpr bool evaluates<lane_single<T>> = reads<T>;
 
 #if defined(__x86_64__)
 
-#define NARROW_FEW_APPLIED(operation, ...)                                                     \
+#define NARROW_FEW_APPLIED(operation, ...)                                                         \
   template <int Count> [[gnu::always_inline]] inline floats apply(operation, floats a, floats b) { \
-    return __VA_ARGS__;                                                                        \
+    return __VA_ARGS__;                                                                            \
   }
 NARROW_FEW_APPLIED(lane_sum, sum(a, b))
 NARROW_FEW_APPLIED(lane_difference, difference(a, b))
 NARROW_FEW_APPLIED(lane_product, product(a, b))
-// A spare lane divides what the first one divides: no exception is raised there that the numbers do not raise.
+// A spare lane divides what the first one divides: no exception is raised there that the numbers do not
+// raise.
 NARROW_FEW_APPLIED(lane_quotient, quotient(first_again<Count>(a), first_again<Count>(b)))
 NARROW_FEW_APPLIED(lane_smaller, smaller(b, a))
 NARROW_FEW_APPLIED(lane_larger, larger(b, a))
@@ -66,8 +66,7 @@ template <int Count, class T>
 template <int Count> [[gnu::always_inline]] inline floats at(const lane_constant& x, index, index) {
   return all_of(x.value);
 }
-template <int Count, class T>
-[[gnu::always_inline]] inline floats at(const lane_single<T>& x, index, index) {
+template <int Count, class T> [[gnu::always_inline]] inline floats at(const lane_single<T>& x, index, index) {
   return all_of<0>(numbers_at<1>(&x.value));
 }
 template <int Count, class Held>
@@ -93,7 +92,9 @@ template <int Count, class Op, class A, class B>
 }
 
 /// How many numbers vector v of so many has.
-constexpr int count_in(index length, index v) { return static_cast<int>(std::min<index>(length - v * lanes, lanes)); }
+constexpr int count_in(index length, index v) {
+  return static_cast<int>(std::min<index>(length - v * lanes, lanes));
+}
 
 /// Stores vectors of lines of Length numbers; Quiet, which are no signalling NaNs.
 template <index Length, bool Quiet, class T, std::size_t Vectors>

@@ -33,9 +33,7 @@ struct lane_constant {
   float value;
 };
 /// The same as a number of T, which is made a float where the program is evaluated.
-template <class T> struct lane_single {
-  T value;
-};
+template <class T> struct lane_single { T value; };
 /// Numbers that the program holds, in a container with data(): element i of line l is at l * line_step + i.
 template <class Held> struct lane_held {
   Held values;

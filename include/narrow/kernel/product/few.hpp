@@ -63,8 +63,8 @@ template <int Count, class T>
 
 /// Two rows: a vector has two columns of C.
 template <class Product, class A, class B, class C>
-inline constexpr bool in_pairs = Product::rows == 2 && Product::cols % 2 == 0 && Product::a_by_columns &&
-                                 without_gaps(std::type_identity<C>{}, 2);
+inline constexpr bool in_pairs = Product::rows == 2 && Product::cols % 2 == 0 &&
+                                 Product::a_by_columns&& without_gaps(std::type_identity<C>{}, 2);
 
 /// The columns of A twice, side by side.
 template <int Depth, class A> [[gnu::always_inline]] inline void read_twice(const A& a, floats (&to)[Depth]) {
@@ -76,10 +76,11 @@ template <int Depth, class A> [[gnu::always_inline]] inline void read_twice(cons
       to[p] = __builtin_shufflevector(two, two, 0, 1, 0, 1);
       to[p + 1] = __builtin_shufflevector(two, two, 2, 3, 2, 3);
     } else {
-      for_each(std::make_integer_sequence<index, std::min<index>(Depth - p, 2)>{}, [&](auto more) NARROW_INLINED {
-        const floats one = numbers_at<2>(a.from + (p + more) * a.step);
-        to[p + more] = __builtin_shufflevector(one, one, 0, 1, 0, 1);
-      });
+      for_each(std::make_integer_sequence<index, std::min<index>(Depth - p, 2)>{},
+               [&](auto more) NARROW_INLINED {
+                 const floats one = numbers_at<2>(a.from + (p + more) * a.step);
+                 to[p + more] = __builtin_shufflevector(one, one, 0, 1, 0, 1);
+               });
     }
   });
 }
@@ -100,8 +101,9 @@ template <class Product, class A, class B, class C>
     for_each(std::make_integer_sequence<index, depth>{}, [&](auto p) NARROW_INLINED {
       constexpr index j = 2 * v, l = b_by_columns ? j : p, i = b_by_columns ? p : j;
       constexpr index next_l = b_by_columns ? j + 1 : p, next_i = b_by_columns ? p : j + 1;
-      sum = multiply_add(sum, left[p],
-                         two_of<i % lanes, next_i % lanes>(right[l][i / lanes], right[next_l][next_i / lanes]));
+      sum =
+          multiply_add(sum, left[p],
+                       two_of<i % lanes, next_i % lanes>(right[l][i / lanes], right[next_l][next_i / lanes]));
     });
     results[v] = scaled<lanes>(sum, alpha, std::as_const(c.from) + v * lanes, beta);
   });
@@ -112,8 +114,7 @@ template <class Product, class A, class B, class C>
 template <class Product, class A, class B, class C>
 [[gnu::always_inline]] inline void multiply_by_columns(const A& a, const B& b, const C& c, float alpha,
                                                        float beta) {
-  constexpr int rows = Product::rows, depth = Product::depth, cols = Product::cols,
-                parts = vectors_of(rows);
+  constexpr int rows = Product::rows, depth = Product::depth, cols = Product::cols, parts = vectors_of(rows);
   constexpr bool b_by_columns = Product::b_by_columns;
   constexpr int b_lines = b_by_columns ? cols : depth, b_length = b_by_columns ? depth : cols;
   lines_of_vectors<depth, rows> left;
@@ -132,8 +133,8 @@ template <class Product, class A, class B, class C>
       constexpr index l = b_by_columns ? j : p, i = b_by_columns ? p : j;
       sum = multiply_add(sum, left[p][part], all_of<i % lanes>(right[l][i / lanes]));
     });
-    results[v] = scaled<count_in(rows, part)>(sum, alpha,
-                                              std::as_const(c.from) + j * c.step + part * lanes, beta);
+    results[v] =
+        scaled<count_in(rows, part)>(sum, alpha, std::as_const(c.from) + j * c.step + part * lanes, beta);
   });
   store_all<rows, true>(results, c.from, c.step);
 }
@@ -150,9 +151,9 @@ template <class Product, class A, class B, class C>
 template <class Product, class A, class B, class C>
 [[gnu::noinline, gnu::cold]] bool multiply_otherwise(A a, B b, C c, float alpha, float beta) {
   return dispatch::has_few_lanes() && detail::with_float_environment([&] {
-    multiply<Product>(a, b, c, alpha, beta);
-    return true;
-  });
+           multiply<Product>(a, b, c, alpha, beta);
+           return true;
+         });
 }
 
 #endif
