@@ -246,6 +246,8 @@ template <class T> [[gnu::always_inline]] inline void store_two(T* to, floats x,
 
 #else
 
+inline bool are_ready() { return false; }
+
 template <class T> inline constexpr bool reads = false;
 template <class T> inline constexpr bool stores = false;
 

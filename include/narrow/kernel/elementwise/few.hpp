@@ -216,6 +216,15 @@ template <class Program, class Shape>
   });
 }
 
+#else
+
+// What the door names, and nothing calls.
+template <class Program, class T, class Shape> void store_lines(const Program&, T*, index, const Shape&);
+template <class Program, class T, class Shape> void store_otherwise(Program, T*, index, Shape);
+template <class Program, class Shape> float sum_lines(const Program&, const Shape&);
+template <class Program, class Shape> float sum_otherwise(Program, Shape);
+template <class Shape> bool are_few(const Shape&);
+
 #endif
 
 /// Whether a program is evaluated here.

@@ -156,6 +156,12 @@ template <class Product, class A, class B, class C>
          });
 }
 
+#else
+
+// What the door names, and nothing calls.
+template <class Product, class A, class B, class C> void multiply(const A&, const B&, const C&, float, float);
+template <class Product, class A, class B, class C> bool multiply_otherwise(A, B, C, float, float);
+
 #endif
 
 }  // namespace narrow::kernel::few
