@@ -112,7 +112,8 @@ template <class X> [[gnu::always_inline]] inline bool sum_in_lanes(const X& x, f
     constexpr traversal order = lane_order<X>;
     using program = lane_program_t<X>;
     return in_shape_along<program::template always_gapless<order>, order>(
-        x, program::template gapless<order>(x), [&](const auto& shape) __attribute__((always_inline)) {
+        x, program::template gapless<order>(x),
+        [&](const auto& shape) {  // a call, which the loop around it is better without
           return kernel::sum_program(program::template make<order>(x), shape, sum);
         });
   } else {
