@@ -47,15 +47,36 @@ template <narrow_scalar T> constexpr T abs(T x) noexcept(noexcept(-x)) {
 }
 template <narrow_scalar T> constexpr T fabs(T x) noexcept(noexcept(-x)) { return abs(x); }
 
-/// The square root, rounded once. Negative numbers give NaN (`fixed`: 0), -0 gives -0.
-template <narrow_scalar T> constexpr T sqrt(T x) noexcept(T::cannot_throw) {
+namespace detail {
+template <narrow_scalar T> constexpr T thorough_root(T x) noexcept(T::cannot_throw) {
   // The root of a double is on the same side of every number half-way between two of T's as the exact one,
   // which is none of them, whatever the rounding mode.
-  if constexpr (detail::computed_in_float<T>)
+  if constexpr (computed_in_float<T>)
     if (!std::is_constant_evaluated() && (x.bits() & T::layout::sign_mask) == 0 &&
-        detail::deciding_floats<typename T::layout>::have(x)) [[likely]]
-      return T(detail::opaque(std::sqrt(static_cast<double>(static_cast<float>(x)))));
-  return detail::rounded<T>(detail::square_root(unpack(x)));
+        deciding_floats<typename T::layout>::have(x)) [[likely]]
+      return T(opaque(std::sqrt(static_cast<double>(static_cast<float>(x)))));
+  return rounded<T>(square_root(unpack(x)));
+}
+template <class T> [[gnu::noinline]] constexpr T root_elsewhere(T x) noexcept(T::cannot_throw) {
+  return thorough_root(x);
+}
+}  // namespace detail
+
+/// The square root, rounded once. Negative numbers give NaN (`fixed`: 0), -0 gives -0.
+template <narrow_scalar T> [[gnu::always_inline]] constexpr T sqrt(T x) noexcept(T::cannot_throw) {
+  if constexpr (detail::has_quick_operators<T> && detail::has_quick_root) {
+    using layout = typename T::layout;
+    if (!std::is_constant_evaluated() && detail::may_be_quick<layout>()) [[likely]] {
+      const float value = detail::quick_value<layout>(x.bits());
+      const float root = detail::opaque(detail::quick_root(value));
+      if ((x.bits() & layout::sign_mask) == 0 && detail::deciding_floats<layout>::have(value) &&
+          !detail::is_half_way<layout>(root)) [[likely]]
+        return T::from_bits(detail::quick_code<layout>(root));
+    }
+    return detail::root_elsewhere(x);
+  } else {
+    return detail::thorough_root(x);
+  }
 }
 
 /// a * b + c, rounded once.

@@ -45,9 +45,16 @@ template <class Dst, class Src, class Functor>
 concept assigns_last_function =
     rounds_last_function<typename Dst::Scalar, typename combination<Functor>::type, Src>;
 
+/// Few numbers, narrow ones or computed of such, which a program computes where it stands.
+template <class Dst, class Src, class Functor>
+concept assigns_few = is_few(Dst::SizeAtCompileTime) && assigns_in_lanes<Dst, Src, Functor> &&
+                      !moves_codes<Dst, Src> &&
+                      (narrow_float<scalar_of<Dst>> ||
+                       piecewise_t<assigned_values<Dst, Src, Functor>>::any_narrow);
+
 template <class Dst, class Src, class Functor>
 concept assigned_here = assigns_drawn<Dst, Functor> || assigns_computed<Dst, Src, Functor> ||
-    assigns_in_pieces<Dst, Src, Functor> ||
+    assigns_few<Dst, Src, Functor> || assigns_in_pieces<Dst, Src, Functor> ||
     (narrow_fixed<typename Dst::Scalar>&& assigns_in_lanes<Dst, Src, Functor>);
 
 /// dst(i, j) = functor of dst(i, j) and from(i, j), under the draw of the row-major index of (i, j), whatever
@@ -97,12 +104,18 @@ template <class Dst, class Src, class Functor>
 requires detail::assigned_here<Dst, Src, Functor>
 void call_dense_assignment_loop(Dst& dst, const Src& src, const Functor& functor) {
   using To = typename Dst::Scalar;
+  const auto otherwise = [&](const auto&) {
+    kernel::enter([&](const kernel::kernel_set&) { detail::assign(dst, src, functor); });
+  };
   if constexpr (detail::assigns_in_lanes<Dst, Src, Functor>) {
     const auto fit = [&] { Eigen::internal::resize_if_allowed(dst, src, functor); };
     using combine = typename detail::combination<Functor>::type;
-    if (detail::assign_in_lanes<combine>(dst, detail::rounded_last<To, combine>(src), fit)) return;
+    const auto done = detail::assign_in_lanes<combine>(dst, detail::rounded_last<To, combine>(src), fit);
+    if constexpr (!std::same_as<decltype(done), const std::true_type>)
+      if (!done) otherwise(src);
+  } else {
+    otherwise(src);
   }
-  kernel::enter([&](const kernel::kernel_set&) { detail::assign(dst, src, functor); });
 }
 
 }  // namespace narrow

@@ -15,18 +15,28 @@
 
 namespace narrow::inline NARROW_ABI::detail {
 
-/// Sum of the products of corresponding coefficients, in the accumulator of their formats; of a row and a
-/// column too.
-template <class L, class R> auto sum_of_products(const L& l, const R& r) {
-  if constexpr (vectors_in_lanes<L, R>) {
-    float sum = 0;
-    if (dot_in_lanes(l, r, sum)) [[likely]]
-      return sum;
-  }
+template <class L, class R> auto sum_of_any_products(const L& l, const R& r) {
   const operand<L, unstripped<L>> a(l);
   const operand<R, unstripped<R>> b(r);
   const bool aligned = a.view().rows == b.view().rows;
   return kernel::dot(a.view(), aligned ? b.view() : b.view().transposed());
+}
+/// Sum of the products of corresponding coefficients, in the accumulator of their formats; of a row and a
+/// column too.
+template <class L, class R> [[gnu::always_inline]] inline auto sum_of_products(const L& l, const R& r) {
+  if constexpr (vectors_in_lanes<L, R>) {
+    float sum = 0;
+    const auto done = dot_in_lanes(l, r, sum);
+    if constexpr (std::same_as<decltype(done), const std::true_type>) {
+      return sum;
+    } else {
+      if (done) [[likely]]
+        return sum;
+      return sum_of_any_products(l, r);
+    }
+  } else {
+    return sum_of_any_products(l, r);
+  }
 }
 
 /// Sum of coefficients that have to be computed, in pieces if that is possible, or else a portion at a time.

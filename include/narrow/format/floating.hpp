@@ -61,9 +61,10 @@ template <int E, int M, specials Specials, class Round, class Overflow> class fl
   constexpr bits_type bits() const noexcept { return bits_; }
 
   constexpr operator float() const noexcept {
-#if defined(__F16C__)
+#if defined(__x86_64__)
     if constexpr (detail::is_binary16<layout>)
-      if (!std::is_constant_evaluated()) return _cvtsh_ss(bits_);
+      if (!std::is_constant_evaluated() && detail::converts_binary16()) [[likely]]
+        return detail::from_binary16(bits_);
 #endif
     return std::bit_cast<float>(widened_bits());
   }

@@ -128,10 +128,16 @@ template <class Op, narrow_float T> constexpr std::optional<T> exact_zero(T a, T
   return {};
 }
 
+/// Formats whose numbers the operators take and give in a few instructions.
+template <class T> inline constexpr bool has_quick_operators = false;
+template <narrow_float T>
+requires(computed_in_float<T>) inline constexpr bool has_quick_operators<T> =
+    is_quick<typename T::layout>() && std::same_as<typename T::overflow_policy, overflow::ieee>;
+
 /// A narrow result is the exact one, rounded once. A built-in result is that type's own arithmetic on the
 /// value of the narrow operand, in double where the narrow operand needs double.
 template <class Op, class A, class B>
-constexpr mixed_t<A, B> apply(A a, B b) noexcept(cannot_throw<mixed_t<A, B>>) {
+constexpr mixed_t<A, B> apply_thoroughly(A a, B b) noexcept(cannot_throw<mixed_t<A, B>>) {
   using result = mixed_t<A, B>;
   if constexpr (computed_in_float<A> && std::same_as<A, B>)
     if (!std::is_constant_evaluated()) {
@@ -146,7 +152,7 @@ constexpr mixed_t<A, B> apply(A a, B b) noexcept(cannot_throw<mixed_t<A, B>>) {
                             (Op::fraction_lengths - 1) * A::fraction_length);
   } else if constexpr (narrow_scalar<result>) {
     if constexpr (narrow_fixed<B> && std::same_as<A, literal> && std::same_as<Op, times>)
-      return apply<Op>(b, a);
+      return apply_thoroughly<Op>(b, a);
     if constexpr (narrow_fixed<A> && std::same_as<B, literal> && std::same_as<Op, times>) {
       auto factor = detail::unpack(b.value);
       if (factor.what == kind::finite && factor.exponent <= 0 && factor.exponent > -bits_of<uint128>) {
@@ -184,6 +190,36 @@ constexpr mixed_t<A, B> apply(A a, B b) noexcept(cannot_throw<mixed_t<A, B>>) {
     using narrow_type = std::conditional_t<narrow_scalar<A>, A, B>;
     using wide = std::common_type_t<result, carrier_t<narrow_type>>;
     return static_cast<result>(Op::native(static_cast<wide>(a), static_cast<wide>(b)));
+  }
+}
+
+/// Whether float's result of an operation on two numbers with quick operators decides it. A product and a
+/// quotient that are zeros in float are so exactly where none is flushed.
+template <class Op, class Layout> [[gnu::always_inline]] inline bool is_decided_by(float x) {
+  if constexpr (!deciding_floats<Layout>::may_flush && (std::same_as<Op, times> || std::same_as<Op, over>))
+    return (std::bit_cast<std::uint32_t>(x) & binary32::magnitude_mask) < binary32::infinity;
+  else
+    return deciding_floats<Layout>::have(x);
+}
+template <class Op, class T>
+[[gnu::noinline]] constexpr T apply_elsewhere(T a, T b) noexcept(cannot_throw<T>) {
+  return apply_thoroughly<Op>(a, b);
+}
+
+/// The same, by the quick way where that decides it, which stands where the operator does.
+template <class Op, class A, class B>
+[[gnu::always_inline]] constexpr mixed_t<A, B> apply(A a, B b) noexcept(cannot_throw<mixed_t<A, B>>) {
+  if constexpr (has_quick_operators<A> && std::same_as<A, B>) {
+    using layout = typename A::layout;
+    if (!std::is_constant_evaluated() && may_be_quick<layout>()) [[likely]] {
+      const float x =
+          opaque(Op::native(quick_value<layout>(a.bits()), opaque(quick_value<layout>(b.bits()))));
+      if (is_decided_by<Op, layout>(x)) [[likely]]
+        return A::from_bits(quick_code<layout>(x));
+    }
+    return apply_elsewhere<Op>(a, b);
+  } else {
+    return apply_thoroughly<Op>(a, b);
   }
 }
 
@@ -268,7 +304,10 @@ requires narrow_scalar<From> || detail::arithmetic_value<From>
     From x, const Round& round = Round{},
     Overflow overflow = Overflow{}) noexcept(detail::rounds_without_throwing<Round>) {
   using detail::unpack;
-  return To(unpack(x), round, overflow);
+  if constexpr (narrow_float<To> && detail::has_short_way<From, Round>)
+    return To::from_bits(detail::nearest_code<typename To::layout>(x, overflow));
+  else
+    return To(unpack(x), round, overflow);
 }
 
 }  // namespace narrow

@@ -3,17 +3,27 @@
 
 #include "../runtime/scratch.hpp"
 #include "../simd/jobs.hpp"
+#include "elementwise/few.hpp"
 #include "elementwise/fixed.hpp"
 #include "elementwise/functions.hpp"
 
 namespace narrow::inline NARROW_ABI::kernel {
 
 /// Stores what a program gives (see stored_program). False, and nothing is done, where there is no kernel for
-/// it.
+/// it; of a type that is always true where there always is.
 template <class Program, class T, class Shape>
-bool store_program(const Program& program, T* to, index to_step, const Shape& shape) {
-  return do_job<stored_program<Program, T, Shape>>(
-      [&](const auto& kernel) { kernel(program, to, to_step, shape); });
+[[gnu::always_inline]] inline auto store_program(const Program& program, T* to, index to_step,
+                                                 const Shape& shape) {
+  if constexpr (few::stores_program<Program, T, Shape>) {
+    if (few::are_ready()) [[likely]]
+      few::store_lines(program, to, to_step, shape);
+    else
+      few::store_otherwise(program, to, to_step, shape);
+    return std::true_type{};
+  } else {
+    return do_job<stored_program<Program, T, Shape>>(
+        [&](const auto& kernel) { kernel(program, to, to_step, shape); });
+  }
 }
 
 /// The same to elements that do not lie side by side (see spread_out_program).
@@ -24,10 +34,21 @@ bool spread_program(const Program& program, T* to, const line_steps& steps, cons
 }
 
 /// The sum of what a program gives, rounded to float in each addition, in an order that differs between
-/// instruction sets. False, where there is no kernel for it.
+/// instruction sets. False, where there is no kernel for it; of a type that is always true where there always
+/// is.
 template <class Program, class Shape>
-bool sum_program(const Program& program, const Shape& shape, float& sum) {
-  return do_job<summed_program<Program, Shape>>([&](const auto& kernel) { sum = kernel(program, shape); });
+[[gnu::always_inline]] inline auto sum_program(const Program& program, const Shape& shape, float& sum) {
+  if constexpr (few::stores_program<Program, float, Shape>) {
+    sum = few::are_ready() ? few::sum_lines(program, shape) : few::sum_otherwise(program, shape);
+    return std::true_type{};
+  } else {
+    if constexpr (few::sums_program<Program, Shape>)
+      if (few::are_few(shape) && few::are_ready()) [[likely]] {
+        sum = few::sum_lines(program, shape);
+        return true;
+      }
+    return do_job<summed_program<Program, Shape>>([&](const auto& kernel) { sum = kernel(program, shape); });
+  }
 }
 
 /// The extreme of what a program gives (see extreme_of_program). False, if the instruction set in use has no

@@ -5,6 +5,26 @@
 #include "../simd/jobs.hpp"
 #include "product/block_product.hpp"
 #include "product/explain.hpp"
+#include "product/few.hpp"
+
+namespace narrow::inline NARROW_ABI::kernel {
+
+/// The product of small matrices (see small_product). False, and nothing is done, where there is no kernel
+/// for it.
+template <int Rows, int Depth, int Cols, class A, class B, class C>
+[[gnu::always_inline]] inline bool multiply_small(const A& a, const B& b, const C& c, float alpha,
+                                                  float beta) {
+  using product = small_product<A, B, C, Rows, Depth, Cols>;
+  if constexpr (few::multiplies<product>) {
+    if (!few::are_ready()) [[unlikely]]
+      return few::multiply_otherwise<product>(a, b, c, alpha, beta);
+    few::multiply<product>(a, b, c, alpha, beta);
+    return true;
+  }
+  return do_job<product>([&](const auto& kernel) { kernel(a, b, c, alpha, beta); });
+}
+
+}  // namespace narrow::kernel
 
 NARROW_STRICT_BEGIN
 
@@ -35,14 +55,6 @@ void gemm(matrix_view<A> a, matrix_view<B> b, matrix_view<C> c, double alpha, do
 /// Looks at the numbers of a matrix whose panels the store is to keep, once for all products.
 template <class T> void examine(panel_store& store, matrix_view<const T> m) {
   enter([&](kernel_set t) { store.examine(t, m); });
-}
-
-/// The product of small matrices (see small_product). False, and nothing is done, where there is no kernel
-/// for it.
-template <int Rows, int Depth, int Cols, class A, class B, class C>
-bool multiply_small(A a, B b, C c, float alpha, float beta) {
-  return do_job<small_product<A, B, C, Rows, Depth, Cols>>(
-      [&](const auto& kernel) { kernel(a, b, c, alpha, beta); });
 }
 
 /// How `gemm` computes A B for a row-major C.

@@ -2,10 +2,7 @@
 // code of a normal number, and an operation on numbers of at most 11 significant bits by that of float.
 #pragma once
 
-#if defined(__F16C__)
-#include <immintrin.h>
-#endif
-
+#include "one_number.hpp"
 #include "pack.hpp"
 
 namespace narrow::inline NARROW_ABI::detail {
@@ -72,16 +69,10 @@ template <class T, class Round>
 concept has_short_way = (std::same_as<T, float> ||
                          std::same_as<T, double>)&&std::same_as<Round, rounding::nearest_even>;
 
-/// The code of the number of a format that is nearest to x, ties to even.
+/// The code of the number of a format that is nearest to x, ties to even: by integer arithmetic.
 template <class Layout, std::floating_point T, overflow_policy Overflow>
-constexpr typename Layout::bits_type nearest_code(T x, Overflow overflow) {
+constexpr typename Layout::bits_type computed_nearest_code(T x, Overflow overflow) {
   using from = typename layout_of_built_in<T>::type;
-#if defined(__F16C__)
-  if constexpr (is_binary16<Layout> && std::same_as<T, float> && std::same_as<Overflow, overflow::ieee>)
-    if (!std::is_constant_evaluated())
-      return static_cast<std::uint16_t>(
-          _mm_cvtsi128_si32(_mm_cvtps_ph(_mm_set_ss(x), _MM_FROUND_TO_NEAREST_INT)));
-#endif
   if constexpr (from::mantissa_bits > Layout::mantissa_bits) {
     using normals = rounding_of_normals<Layout, from>;
     const auto code = std::bit_cast<typename from::bits_type>(x);
@@ -91,12 +82,70 @@ constexpr typename Layout::bits_type nearest_code(T x, Overflow overflow) {
   }
   return pack_code<Layout>(unpack(x), rounding::nearest_even{}, overflow);
 }
+/// The same.
+template <class Layout, std::floating_point T, overflow_policy Overflow>
+[[gnu::always_inline]] constexpr typename Layout::bits_type nearest_code(T x, Overflow overflow) {
+#if defined(__x86_64__)
+  if constexpr (is_binary16<Layout> && std::same_as<T, float> && std::same_as<Overflow, overflow::ieee>)
+    if (!std::is_constant_evaluated() && converts_binary16()) [[likely]]
+      return to_binary16(x);
+#endif
+  return computed_nearest_code<Layout>(x, overflow);
+}
 
 /// A number that the compiler knows nothing about: under -ffast-math it takes a result for finite, and a
 /// divisor for one whose reciprocal will do.
 template <std::floating_point T> inline T opaque(T x) {
   asm("" : NARROW_FLOAT_OPERAND(x));
   return x;
+}
+
+/// Formats of which a single number becomes a float, or is rounded to, in a few instructions: binary16 by
+/// those of the processor, bfloat16 by a shift.
+template <class Layout>
+inline constexpr bool is_bfloat16 = std::same_as<Layout, layout<8, 7, specials::ieee>>;
+template <class Layout> constexpr bool is_quick() {
+#if defined(__x86_64__)
+  return is_bfloat16<Layout> || is_binary16<Layout>;
+#else
+  return is_bfloat16<Layout>;
+#endif
+}
+/// Whether the two functions below may be called.
+template <class Layout> [[gnu::always_inline]] inline bool may_be_quick() {
+#if defined(__x86_64__)
+  if constexpr (is_binary16<Layout>) return converts_binary16();
+#endif
+  return true;
+}
+/// The number with this code; of a signalling NaN such a one.
+template <class Layout> [[gnu::always_inline]] inline float quick_value(typename Layout::bits_type code) {
+#if defined(__x86_64__)
+  if constexpr (is_binary16<Layout>) return from_binary16(code);
+#endif
+  constexpr int dropped = binary32::mantissa_bits - Layout::mantissa_bits;
+  return std::bit_cast<float>(std::uint32_t{code} << dropped);
+}
+/// The code of a number that is finite, to nearest even, or of infinity where that overflows.
+template <class Layout> [[gnu::always_inline]] inline typename Layout::bits_type quick_code(float x) {
+#if defined(__x86_64__)
+  if constexpr (is_binary16<Layout>) return to_binary16(x);
+#endif
+  return rounding_of_normals<Layout, binary32>::round(std::bit_cast<std::uint32_t>(x));
+}
+/// The root of a number as a float, rounded in whichever mode.
+#if defined(__x86_64__)
+inline constexpr bool has_quick_root = true;
+[[gnu::always_inline]] inline float quick_root(float x) { return _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(x))); }
+#else
+inline constexpr bool has_quick_root = false;
+float quick_root(float);
+#endif
+/// Whether a normal number lies half-way between two of Layout, which no root of one does: there it is the
+/// rounding that brought a float, and anywhere else the float and the root are on the same side.
+template <class Layout> [[gnu::always_inline]] inline bool is_half_way(float x) {
+  constexpr std::uint32_t unit = 1u << (binary32::mantissa_bits - Layout::mantissa_bits);
+  return (std::bit_cast<std::uint32_t>(x) & (unit - 1)) == unit / 2;
 }
 
 /// Floats which decide what a sum, a difference, a product or a quotient of two numbers of Layout is rounded

@@ -118,21 +118,25 @@ template <class T> inline T uncontracted(T product) {
   return product;
 }
 
+inline constexpr int all_usual_lanes = 0xf;
+
 /// Whether this thread rounds to nearest and keeps subnormals.
 #if defined(__SSE__)
-/// An addition in four lanes tells it in a quarter of the time that reading the control register takes (6 ns
-/// measured on an AMD Zen 5), and beside other work.
-inline bool rounds_as_usual() {
+/// Four sums of which each comes out otherwise where it does not; as bits, those that came out as usual.
+inline int usual_lanes() {
   using floats [[gnu::vector_size(16)]] = float;
-  using words [[gnu::vector_size(16)]] = std::uint64_t;
+  using words [[gnu::vector_size(16)]] = std::uint32_t;
   constexpr float little = 0x1p-30f, least = 0x1p-149f;
   floats x = {1, 1, least, 0};  // rounded down, up, flushed as an operand or as a result
   asm volatile("" : NARROW_FLOAT_OPERAND(x));
   floats sum = x + floats{little, -little, least, 0};
   asm volatile("" : NARROW_FLOAT_OPERAND(sum));
-  const words changed = reinterpret_cast<words>(sum) ^ reinterpret_cast<words>(floats{1, 1, 2 * least, 0});
-  return (changed[0] | changed[1]) == 0;
+  const auto equal = reinterpret_cast<words>(sum) == reinterpret_cast<words>(floats{1, 1, 2 * least, 0});
+  return _mm_movemask_ps(reinterpret_cast<__m128>(equal));
 }
+/// These sums tell it in a quarter of the time that reading the control register takes (6 ns measured on an
+/// AMD Zen 5), and beside other work.
+inline bool rounds_as_usual() { return usual_lanes() == all_usual_lanes; }
 #else
 /// The register of AArch64 has bits, too, that change the codes of fp16.
 inline bool rounds_as_usual() { return float_environment::is_usual(); }

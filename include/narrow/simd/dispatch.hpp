@@ -91,6 +91,12 @@ class dispatch {
     const std::size_t i = chosen_.load(std::memory_order_relaxed);
     return i == none_yet ? first_chosen() : i;
   }
+  /// Whether it computes few numbers in line (see few_lanes.hpp): with the instructions that the first one
+  /// after the portable one has.
+  static bool has_few_lanes() { return chosen() != 0; }
+  /// What detail::usual_lanes() has to be for that: nothing that it is where there are no such lanes, or as
+  /// long as none was chosen.
+  static int few_lanes() { return few_lanes_.load(std::memory_order_relaxed); }
   static std::string_view name_of(std::size_t i) { return instruction_set_at(i).name; }
   /// Whether this processor has it.
   bool supports(std::size_t i) const { return supported_[i]; }
@@ -118,7 +124,7 @@ class dispatch {
     }
     const char* const name = std::getenv("NARROW_ISA");
     if (name == nullptr || *name == '\0')
-      chosen_.store(best, std::memory_order_relaxed);
+      use(best);
     else if (!take(name))
       refused_ = name;
   }
@@ -126,12 +132,19 @@ class dispatch {
   /// Whether there is one of this name.
   bool take(std::string_view name) {
     for (std::size_t i = 0; i < instruction_set_count(); ++i)
-      if (supports(i) && name_of(i) == name) return chosen_.store(i, std::memory_order_relaxed), true;
+      if (supports(i) && name_of(i) == name) return use(i), true;
     return false;
+  }
+
+  static void use(std::size_t i) {
+    chosen_.store(i, std::memory_order_relaxed);
+    few_lanes_.store(i == 0 ? no_lanes : detail::all_usual_lanes, std::memory_order_relaxed);
   }
 
   static constexpr std::size_t none_yet = ~std::size_t{0};
   static inline constinit std::atomic<std::size_t> chosen_ = none_yet;
+  static constexpr int no_lanes = -1;
+  static inline constinit std::atomic<int> few_lanes_ = no_lanes;
 
   std::string refused_;  // a name in the environment
   std::bitset<64> supported_;

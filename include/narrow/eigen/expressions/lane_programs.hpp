@@ -171,7 +171,10 @@ struct lane_program<Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<T>
 
   using number = float;
   template <traversal> static auto make(const expression& x) {
-    return kernel::lane_constant{convert_coefficient<float>(x.functor().m_other)};
+    if constexpr (lane_number<T> && narrow_float<T>)
+      return kernel::lane_single<T>{x.functor().m_other};
+    else
+      return kernel::lane_constant{convert_coefficient<float>(x.functor().m_other)};
   }
 };
 
@@ -349,24 +352,30 @@ concept assigned_in_lanes = lane_destination<Dst> &&
          ? !moves_across_lines<Dst, X> && !(narrow_fixed<typename Dst::Scalar> && direct_access<X>)
          : !std::is_void_v<lane_combination_t<Combine, lane_number_of<X>>>);
 
+/// Whether lines of Dst that follow one another are stored as one. Lines of three numbers are not: the next
+/// that reads them may be an expression of single columns, which the processor hands on what was stored in
+/// the same parts.
+template <class Dst> inline constexpr bool stored_together = line_length_of<Dst> != 3;
+
 /// dst = Combine(dst, x), or dst = x for void, after fit() has given dst its size. False, and nothing is
-/// stored, if that has to be computed in another way.
+/// stored, if that has to be computed in another way (see store_program).
 template <class Combine, class Dst, class X, class Fit>
 requires assigned_in_lanes<Combine, Dst, X>
-bool assign_in_lanes(Dst& dst, const X& x, const Fit& fit) {
+[[gnu::always_inline]] inline auto assign_in_lanes(Dst& dst, const X& x, const Fit& fit) {
   constexpr traversal order = storage_order_of<Dst>;
   using program = lane_program_t<X>;
   using place = lane_program<Dst>;
   // What reads the old dst before the program runs has read it in making the program.
-  const auto store = [&](const auto& p) {
+  const auto store = [&](const auto& p) __attribute__((always_inline)) {
     fit();
     const bool one_line = place::template gapless<order>(dst) && program::template gapless<order>(x);
     if constexpr (Dst::InnerStrideAtCompileTime == 1)
-      return in_shape_along < place::template always_gapless<order> &&
+      return in_shape_along < stored_together<Dst> && place::template always_gapless<order> &&
                  program::template always_gapless<order>,
-             order > (dst, one_line, [&](const auto& shape) {
-               return kernel::store_program(p, dst.data(), dst.outerStride(), shape);
-             });
+             order > (
+                         dst, one_line, [&](const auto& shape) __attribute__((always_inline)) {
+                           return kernel::store_program(p, dst.data(), dst.outerStride(), shape);
+                         });
     else
       return kernel::spread_program(p, dst.data(), {dst.outerStride(), dst.innerStride()},
                                     one_line ? kernel::line_shape{1, dst.size()}

@@ -40,25 +40,50 @@ template <class V> auto vector_shape(const V& x) {
     return kernel::one_line{x.size()};
 }
 
-/// The inner product of vectors that are short. False, if it has to be computed in another way.
+/// A vector that is short as a program: of few numbers as they lie.
+template <class V> struct short_vector : adjacent_numbers<V> { using adjacent_numbers<V>::adjacent_numbers; };
+template <class V>
+requires(is_few(V::SizeAtCompileTime)) class short_vector<V> {
+ public:
+  using program_type = lane_program_type<V, storage_order_of<V>>;
+
+  explicit short_vector(const V& x) : x_(x) {}
+  program_type program() const { return lane_program_t<V>::template make<storage_order_of<V>>(x_); }
+
+ private:
+  const V& x_;
+};
+
+/// The inner product of vectors that are short. False, if it has to be computed in another way (see
+/// kernel::sum_program).
 template <class L, class R>
 requires vectors_in_lanes<L, R>
-bool dot_in_lanes(const L& l, const R& r, float& sum) {
-  if (l.size() > adjacent_numbers<L>::max_size) return false;
-  const adjacent_numbers<L> a(l);
-  const adjacent_numbers<R> b(r);
-  return kernel::sum_program(
-      kernel::lane_binary<kernel::lane_product, typename adjacent_numbers<L>::program_type,
-                          typename adjacent_numbers<R>::program_type>{a.program(), b.program()},
-      vector_shape(l), sum);
+[[gnu::always_inline]] inline auto dot_in_lanes(const L& l, const R& r, float& sum) {
+  const auto of_short = [&]() __attribute__((always_inline)) {
+    const short_vector<L> a(l);
+    const short_vector<R> b(r);
+    return kernel::sum_program(
+        kernel::lane_binary<kernel::lane_product, typename short_vector<L>::program_type,
+                            typename short_vector<R>::program_type>{a.program(), b.program()},
+        vector_shape(l), sum);
+  };
+  if constexpr (is_few(L::SizeAtCompileTime) && is_few(R::SizeAtCompileTime))
+    return of_short();
+  else
+    return l.size() <= adjacent_numbers<L>::max_size && of_short();
 }
 /// The sum of a vector that is short.
 template <class V>
 requires vectors_in_lanes<V>
-bool vector_sum_in_lanes(const V& x, float& sum) {
-  if (x.size() > adjacent_numbers<V>::max_size) return false;
-  const adjacent_numbers<V> numbers(x);
-  return kernel::sum_program(numbers.program(), vector_shape(x), sum);
+[[gnu::always_inline]] inline auto vector_sum_in_lanes(const V& x, float& sum) {
+  const auto of_short = [&]() __attribute__((always_inline)) {
+    const short_vector<V> numbers(x);
+    return kernel::sum_program(numbers.program(), vector_shape(x), sum);
+  };
+  if constexpr (is_few(V::SizeAtCompileTime))
+    return of_short();
+  else
+    return x.size() <= adjacent_numbers<V>::max_size && of_short();
 }
 
 /// The order of the lines along which an expression alone is evaluated, without a destination.
@@ -88,7 +113,9 @@ template <class X> [[gnu::always_inline]] inline bool sum_in_lanes(const X& x, f
     using program = lane_program_t<X>;
     return in_shape_along<program::template always_gapless<order>, order>(
         x, program::template gapless<order>(x),
-        [&](const auto& shape) { return kernel::sum_program(program::template make<order>(x), shape, sum); });
+        [&](const auto& shape) {  // a call, which the loop around it is better without
+          return kernel::sum_program(program::template make<order>(x), shape, sum);
+        });
   } else {
     return false;
   }

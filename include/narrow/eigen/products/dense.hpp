@@ -128,9 +128,7 @@ class factors<L, R> : public tensor_factors<L, R> {
 /// beta is 0 it takes the size of the product, after which l and r, if they look at dst, no longer have
 /// theirs.
 template <class Dst, class L, class R>
-void multiply(Dst& dst, const L& l, const R& r, double alpha, double beta) {
-  if constexpr (small_float_product<Dst, L, R>)
-    if (multiply_small(dst, l, r, alpha, beta)) return;
+void multiply_any(Dst& dst, const L& l, const R& r, double alpha, double beta) {
   factors<L, R> product(l, r);
   using To = typename Dst::Scalar;
   const Eigen::Index rows = l.rows(), cols = r.cols();
@@ -149,6 +147,15 @@ void multiply(Dst& dst, const L& l, const R& r, double alpha, double beta) {
     product.multiply(view_of_direct(whole), alpha, beta);
     dst = whole;
   }
+}
+
+/// The same; few numbers are multiplied where the product stands.
+template <class Dst, class L, class R>
+[[gnu::always_inline]] inline void multiply(Dst& dst, const L& l, const R& r, double alpha, double beta) {
+  if constexpr (small_float_product<Dst, L, R>)
+    if (multiply_small(dst, l, r, alpha, beta)) [[likely]]
+      return;
+  multiply_any(dst, l, r, alpha, beta);
 }
 
 /// The members of Eigen's `generic_product_impl` (Core/ProductEvaluators.h).
@@ -195,11 +202,19 @@ template <class L, class R>
 using product_result = plain_like<widened_t<typename Eigen::Product<L, R>::Scalar>, Eigen::Product<L, R>>;
 
 template <class L, class R, class Result = product_result<L, R>>
-Result product_value(const L& l, const R& r) {
+[[gnu::always_inline]] inline Result product_value(const L& l, const R& r) {
   Result result(l.rows(), r.cols());
   multiply(result, l, r, 1, 0);
   return result;
 }
+/// A product in a small one.
+template <class L, class R, int Options>
+requires(narrow_product<L, R>&& Options !=
+         Eigen::LazyProduct) struct small_values<Eigen::Product<L, R, Options>> {
+  [[gnu::always_inline]] static auto of(const Eigen::Product<L, R, Options>& x) {
+    return product_value(x.lhs(), x.rhs());
+  }
+};
 
 /// A product in a program of lanes: computed before the program runs, in the order of its lines.
 template <class L, class R, int Options>

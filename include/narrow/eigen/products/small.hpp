@@ -21,6 +21,11 @@ template <class X, class T> auto small_matrix_of(const X& x, T* from) {
     return kernel::small_matrix<T, order>{from, x.outerStride()};
 }
 
+/// The wide values of an operand that does not lie in memory.
+template <class X> struct small_values {
+  static plain_like<coefficient_t<X>, X> of(const X& x) { return x; }
+};
+
 /// An operand of a small product in memory: where it is, or in a copy of its wide values.
 template <class X> class small_operand {
   static constexpr bool in_place = direct_access<X> && !never_adjacent<X>;
@@ -28,12 +33,19 @@ template <class X> class small_operand {
   using stored = std::conditional_t<in_place, const X&, const plain>;
 
  public:
-  explicit small_operand(const X& x) : values_(x) {}
+  explicit small_operand(const X& x) : values_(values(x)) {}
 
   bool adjacent() const { return values_.innerStride() == 1 || values_.innerSize() <= 1; }
   auto matrix() const { return small_matrix_of(values_, values_.data()); }
 
  private:
+  static decltype(auto) values(const X& x) {
+    if constexpr (in_place)
+      return (x);
+    else
+      return small_values<X>::of(x);
+  }
+
   stored values_;
 };
 
@@ -49,7 +61,8 @@ concept small_float_product =
 /// line do not lie side by side.
 template <class Dst, class L, class R>
 requires small_float_product<Dst, L, R>
-bool multiply_small(Dst& dst, const L& l, const R& r, double alpha, double beta) {
+[[gnu::always_inline]] inline bool multiply_small(Dst& dst, const L& l, const R& r, double alpha,
+                                                  double beta) {
   const small_operand<typename stripped<L>::type> a(stripped<L>::expression(l));
   const small_operand<typename stripped<R>::type> b(stripped<R>::expression(r));
   if (!a.adjacent() || !b.adjacent() || (dst.innerStride() != 1 && dst.innerSize() > 1)) return false;

@@ -96,6 +96,7 @@ template <class T> inline constexpr bool has_kernel<lane_spread_numbers<T>> = !n
 template <class T> inline constexpr bool has_kernel<lane_number_per_line<T>> = !narrow_fixed<T>;
 template <class Held> inline constexpr bool has_kernel<lane_held<Held>> = true;
 template <> inline constexpr bool has_kernel<lane_constant> = true;
+template <class T> inline constexpr bool has_kernel<lane_single<T>> = true;
 template <class Op, class A>
 inline constexpr bool has_kernel<lane_unary<Op, A>> = has_kernel<A>&& requires(float a) {
   apply(Op{}, a);

@@ -32,6 +32,8 @@ template <class T> struct lane_number_per_line {
 struct lane_constant {
   float value;
 };
+/// The same as a number of T, which is made a float where the program is evaluated.
+template <class T> struct lane_single { T value; };
 /// Numbers that the program holds, in a container with data(): element i of line l is at l * line_step + i.
 template <class Held> struct lane_held {
   Held values;
@@ -83,6 +85,9 @@ template <class T> lane_constant on_line(const lane_number_per_line<T>& x, index
   return {static_cast<float>(x.from[l * x.line_step])};
 }
 inline lane_constant on_line(const lane_constant& x, index) { return x; }
+template <class T> lane_constant on_line(const lane_single<T>& x, index) {
+  return {static_cast<float>(x.value)};
+}
 template <class Op, class A> auto on_line(const lane_unary<Op, A>& x, index l) {
   return lane_unary<Op, decltype(on_line(x.a, l))>{on_line(x.a, l)};
 }

@@ -1,0 +1,239 @@
+// Programs of lanes (program.hpp) of at most few::max_numbers numbers, evaluated where they stand in the
+// program that asks for them: the same bits as program.inl gives on every instruction set.
+#pragma once
+
+#include "../../simd/few_lanes.hpp"
+#include "portable.hpp"
+
+namespace narrow::inline NARROW_ABI::kernel::few {
+
+/// Whether a program is one that can be evaluated so.
+template <class Program> inline constexpr bool evaluates = false;
+template <class T> inline constexpr bool evaluates<lane_numbers<T>> = reads<T>;
+template <class T> inline constexpr bool evaluates<lane_spread_numbers<T>> = reads<T>;
+template <class T> inline constexpr bool evaluates<lane_number_per_line<T>> = reads<T>;
+template <class Held> inline constexpr bool evaluates<lane_held<Held>> = reads<typename Held::Scalar>;
+template <> inline constexpr bool evaluates<lane_constant> = reads<float>;
+template <class T> inline constexpr bool evaluates<lane_single<T>> = reads<T>;
+
+#if defined(__x86_64__)
+
+#define NARROW_FEW_APPLIED(operation, ...)                                                         \
+  template <int Count> [[gnu::always_inline]] inline floats apply(operation, floats a, floats b) { \
+    return __VA_ARGS__;                                                                            \
+  }
+NARROW_FEW_APPLIED(lane_sum, sum(a, b))
+NARROW_FEW_APPLIED(lane_difference, difference(a, b))
+NARROW_FEW_APPLIED(lane_product, product(a, b))
+// A spare lane divides what the first one divides: no exception is raised there that the numbers do not
+// raise.
+NARROW_FEW_APPLIED(lane_quotient, quotient(first_again<Count>(a), first_again<Count>(b)))
+NARROW_FEW_APPLIED(lane_smaller, smaller(b, a))
+NARROW_FEW_APPLIED(lane_larger, larger(b, a))
+NARROW_FEW_APPLIED(lane_less, less(a, b))
+NARROW_FEW_APPLIED(lane_not_greater, not_greater(a, b))
+NARROW_FEW_APPLIED(lane_equal, equal(a, b))
+NARROW_FEW_APPLIED(lane_unequal, unequal(a, b))
+#undef NARROW_FEW_APPLIED
+template <int> [[gnu::always_inline]] inline floats apply(lane_negative, floats a) { return negative(a); }
+template <int> [[gnu::always_inline]] inline floats apply(lane_absolute, floats a) { return absolute(a); }
+template <int> [[gnu::always_inline]] inline floats apply(lane_square, floats a) { return product(a, a); }
+
+template <class Op, class A>
+inline constexpr bool evaluates<lane_unary<Op, A>> = evaluates<A>&& requires(floats a) {
+  apply<lanes>(Op{}, a);
+};
+template <class Op, class A, class B>
+inline constexpr bool evaluates<lane_binary<Op, A, B>> = evaluates<A>&& evaluates<B>&& requires(floats a) {
+  apply<lanes>(Op{}, a, a);
+};
+template <class C, class A, class B>
+inline constexpr bool evaluates<lane_choice<C, A, B>> = evaluates<C>&& evaluates<A>&& evaluates<B>;
+
+/// Count elements of line l from element i on, in a vector.
+template <int Count, class T>
+[[gnu::always_inline]] inline floats at(const lane_numbers<T>& x, index l, index i) {
+  return numbers_at<Count>(x.from + l * x.line_step + i);
+}
+template <int Count, class T>
+[[gnu::always_inline]] inline floats at(const lane_spread_numbers<T>& x, index l, index i) {
+  return numbers_from<Count>(x.from + l * x.line_step + i * x.step, x.step);
+}
+template <int Count, class T>
+[[gnu::always_inline]] inline floats at(const lane_number_per_line<T>& x, index l, index) {
+  return all_of<0>(numbers_at<1>(x.from + l * x.line_step));
+}
+template <int Count> [[gnu::always_inline]] inline floats at(const lane_constant& x, index, index) {
+  return all_of(x.value);
+}
+template <int Count, class T> [[gnu::always_inline]] inline floats at(const lane_single<T>& x, index, index) {
+  return all_of<0>(numbers_at<1>(&x.value));
+}
+template <int Count, class Held>
+[[gnu::always_inline]] inline floats at(const lane_held<Held>& x, index l, index i) {
+  return numbers_at<Count>(x.values.data() + l * x.line_step + i);
+}
+template <int Count, class Op, class A>
+[[gnu::always_inline]] inline floats at(const lane_unary<Op, A>& x, index l, index i);
+template <int Count, class Op, class A, class B>
+[[gnu::always_inline]] inline floats at(const lane_binary<Op, A, B>& x, index l, index i);
+template <int Count, class C, class A, class B>
+[[gnu::always_inline]] inline floats at(const lane_choice<C, A, B>& x, index l, index i) {
+  return chosen(at<Count>(x.condition, l, i), at<Count>(x.a, l, i), at<Count>(x.b, l, i));
+}
+template <int Count, class Op, class A>
+[[gnu::always_inline]] inline floats at(const lane_unary<Op, A>& x, index l, index i) {
+  return apply<Count>(Op{}, at<Count>(x.a, l, i));
+}
+template <int Count, class Op, class A, class B>
+[[gnu::always_inline]] inline floats at(const lane_binary<Op, A, B>& x, index l, index i) {
+  const floats a = at<Count>(x.a, l, i);
+  return apply<Count>(Op{}, a, at<Count>(x.b, l, i));
+}
+
+/// How many numbers vector v of so many has.
+constexpr int count_in(index length, index v) {
+  return static_cast<int>(std::min<index>(length - v * lanes, lanes));
+}
+
+/// Stores vectors of lines of Length numbers; Quiet, which are no signalling NaNs.
+template <index Length, bool Quiet, class T, std::size_t Vectors>
+[[gnu::always_inline]] inline void store_all(floats (&x)[Vectors], T* to, index to_step) {
+  constexpr index in_line = vectors_of(Length);
+  if constexpr (!Quiet || !std::same_as<T, float>) prepare_to_store<T>(x);
+  for_each(std::make_integer_sequence<index, Vectors>{}, [&](auto v) NARROW_INLINED {
+    constexpr index l = v / in_line, part = v % in_line;
+    constexpr auto is_whole = [](index p) { return count_in(Length, p) == lanes; };
+    T* const place = to + l * to_step + part * lanes;
+    if constexpr (part % 2 == 0 && part + 1 < in_line && is_whole(part + 1))
+      store_two(place, x[v], x[v + 1]);
+    else if constexpr (part % 2 == 0 || !is_whole(part))
+      store<count_in(Length, part)>(place, x[v]);
+  });
+}
+
+/// Whether the numbers of a program are results of operations that make NaNs quiet.
+template <class Program> inline constexpr bool is_quiet = false;
+template <class A> inline constexpr bool is_quiet<lane_unary<lane_square, A>> = true;
+template <class A, class B> inline constexpr bool is_quiet<lane_binary<lane_sum, A, B>> = true;
+template <class A, class B> inline constexpr bool is_quiet<lane_binary<lane_difference, A, B>> = true;
+template <class A, class B> inline constexpr bool is_quiet<lane_binary<lane_product, A, B>> = true;
+template <class A, class B> inline constexpr bool is_quiet<lane_binary<lane_quotient, A, B>> = true;
+
+/// Stores a program's numbers; all are computed before one is stored.
+template <class Program, class T, index Lines, index Length>
+[[gnu::always_inline]] inline void store_lines(const Program& program, T* to, index to_step,
+                                               const fixed_shape<Lines, Length>&) {
+  constexpr index in_line = vectors_of(Length);
+  constexpr std::make_integer_sequence<index, Lines * in_line> vectors{};
+  floats results[Lines * in_line];
+  for_each(vectors, [&](auto v) NARROW_INLINED {
+    constexpr index l = v / in_line, part = v % in_line;
+    results[v] = at<count_in(Length, part)>(program, l, part * lanes);
+  });
+  store_all<Length, is_quiet<Program>>(results, to, to_step);
+}
+
+// Sums are those of 16 lanes, or of two times 8, to each of which the numbers of its place are added, and of
+// which then each is added to the one half a vector further. They begin with zero, which makes a difference
+// only where all numbers are -0: it is added where no spare lane does that and numbers may be such.
+
+/// Whether no number of a program is -0.
+template <class Program> inline constexpr bool never_minus_zero = false;
+template <class A> inline constexpr bool never_minus_zero<lane_unary<lane_square, A>> = true;
+template <class A> inline constexpr bool never_minus_zero<lane_unary<lane_absolute, A>> = true;
+
+template <class Program, int Count> [[gnu::always_inline]] inline floats first_sum(floats x) {
+  if constexpr (Count < lanes || never_minus_zero<Program>)
+    return x;
+  else
+    return sum(floats{}, x);
+}
+template <index Vectors> [[gnu::always_inline]] inline float total_of(const floats (&sums)[Vectors]) {
+  floats all = sums[0];
+  if constexpr (Vectors > 2) all = sum(all, sums[2]);
+  if constexpr (Vectors > 1) all = sum(all, Vectors > 3 ? sum(sums[1], sums[Vectors - 1]) : sums[1]);
+  return total(all);
+}
+template <class Program, index Lines, index Length>
+[[gnu::always_inline]] inline float sum_lines(const Program& program, const fixed_shape<Lines, Length>&) {
+  constexpr index in_line = vectors_of(Length);
+  floats sums[in_line];
+  for_each(std::make_integer_sequence<index, Lines * in_line>{}, [&](auto v) NARROW_INLINED {
+    constexpr index l = v / in_line, part = v % in_line;
+    constexpr int count = count_in(Length, part);
+    const floats x = first_of<count>(at<count>(program, l, part * lanes), floats{});
+    if constexpr (l > 0)
+      sums[part] = sum(sums[part], x);
+    else
+      sums[part] = part == 0 ? first_sum<Program, count_in(Length, in_line - 1)>(x) : x;
+  });
+  return total_of(sums);
+}
+/// The elements of line 0 from element i on, which are fewer than a vector's, and zeros.
+template <class Program>
+[[gnu::always_inline]] inline floats rest_at(const Program& program, index i, index count) {
+  floats rest = {};
+  if (count == 1) rest = first_of<1>(at<1>(program, 0, i), floats{});
+  if (count == 2) rest = first_of<2>(at<2>(program, 0, i), floats{});
+  if (count == 3) rest = first_of<3>(at<3>(program, 0, i), floats{});
+  return rest;
+}
+template <class Program>
+[[gnu::always_inline]] inline float sum_lines(const Program& program, const one_line& shape) {
+  const auto length = static_cast<std::size_t>(shape.length);
+  const auto whole = static_cast<index>(length / lanes), more = static_cast<index>(length % lanes);
+  floats rest = {}, sums[max_numbers / lanes];
+  if (more != 0) rest = rest_at(program, whole * lanes, more);
+  for_each(std::make_integer_sequence<index, max_numbers / lanes>{}, [&](auto v) NARROW_INLINED {
+    sums[v] = v < whole ? at<lanes>(program, 0, v * lanes) : v == whole ? rest : floats{};
+  });
+  sums[0] = first_sum<Program, lanes>(sums[0]);
+  return total_of(sums);
+}
+
+/// Whether these lines are few numbers.
+template <index Lines, index Length> constexpr bool are_few(const fixed_shape<Lines, Length>&) {
+  return Lines * Length <= max_numbers;
+}
+constexpr bool are_few(const one_line& shape) { return shape.length <= max_numbers; }
+
+/// The same in any floating-point environment, and where nothing is computed so. Of copies, so that no
+/// argument has to be in memory for it.
+template <class Program, class T, class Shape>
+[[gnu::noinline, gnu::cold]] void store_otherwise(Program program, T* to, index to_step, Shape shape) {
+  detail::with_float_environment([&] {
+    if (dispatch::has_few_lanes())
+      store_lines(program, to, to_step, shape);
+    else
+      portable::store_lines(program, to, to_step, shape);
+  });
+}
+template <class Program, class Shape>
+[[gnu::noinline, gnu::cold]] float sum_otherwise(Program program, Shape shape) {
+  return detail::with_float_environment([&] {
+    return dispatch::has_few_lanes() ? sum_lines(program, shape) : portable::sum_lines(program, shape);
+  });
+}
+
+#else
+
+// What the door names, and nothing calls.
+template <class Program, class T, class Shape> void store_lines(const Program&, T*, index, const Shape&);
+template <class Program, class T, class Shape> void store_otherwise(Program, T*, index, Shape);
+template <class Program, class Shape> float sum_lines(const Program&, const Shape&);
+template <class Program, class Shape> float sum_otherwise(Program, Shape);
+template <class Shape> bool are_few(const Shape&);
+
+#endif
+
+/// Whether a program is evaluated here.
+template <class Program, class T, class Shape> inline constexpr bool stores_program = false;
+template <class Program, class T, index Lines, index Length>
+inline constexpr bool stores_program<Program, T, fixed_shape<Lines, Length>> =
+    evaluates<Program>&& stores<T>&& Lines* Length <= max_numbers;
+template <class Program, class Shape>
+inline constexpr bool sums_program = stores_program<Program, float, Shape>;
+template <class Program> inline constexpr bool sums_program<Program, one_line> = evaluates<Program>;
+
+}  // namespace narrow::kernel::few

@@ -1,0 +1,219 @@
+// Few numbers, which are computed where they stand in the program: the bits that the kernels give for the
+// same expressions of matrices whose sizes are known only at run time, for numbers of every kind; and sums of
+// at most 16 numbers, in the order in which they are documented to be added up. On every instruction set, in
+// any floating-point environment.
+#include <narrow/eigen.hpp>
+#include <random>
+
+#include "catch.hpp"
+#include "coefficient_bits.hpp"
+#include "every_isa.hpp"
+#include "float_control.hpp"
+
+namespace {
+
+using namespace narrow;
+using at = Eigen::Index;
+using test::bits_of;
+
+/// Numbers of every kind: half of them ordinary ones, the others any codes, of which some are NaNs,
+/// signalling ones, too, infinities and subnormal numbers.
+template <class T> T any_number(std::mt19937& engine) {
+  const auto code = static_cast<std::uint32_t>(engine());
+  if (engine() % 2 == 0) return T(static_cast<float>(static_cast<std::int32_t>(code)) * 0x1p-30f);
+  if constexpr (std::same_as<T, float>)
+    return std::bit_cast<float>(engine() % 4 == 0 ? code | 0x7f80'0000u : code);
+  else
+    return T::from_bits(static_cast<typename T::bits_type>(code >> 7));
+}
+template <class M> M any_numbers(std::mt19937& engine) {
+  M m;
+  for (at j = 0; j < m.cols(); ++j)
+    for (at i = 0; i < m.rows(); ++i) m(i, j) = any_number<typename M::Scalar>(engine);
+  return m;
+}
+
+template <class T> using dynamic = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
+
+struct counts {
+  at compared = 0, different = 0;
+
+  template <class M, class N> void compare(const M& got, const N& right) {
+    for (at j = 0; j < got.cols(); ++j)
+      for (at i = 0; i < got.rows(); ++i, ++compared) different += bits_of(got(i, j)) != bits_of(right(i, j));
+  }
+};
+
+/// What `compute(destination, a, b, f, s)` assigns: few numbers, and as many whose number only the program
+/// that runs knows.
+template <class T, int Rows, int Cols, class Run> void compare_with_many(counts& all, const Run& run) {
+  using few = Eigen::Matrix<T, Rows, Cols, Rows == 1 && Cols != 1 ? Eigen::RowMajor : Eigen::ColMajor>;
+  using few_floats = typename Eigen::internal::plain_matrix_type<
+      Eigen::CwiseUnaryOp<Eigen::internal::scalar_cast_op<T, float>, const few>>::type;
+  std::mt19937 engine(Rows * 16 + Cols);
+  for (int round = 0; round < 25; ++round) {
+    const few a = any_numbers<few>(engine), b = any_numbers<few>(engine);
+    const few_floats f = any_numbers<few_floats>(engine);
+    const T s = any_number<T>(engine);
+    const dynamic<T> many_a = a, many_b = b;
+    const dynamic<float> many_f = f;
+    const auto check = [&](const auto& compute) {
+      few got = b;
+      dynamic<T> right = b;
+      run([&] { compute(got, a, b, f); });
+      compute(right, many_a, many_b, many_f);
+      all.compare(got, right);
+    };
+    check([](auto& c, auto& x, auto& y, auto&) { c = x.cwiseProduct(x) + y.cwiseAbs(); });
+    check([](auto& c, auto& x, auto&, auto&) { c = -x; });
+    check([](auto& c, auto& x, auto&, auto&) { c = x.cwiseAbs().cwiseMax(x); });
+    check([](auto& c, auto& x, auto& y, auto&) { c = (x - y).cwiseMin(y); });
+    check([&](auto& c, auto& x, auto& y, auto&) { c = (x.array() < y.array()).select(x, s * y); });
+    check([&](auto& c, auto& x, auto&, auto&) { c -= x / s; });
+    check([](auto& c, auto& x, auto& y, auto&) { c.array() /= x.array() * y.array(); });
+    check([](auto& c, auto&, auto&, auto& z) { c = z.template cast<T>(); });
+    check([](auto& c, auto& x, auto&, auto& z) { c = (x.template cast<float>() + z).template cast<T>(); });
+    // Floats are not rounded.
+    few_floats got = f;
+    dynamic<float> right = f;
+    run([&] { got = a.template cast<float>(); });
+    right = many_a.template cast<float>();
+    all.compare(got, right);
+    run([&] { got -= (a * s).template cast<float>(); });
+    right -= (many_a * s).template cast<float>();
+    all.compare(got, right);
+  }
+}
+
+template <class T, class Run> counts compare_shapes(const Run& run) {
+  counts all;
+  compare_with_many<T, 1, 1>(all, run);
+  compare_with_many<T, 2, 1>(all, run);
+  compare_with_many<T, 3, 1>(all, run);
+  compare_with_many<T, 1, 4>(all, run);
+  compare_with_many<T, 7, 1>(all, run);
+  compare_with_many<T, 2, 2>(all, run);
+  compare_with_many<T, 3, 3>(all, run);
+  compare_with_many<T, 4, 4>(all, run);
+  return all;
+}
+
+/// The sum of numbers, each added to the one of so many lanes that has its turn; then each lane to the one
+/// half as many further.
+float sum_in_lanes(const std::vector<float>& numbers, std::size_t lanes) {
+  std::vector<float> sums(lanes, 0.0f);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    volatile const float sum = sums[i % lanes] + numbers[i];
+    sums[i % lanes] = sum;
+  }
+  for (; lanes > 1; lanes /= 2)
+    for (std::size_t l = 0; l < lanes / 2; ++l) {
+      volatile const float sum = sums[l] + sums[l + lanes / 2];
+      sums[l] = sum;
+    }
+  return sums[0];
+}
+/// Of at most 16 numbers two sums of eight lanes are the same as one of 16.
+std::size_t lanes_of(const std::string& isa) {
+#if defined(__x86_64__)
+  return isa == "portable" ? 1 : 16;
+#else
+  return isa == "portable" ? 1 : 4;
+#endif
+}
+
+/// Sums of vectors x and y of n numbers; also where they lie apart.
+template <class T, int N, class Run> void check_sums(counts& all, at n, std::size_t lanes, const Run& run) {
+  using vector = Eigen::Matrix<T, N, 1>;
+  std::mt19937 engine(static_cast<unsigned>(n));
+  for (int round = 0; round < 20; ++round) {
+    vector x(n), y(n);
+    Eigen::Matrix<T, 3, N> rows(3, n);
+    std::vector<float> numbers, products, squares;
+    for (at i = 0; i < n; ++i) {
+      // Of different sizes, so that the order makes a difference; all -0 in some rounds.
+      x(i) = round < 2 ? T(-0.0f) : T(static_cast<float>(static_cast<std::int32_t>(engine())) * 0x1p-28f);
+      y(i) = round < 1 ? T(1.0f) : T(static_cast<float>(static_cast<std::int32_t>(engine())) * 0x1p-34f);
+      const auto a = static_cast<float>(x(i)), b = static_cast<float>(y(i));
+      volatile const float product = a * b, difference = a - b;
+      volatile const float square = difference * difference;
+      numbers.push_back(a);
+      products.push_back(float{product});
+      squares.push_back(float{square});
+    }
+    rows.row(1) = x.transpose();
+    const auto expect = [&](float got, const std::vector<float>& of) {
+      ++all.compared;
+      all.different += bits_of(got) != bits_of(sum_in_lanes(of, lanes));
+    };
+    const auto expect_rounded = [&](T got, const std::vector<float>& of) {
+      ++all.compared;
+      all.different += bits_of(got) != bits_of(T(sum_in_lanes(of, lanes)));
+    };
+    float sum = 0, dot = 0, row = 0, squared = 0;
+    T rounded = 0, norm = 0;
+    run([&] {
+      sum = narrow::sum(x);
+      dot = narrow::dot(x, y);
+      row = narrow::dot(rows.row(1), y);
+      squared = narrow::sum((x - y).cwiseAbs2());
+      rounded = x.dot(y);
+      norm = (x - y).squaredNorm();
+    });
+    expect(sum, numbers);
+    expect(dot, products);
+    expect(row, products);
+    expect(squared, squares);
+    expect_rounded(rounded, products);
+    expect_rounded(norm, squares);
+  }
+}
+
+template <class T, class Run> counts check_every_length(std::size_t lanes, const Run& run) {
+  counts all;
+  [&]<int... N>(std::integer_sequence<int, N...>) { (check_sums<T, N>(all, N, lanes, run), ...); }
+  (std::integer_sequence<int, 1, 2, 3, 4, 5, 7, 8, 9, 12, 14, 16>{});
+  for (at n = 1; n <= 16; ++n) check_sums<T, Eigen::Dynamic>(all, n, lanes, run);
+  return all;
+}
+
+constexpr auto plainly = [](const auto& compute) { compute(); };
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("few numbers have the bits that many have", "[eigen][small]", fp16, bf16) {
+  at compared = 0;
+  test::for_each_isa([&](const std::string& isa) {
+    INFO(isa);
+    const counts all = compare_shapes<TestType>(plainly);
+    CHECK(all.different == 0);
+    compared += all.compared;
+  });
+  REQUIRE(compared >= at(test::isa_count()) * 25 * 11 * 46);
+}
+
+TEMPLATE_TEST_CASE("sums of at most 16 numbers are added up lane by lane", "[eigen][small]", fp16, bf16) {
+  at compared = 0;
+  test::for_each_isa([&](const std::string& isa) {
+    INFO(isa);
+    const counts all = check_every_length<TestType>(lanes_of(isa), plainly);
+    CHECK(all.different == 0);
+    compared += all.compared;
+  });
+  REQUIRE(compared >= at(test::isa_count()) * 27 * 20 * 6);
+}
+
+TEST_CASE("few numbers do not depend on the floating-point environment", "[eigen][small]") {
+  for (const test::control_word rounding : {test::round_down, test::round_up, test::round_to_zero})
+    for (const test::control_word flushing : test::flushing_modes) {
+      INFO("rounding " << rounding << ", flushing " << flushing);
+      const auto disturbed = [&](const auto& compute) {
+        const test::float_control control(test::plain_control | rounding | flushing);
+        compute();
+      };
+      counts all = compare_shapes<bf16>(disturbed);
+      CHECK(all.different == 0);
+      all = check_every_length<bf16>(lanes_of(std::string(isa_name())), disturbed);
+      CHECK(all.different == 0);
+    }
+}

@@ -1,0 +1,68 @@
+// The operators and the root of formats whose numbers become floats in a few instructions: what exact
+// arithmetic gives, rounded once, in any floating-point environment.
+#include <narrow/narrow.hpp>
+
+#include "../float_control.hpp"
+#include "../samples.hpp"
+#include "../tally.hpp"
+#include "catch.hpp"
+
+using namespace test;
+
+namespace {
+
+using narrow::detail::unpack;
+
+template <class T> T number(std::uint64_t code) {
+  return T::from_bits(static_cast<typename T::bits_type>(code));
+}
+
+/// a op b by the arithmetic of unpacked numbers, none of which is a float's.
+template <class Op, class T> T exactly(T a, T b) {
+  const typename T::round_policy round{};
+  return T(Op::exact(unpack(a), unpack(b), narrow::detail::sign_of_zero_sum(round)), round,
+           typename T::overflow_policy{});
+}
+
+template <class Op, class T, class Apply>
+void check(tally& count, const std::vector<code_pair>& pairs, const Apply& apply) {
+  for (const auto& [first, second] : pairs) {
+    const T a = number<T>(first), b = number<T>(second), got = apply(a, b), right = exactly<Op>(a, b);
+    count.expect(got.bits() == right.bits(), [&] { return text(first, second, "give", got.bits()); });
+  }
+}
+
+/// Numbers that occur together in programs, whose sums and products are subnormal, tie, cancel or overflow.
+template <class T> std::vector<code_pair> pairs() {
+  generator random(7);
+  auto result = sample_pairs(oracle::format_of<T>, 20'000, random);
+  for (std::uint64_t code = 0; code < 1u << 16; code += 3)
+    for (const std::uint64_t other : {code, code ^ 0x8000, code + 1, std::uint64_t{0x3c01}, std::uint64_t{0}})
+      result.push_back({code, other & 0xffff});
+  return result;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("quick operators do not depend on the floating-point environment", "[format]",
+                   narrow::fp16, narrow::bf16) {
+  using T = TestType;
+  const auto some = pairs<T>();
+  tally count;
+  std::size_t environments = 0;
+  for (const control_word rounding : {control_word{0}, round_down, round_up, round_to_zero})
+    for (const control_word flushing : flushing_modes) {
+      const float_control control(plain_control | rounding | flushing);
+      ++environments;
+      check<narrow::detail::plus, T>(count, some, [](T a, T b) { return a + b; });
+      check<narrow::detail::minus, T>(count, some, [](T a, T b) { return a - b; });
+      check<narrow::detail::times, T>(count, some, [](T a, T b) { return a * b; });
+      check<narrow::detail::over, T>(count, some, [](T a, T b) { return a / b; });
+      for (std::uint64_t code = 0; code < 1u << 16; ++code) {
+        const T x = number<T>(code), got = sqrt(x),
+                right = narrow::detail::rounded<T>(narrow::detail::square_root(unpack(x)));
+        count.expect(got.bits() == right.bits(), [&] { return text("root of", code, "is", got.bits()); });
+      }
+    }
+  count.require(environments * (4 * some.size() + (1u << 16)));
+}
