@@ -16,7 +16,7 @@ struct plain_instructions {
   using doubles [[gnu::vector_size(16)]] = double;
 
   static bool any_of(integers x) { return (x[0] | x[1] | x[2] | x[3]) != 0; }
-  static bool any_zero(integers x) { return any_of(x == 0); }
+  static bool any_without(integers x, integers bits) { return any_of((x & bits) == 0); }
   static bool any_nan(floats x) { return any_of(x != x); }
   template <int Size> static void store_lower(void* to, integers x) {
     for (int l = 0; l < 4; ++l) {
@@ -69,6 +69,7 @@ struct plain_instructions {
     for (int l = 0; l < 2; ++l) x[l] = std::sqrt(x[l]);
     return x;
   }
+  static floats quick_reciprocal_root(floats x) { return 1 / square_root(x); }
   static integers int8_to_int16(const void* from) {
     std::int16_t x[8];
     for (int l = 0; l < 8; ++l) x[l] = static_cast<const std::int8_t*>(from)[l];
