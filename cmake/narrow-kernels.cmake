@@ -4,9 +4,14 @@
 # It is imported, so that a library which links it can be exported: what it stands for is compiled anew in each build
 # that links it, and is in no package. A shared library may contain it.
 if(NOT TARGET narrow::kernels)
-  set(narrow_kernels_source ${CMAKE_CURRENT_BINARY_DIR}/narrow_kernels.cpp)
-  file(CONFIGURE OUTPUT ${narrow_kernels_source} CONTENT "#include <narrow/compiled_kernels.hpp>\n")
-  add_library(narrow_kernels STATIC EXCLUDE_FROM_ALL ${narrow_kernels_source})
+  # The two parts of <narrow/compiled_kernels.hpp>, which are compiled side by side.
+  set(narrow_kernels_sources "")
+  foreach(part simd/compiled_kernels kernel/compiled_products)
+    get_filename_component(name ${part} NAME)
+    list(APPEND narrow_kernels_sources ${CMAKE_CURRENT_BINARY_DIR}/narrow_${name}.cpp)
+    file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/narrow_${name}.cpp CONTENT "#include <narrow/${part}.hpp>\n")
+  endforeach()
+  add_library(narrow_kernels STATIC EXCLUDE_FROM_ALL ${narrow_kernels_sources})
   set_target_properties(narrow_kernels PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_compile_definitions(narrow_kernels PUBLIC NARROW_COMPILED_KERNELS)
   target_link_libraries(narrow_kernels PUBLIC narrow::narrow)

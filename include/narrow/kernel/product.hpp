@@ -3,7 +3,7 @@
 #pragma once
 
 #include "../simd/jobs.hpp"
-#include "product/block_product.hpp"
+#include "product/compiled.hpp"
 #include "product/explain.hpp"
 #include "product/few.hpp"
 

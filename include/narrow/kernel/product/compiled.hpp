@@ -1,0 +1,34 @@
+// The products of common formats, which narrow::kernels holds: where it is linked, no file that multiplies
+// compiles them again.
+#pragma once
+
+#include "../../format/catalog.hpp"
+#include "block_product.hpp"
+
+/// Declares (`extern template`) or compiles (`template`) the products of matrices of T, rounded to To.
+#define NARROW_PRODUCT(how, T, To)                                          \
+  how void multiply(kernel_set, matrix_view<const T>, matrix_view<const T>, \
+                    const epilogue<To, rounding::nearest_even>&, const kept_panels&, numbers);
+/// The same of matrices of elements under float scales.
+#define NARROW_BLOCK_PRODUCT(how, Element)                                                                   \
+  how void multiply_blocks(kernel_set, const block_view<Element, float>&, const block_view<Element, float>&, \
+                           const epilogue<float, rounding::nearest_even>&, const kept_panels&);
+#define NARROW_PRODUCTS_OF(how, T) NARROW_PRODUCT(how, T, T) NARROW_PRODUCT(how, T, float)
+#define NARROW_COMPILED_PRODUCTS(how)    \
+  NARROW_PRODUCT(how, float, float)      \
+  NARROW_PRODUCTS_OF(how, fp16)          \
+  NARROW_PRODUCTS_OF(how, bf16)          \
+  NARROW_PRODUCTS_OF(how, fp8_e5m2)      \
+  NARROW_PRODUCTS_OF(how, fp8_e4m3fn)    \
+  NARROW_BLOCK_PRODUCT(how, std::int8_t) \
+  NARROW_BLOCK_PRODUCT(how, std::int16_t)
+
+#if defined(NARROW_COMPILED_KERNELS)
+NARROW_STRICT_BEGIN
+
+namespace narrow::inline NARROW_ABI::kernel {
+NARROW_COMPILED_PRODUCTS(extern template)
+}
+
+NARROW_STRICT_END
+#endif
