@@ -4,6 +4,8 @@
 
 #include <cfenv>
 #include <cstdint>
+#include <optional>
+#include <ostream>
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>
@@ -59,5 +61,34 @@ class float_control {
  private:
   control_word saved_;
 };
+
+/// Runs computations as the program runs, or under a control word that they are to leave as it is. It is one
+/// type for both, so that what is tested in the one way and in the other is compiled once.
+class environment {
+ public:
+  environment() = default;
+  explicit environment(control_word control) : control_(control) {}
+
+  template <class Compute> void run(const Compute& compute) const {
+    if (!control_) return compute();
+    const float_control control(*control_);
+    const control_word before = read_control();  // without bits that this processor has not
+    compute();
+    is_kept_ = is_kept_ && (read_control() & ~exception_flags) == (before & ~exception_flags);
+  }
+  bool is_kept() const { return is_kept_; }
+  friend std::ostream& operator<<(std::ostream& to, const environment& x) {
+    return to << "control word " << x.control_.value_or(plain_control);
+  }
+
+ private:
+  std::optional<control_word> control_;
+  mutable bool is_kept_ = true;
+};
+/// Those that differ in how floats are rounded or flushed.
+template <class Use> void for_each_environment(const Use& use) {
+  for (const control_word rounding : {control_word{0}, round_down, round_up, round_to_zero})
+    for (const control_word flushing : flushing_modes) use(environment(plain_control | rounding | flushing));
+}
 
 }  // namespace test

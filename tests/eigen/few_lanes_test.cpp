@@ -8,13 +8,16 @@
 #include "catch.hpp"
 #include "coefficient_bits.hpp"
 #include "every_isa.hpp"
+#include "exhaustive.hpp"
 #include "float_control.hpp"
+#include "shape.hpp"
 
 namespace {
 
 using namespace narrow;
 using at = Eigen::Index;
 using test::bits_of;
+using test::environment;
 
 /// Numbers of every kind: half of them ordinary ones, the others any codes, of which some are NaNs,
 /// signalling ones, too, infinities and subnormal numbers.
@@ -46,7 +49,7 @@ struct counts {
 
 /// What `compute(destination, a, b, f, s)` assigns: few numbers, and as many whose number only the program
 /// that runs knows.
-template <class T, int Rows, int Cols, class Run> void compare_with_many(counts& all, const Run& run) {
+template <class T, int Rows, int Cols> void compare_with_many(counts& all, const environment& in) {
   using few = Eigen::Matrix<T, Rows, Cols, Rows == 1 && Cols != 1 ? Eigen::RowMajor : Eigen::ColMajor>;
   using few_floats = typename Eigen::internal::plain_matrix_type<
       Eigen::CwiseUnaryOp<Eigen::internal::scalar_cast_op<T, float>, const few>>::type;
@@ -60,7 +63,7 @@ template <class T, int Rows, int Cols, class Run> void compare_with_many(counts&
     const auto check = [&](const auto& compute) {
       few got = b;
       dynamic<T> right = b;
-      run([&] { compute(got, a, b, f); });
+      in.run([&] { compute(got, a, b, f); });
       compute(right, many_a, many_b, many_f);
       all.compare(got, right);
     };
@@ -76,25 +79,23 @@ template <class T, int Rows, int Cols, class Run> void compare_with_many(counts&
     // Floats are not rounded.
     few_floats got = f;
     dynamic<float> right = f;
-    run([&] { got = a.template cast<float>(); });
+    in.run([&] { got = a.template cast<float>(); });
     right = many_a.template cast<float>();
     all.compare(got, right);
-    run([&] { got -= (a * s).template cast<float>(); });
+    in.run([&] { got -= (a * s).template cast<float>(); });
     right -= (many_a * s).template cast<float>();
     all.compare(got, right);
   }
 }
 
-template <class T, class Run> counts compare_shapes(const Run& run) {
+using test::shape;
+using shapes = test::some_of<std::tuple<shape<3, 1>, shape<1, 4>, shape<7, 1>, shape<4, 4>, shape<1, 1>,
+                                        shape<2, 1>, shape<2, 2>, shape<3, 3>>,
+                             0, 1, 2, 3>;
+
+template <class T> counts compare_shapes(const environment& in = {}) {
   counts all;
-  compare_with_many<T, 1, 1>(all, run);
-  compare_with_many<T, 2, 1>(all, run);
-  compare_with_many<T, 3, 1>(all, run);
-  compare_with_many<T, 1, 4>(all, run);
-  compare_with_many<T, 7, 1>(all, run);
-  compare_with_many<T, 2, 2>(all, run);
-  compare_with_many<T, 3, 3>(all, run);
-  compare_with_many<T, 4, 4>(all, run);
+  test::for_each_shape<shapes>([&]<int Rows, int Cols>() { compare_with_many<T, Rows, Cols>(all, in); });
   return all;
 }
 
@@ -123,7 +124,7 @@ std::size_t lanes_of(const std::string& isa) {
 }
 
 /// Sums of vectors x and y of n numbers; also where they lie apart.
-template <class T, int N, class Run> void check_sums(counts& all, at n, std::size_t lanes, const Run& run) {
+template <class T, int N> void check_sums(counts& all, at n, std::size_t lanes, const environment& in) {
   using vector = Eigen::Matrix<T, N, 1>;
   std::mt19937 engine(static_cast<unsigned>(n));
   for (int round = 0; round < 20; ++round) {
@@ -152,7 +153,7 @@ template <class T, int N, class Run> void check_sums(counts& all, at n, std::siz
     };
     float sum = 0, dot = 0, row = 0, squared = 0;
     T rounded = 0, norm = 0;
-    run([&] {
+    in.run([&] {
       sum = narrow::sum(x);
       dot = narrow::dot(x, y);
       row = narrow::dot(rows.row(1), y);
@@ -169,15 +170,13 @@ template <class T, int N, class Run> void check_sums(counts& all, at n, std::siz
   }
 }
 
-template <class T, class Run> counts check_every_length(std::size_t lanes, const Run& run) {
+template <class T> counts check_every_length(std::size_t lanes, const environment& in = {}) {
   counts all;
-  [&]<int... N>(std::integer_sequence<int, N...>) { (check_sums<T, N>(all, N, lanes, run), ...); }
+  [&]<int... N>(std::integer_sequence<int, N...>) { (check_sums<T, N>(all, N, lanes, in), ...); }
   (std::integer_sequence<int, 1, 2, 3, 4, 5, 7, 8, 9, 12, 14, 16>{});
-  for (at n = 1; n <= 16; ++n) check_sums<T, Eigen::Dynamic>(all, n, lanes, run);
+  for (at n = 1; n <= 16; ++n) check_sums<T, Eigen::Dynamic>(all, n, lanes, in);
   return all;
 }
-
-constexpr auto plainly = [](const auto& compute) { compute(); };
 
 }  // namespace
 
@@ -185,18 +184,18 @@ TEMPLATE_TEST_CASE("few numbers have the bits that many have", "[eigen][small]",
   at compared = 0;
   test::for_each_isa([&](const std::string& isa) {
     INFO(isa);
-    const counts all = compare_shapes<TestType>(plainly);
+    const counts all = compare_shapes<TestType>();
     CHECK(all.different == 0);
     compared += all.compared;
   });
-  REQUIRE(compared >= at(test::isa_count()) * 25 * 11 * 46);
+  REQUIRE(compared == at(test::isa_count()) * 25 * 11 * test::size_of_all<shapes>);
 }
 
 TEMPLATE_TEST_CASE("sums of at most 16 numbers are added up lane by lane", "[eigen][small]", fp16, bf16) {
   at compared = 0;
   test::for_each_isa([&](const std::string& isa) {
     INFO(isa);
-    const counts all = check_every_length<TestType>(lanes_of(isa), plainly);
+    const counts all = check_every_length<TestType>(lanes_of(isa));
     CHECK(all.different == 0);
     compared += all.compared;
   });
@@ -204,16 +203,10 @@ TEMPLATE_TEST_CASE("sums of at most 16 numbers are added up lane by lane", "[eig
 }
 
 TEST_CASE("few numbers do not depend on the floating-point environment", "[eigen][small]") {
-  for (const test::control_word rounding : {test::round_down, test::round_up, test::round_to_zero})
-    for (const test::control_word flushing : test::flushing_modes) {
-      INFO("rounding " << rounding << ", flushing " << flushing);
-      const auto disturbed = [&](const auto& compute) {
-        const test::float_control control(test::plain_control | rounding | flushing);
-        compute();
-      };
-      counts all = compare_shapes<bf16>(disturbed);
-      CHECK(all.different == 0);
-      all = check_every_length<bf16>(lanes_of(std::string(isa_name())), disturbed);
-      CHECK(all.different == 0);
-    }
+  test::for_each_environment([](const environment& in) {
+    INFO(in);
+    CHECK(compare_shapes<bf16>(in).different == 0);
+    CHECK(check_every_length<bf16>(lanes_of(std::string(isa_name())), in).different == 0);
+    CHECK(in.is_kept());
+  });
 }

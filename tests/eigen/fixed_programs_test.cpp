@@ -48,8 +48,7 @@ constexpr double literals[] = {0.1,
 /// All numbers of T, each with some of others; n of them, in turn from the one or the other end.
 template <class T> class operands {
  public:
-  operands(at n, std::uint32_t first, test::control_word environment)
-      : a(n), b(n), environment_(environment) {
+  operands(at n, std::uint32_t first, const test::environment& in) : a(n), b(n), in_(in) {
     std::mt19937 engine(first);
     for (at i = 0; i < n; ++i) {
       a(i) = T::from_bits(static_cast<typename T::bits_type>(first + static_cast<std::uint32_t>(i)));
@@ -60,10 +59,7 @@ template <class T> class operands {
   template <class Assign, class Right>
   void check(const char* name, const Assign& assign, const Right& right) {
     vector<T> got = b;
-    {
-      const test::float_control control(environment_);
-      assign(got);
-    }
+    in_.run([&] { assign(got); });
     at different = 0;
     for (at i = 0; i < a.size(); ++i) different += got(i).bits() != T(right(a(i), b(i))).bits();
     INFO(name << ", " << a.size());
@@ -75,12 +71,11 @@ template <class T> class operands {
   at checked = 0;
 
  private:
-  test::control_word environment_;
+  const test::environment& in_;
 };
 
-template <class T>
-at check_operations(at n, std::uint32_t first, test::control_word environment = test::plain_control) {
-  operands<T> x(n, first, environment);
+template <class T> at check_operations(at n, std::uint32_t first, const test::environment& in = {}) {
+  operands<T> x(n, first, in);
   const auto &a = x.a, &b = x.b;
   x.check(
       "sum", [&](auto& to) { to = a + b; }, [](T p, T q) { return p + q; });
@@ -165,12 +160,11 @@ TEMPLATE_LIST_TEST_CASE("programs of lanes over fixed-point numbers have the num
 TEMPLATE_LIST_TEST_CASE("programs of lanes over fixed-point numbers do not depend on the environment",
                         "[eigen][lanes]", fixed_formats) {
   at checked = 0;
-  for (const test::control_word rounding :
-       {test::control_word{0}, test::round_down, test::round_up, test::round_to_zero})
-    for (const test::control_word flushing : test::flushing_modes) {
-      INFO("rounding " << rounding << ", flushing " << flushing);
-      checked += check_operations<TestType>(67, 0, test::plain_control | rounding | flushing);
-    }
+  test::for_each_environment([&](const test::environment& in) {
+    INFO(in);
+    checked += check_operations<TestType>(67, 0, in);
+    CHECK(in.is_kept());
+  });
   REQUIRE(checked >= 67 * 100 * 4);
 }
 

@@ -8,27 +8,30 @@
 #include "catch.hpp"
 #include "coefficient_bits.hpp"
 #include "every_isa.hpp"
+#include "exhaustive.hpp"
 #include "float_control.hpp"
 
 namespace {
 
 using test::any_codes;
 using test::bits_of;
+using test::environment;
 using test::same;
 template <class T, int Order = Eigen::ColMajor> using matrix = test::matrix_in_order<T, Order>;
-using test::floating_formats;
+/// A format of two bytes and one of a byte.
+using formats = test::some_of<narrow::all_formats, 1, 3>;
 
 using namespace narrow;
 using at = Eigen::Index;
-/// Assigns expressions of a, b and x, each through `run`, and checks every coefficient against the same
-/// arithmetic on plain floats, in the usual environment. How many these were.
-template <class S, class Run> at check_forms(at rows, at cols, const Run& run) {
+/// Assigns expressions of a, b and x in an environment, and checks every coefficient against the same
+/// arithmetic on plain floats, in the usual one. How many these were.
+template <class S> at check_forms(at rows, at cols, const environment& in = {}) {
   const auto a = any_codes<S>(rows, cols, 1), b = any_codes<S>(rows, cols, 2);
   const auto x = any_codes<float>(rows, cols, 3);
   at checked = 0;
   const auto check = [&]<class Dst>(const char* name, Dst start, const auto& assign, const auto& right) {
     Dst got = start;
-    run([&] { assign(got); });
+    in.run([&] { assign(got); });
     at different = 0;
     for (at j = 0; j < cols; ++j)
       for (at i = 0; i < rows; ++i) {
@@ -116,30 +119,24 @@ template <class S, class Run> at check_forms(at rows, at cols, const Run& run) {
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("programs of lanes have the bits of floats, rounded once", "[eigen][lanes]",
-                        floating_formats) {
+                        formats) {
   at checked = 0;
   test::for_each_isa([&](const std::string& isa) {
     INFO(isa);
     for (const auto& [rows, cols] :
          {std::pair{1, 1}, {2, 3}, {5, 3}, {16, 1}, {1, 17}, {31, 1}, {33, 1}, {67, 3}})
-      checked += check_forms<TestType>(rows, cols, [](const auto& assign) { assign(); });
+      checked += check_forms<TestType>(rows, cols);
   });
   REQUIRE(checked >= at(test::isa_count()) * 5000);
 }
 
 TEMPLATE_LIST_TEST_CASE("programs of lanes do not depend on the floating-point environment", "[eigen][lanes]",
-                        floating_formats) {
-  for (const test::control_word rounding :
-       {test::control_word{0}, test::round_down, test::round_up, test::round_to_zero})
-    for (const test::control_word flushing : test::flushing_modes) {
-      INFO("rounding " << rounding << ", flushing " << flushing);
-      check_forms<TestType>(19, 2, [&](const auto& assign) {
-        const test::float_control control(test::plain_control | rounding | flushing);
-        const test::control_word before = test::read_control();  // without bits that this processor has not
-        assign();
-        CHECK((test::read_control() & ~test::exception_flags) == (before & ~test::exception_flags));
-      });
-    }
+                        formats) {
+  test::for_each_environment([](const environment& in) {
+    INFO(in);
+    check_forms<TestType>(19, 2, in);
+    CHECK(in.is_kept());
+  });
 }
 
 TEMPLATE_TEST_CASE("programs of lanes go along lines", "[eigen][lanes]", (matrix<fp16, Eigen::ColMajor>),
@@ -209,7 +206,7 @@ TEMPLATE_TEST_CASE("programs of lanes go along lines", "[eigen][lanes]", (matrix
   });
 }
 
-TEMPLATE_LIST_TEST_CASE("programs of lanes add up", "[eigen][lanes]", floating_formats) {
+TEMPLATE_LIST_TEST_CASE("programs of lanes add up", "[eigen][lanes]", formats) {
   using S = TestType;
   at checked = 0;
   test::for_each_isa([&](const std::string& isa) {

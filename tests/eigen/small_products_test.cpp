@@ -49,7 +49,7 @@ float right(const A& a, const B& b, const C& c, at i, at j, float alpha, float b
   return value;
 }
 
-template <class C, class A, class B, class Run> at check(const Run& run) {
+template <class C, class A, class B> at check(const test::environment& in) {
   std::mt19937 engine(
       static_cast<unsigned>(A::RowsAtCompileTime * 64 + A::ColsAtCompileTime * 8 + B::ColsAtCompileTime));
   const A a = samples<A>(engine);
@@ -68,17 +68,17 @@ template <class C, class A, class B, class Run> at check(const Run& run) {
     checked += c.size();
   };
   C got = c;
-  run([&] { got = a * b; });
+  in.run([&] { got = a * b; });
   expect("=", got, 1, 0);
   got = c;
-  run([&] { got.noalias() += a * b; });
+  in.run([&] { got.noalias() += a * b; });
   expect("+=", got, 1, 1);
   got = c;
-  run([&] { got.noalias() -= (0.3f * a) * b; });
+  in.run([&] { got.noalias() -= (0.3f * a) * b; });
   expect("-= 0.3", got, -0.3f, 1);
   if constexpr (A::RowsAtCompileTime == A::ColsAtCompileTime && std::same_as<C, B>) {
     C square = b;
-    run([&] { square = a * square; });
+    in.run([&] { square = a * square; });
     expect("= over an operand", square, 1, 0);
   }
   // The same from transposes, each of which lies in the other order.
@@ -88,7 +88,7 @@ template <class C, class A, class B, class Run> at check(const Run& run) {
                          C::ColsAtCompileTime == 1 && C::RowsAtCompileTime != 1 ? Eigen::RowMajor
                                                                                 : Eigen::ColMajor>
       turned;
-  run([&] { turned = bt * at_; });
+  in.run([&] { turned = bt * at_; });
   at different = 0;
   for (at j = 0; j < c.cols(); ++j)
     for (at i = 0; i < c.rows(); ++i)
@@ -98,20 +98,19 @@ template <class C, class A, class B, class Run> at check(const Run& run) {
   return checked;
 }
 
-template <class T, class To, int Rows, int Depth, int Cols, class Run> at check_orders(const Run& run) {
+template <class T, class To, int Rows, int Depth, int Cols> at check_orders(const test::environment& in) {
   constexpr int col = Eigen::ColMajor, row = Eigen::RowMajor;
-  return check<matrix<To, Rows, Cols, col>, matrix<T, Rows, Depth, col>, matrix<T, Depth, Cols, col>>(run) +
-         check<matrix<To, Rows, Cols, row>, matrix<T, Rows, Depth, col>, matrix<T, Depth, Cols, row>>(run) +
-         check<matrix<To, Rows, Cols, col>, matrix<T, Rows, Depth, row>, matrix<T, Depth, Cols, col>>(run) +
-         check<matrix<To, Rows, Cols, row>, matrix<T, Rows, Depth, row>, matrix<T, Depth, Cols, row>>(run);
+  return check<matrix<To, Rows, Cols, col>, matrix<T, Rows, Depth, col>, matrix<T, Depth, Cols, col>>(in) +
+         check<matrix<To, Rows, Cols, row>, matrix<T, Rows, Depth, col>, matrix<T, Depth, Cols, row>>(in) +
+         check<matrix<To, Rows, Cols, col>, matrix<T, Rows, Depth, row>, matrix<T, Depth, Cols, col>>(in) +
+         check<matrix<To, Rows, Cols, row>, matrix<T, Rows, Depth, row>, matrix<T, Depth, Cols, row>>(in);
 }
 
-template <class T, class Run> at check_shapes(const Run& run) {
-  return check_orders<T, T, 1, 1, 1>(run) + check_orders<T, T, 1, 3, 1>(run) +
-         check_orders<T, T, 3, 1, 3>(run) + check_orders<T, T, 2, 4, 2>(run) +
-         check_orders<T, T, 3, 3, 3>(run) + check_orders<T, T, 4, 4, 1>(run) +
-         check_orders<T, T, 1, 4, 4>(run) + check_orders<T, float, 4, 4, 4>(run) +
-         check_orders<T, T, 5, 7, 6>(run) + check_orders<T, T, 8, 8, 8>(run);
+template <class T> at check_shapes(const test::environment& in = {}) {
+  return check_orders<T, T, 1, 1, 1>(in) + check_orders<T, T, 1, 3, 1>(in) + check_orders<T, T, 3, 1, 3>(in) +
+         check_orders<T, T, 2, 4, 2>(in) + check_orders<T, T, 3, 3, 3>(in) + check_orders<T, T, 4, 4, 1>(in) +
+         check_orders<T, T, 1, 4, 4>(in) + check_orders<T, float, 4, 4, 4>(in) +
+         check_orders<T, T, 5, 7, 6>(in) + check_orders<T, T, 8, 8, 8>(in);
 }
 
 using formats = test::some_of<std::tuple<fp16, bf16, fp8_e4m3fn, fp8_e5m2, fp6_e3m2>, 0, 1>;
@@ -123,20 +122,17 @@ TEMPLATE_LIST_TEST_CASE("small products are sums in ascending order, rounded onc
   at checked = 0;
   test::for_each_isa([&](const std::string& isa) {
     INFO(isa);
-    checked += check_shapes<TestType>([](const auto& multiply) { multiply(); });
+    checked += check_shapes<TestType>();
   });
   REQUIRE(checked >= at(test::isa_count()) * 2000);
 }
 
 TEST_CASE("small products do not depend on the floating-point environment", "[eigen][small]") {
-  for (const test::control_word rounding : {test::round_down, test::round_up, test::round_to_zero})
-    for (const test::control_word flushing : test::flushing_modes) {
-      INFO("rounding " << rounding << ", flushing " << flushing);
-      check_orders<bf16, bf16, 4, 4, 4>([&](const auto& multiply) {
-        const test::float_control control(test::plain_control | rounding | flushing);
-        multiply();
-      });
-    }
+  test::for_each_environment([](const test::environment& in) {
+    INFO(in);
+    check_orders<bf16, bf16, 4, 4, 4>(in);
+    CHECK(in.is_kept());
+  });
 }
 
 TEST_CASE("small products of numbers at the ends of the range", "[eigen][small]") {
