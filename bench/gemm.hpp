@@ -98,9 +98,40 @@ std::optional<double> product_error(const matrices<T, Right>& m, demand wanted) 
   return largest;
 }
 
+/// The integers of 8 bits that a matrix stores; none if it stores something else.
+template <class M> const std::int8_t* stored_bytes(const M& m) {
+  if constexpr (requires {
+                  { m.mantissas().data() } -> std::convertible_to<const std::int8_t*>;
+                })
+    return m.mantissas().data();
+  else if constexpr (std::same_as<M, matrix_of<narrow::fixed<8, 4>>>)
+    return reinterpret_cast<const std::int8_t*>(m.data());
+  else
+    return nullptr;
+}
+
+/// The product of the same matrices by oneDNN: of bf16 and of integers of 8 bits as such, of others as
+/// floats. Nothing where there is none.
+template <class T> call product_in_onednn(const std::shared_ptr<matrices<T>>& m) {
+  const auto of = [&](onednn_type type, const auto* a, const auto* b, auto product) -> call {
+    const auto to = std::make_shared<decltype(product)>(m->c.rows(), m->c.cols());
+    const call run =
+        onednn_product(type, m->a.rows(), m->a.cols(), m->b.cols(), a, b, static_cast<void*>(to->data()));
+    if (!run) return {};
+    return [m, to, run] { run(); };
+  };
+  if constexpr (std::same_as<T, narrow::bf16>)
+    return of(onednn_type::bf16, m->a.data(), m->b.data(), matrix_of<T>());
+  else if (const auto* a = stored_bytes(m->a), *b = stored_bytes(m->b); a != nullptr)
+    return of(onednn_type::int8, a, b, Eigen::MatrixXi());
+  else
+    return of(onednn_type::fp32, m->wide_a.data(), m->wide_b.data(), Eigen::MatrixXf());
+}
+
 template <class T> std::vector<rival> product_rivals(const std::shared_ptr<matrices<T>>& m) {
   std::vector<rival> result{{"x_float", [m] { m->wide_c.noalias() = m->wide_a * m->wide_b; }}};
   if constexpr (!std::same_as<T, float>) result.push_back({"x_cast", [m] { m->multiply_by_casts(); }});
+  if (const call other = product_in_onednn(m)) result.push_back({"x_onednn", other});
   return result;
 }
 

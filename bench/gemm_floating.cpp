@@ -11,6 +11,8 @@ void register_floating_products(extent which) {
     else
       register_products<T>(name_of<T>(), {{"gemm", "256", 256, 256, 256}});
   });
+  for_each_type<std::tuple<narrow::fp16, narrow::bf16, narrow::fp8_e4m3fn>>(
+      []<class T>() { register_products<T>(name_of<T>(), skinny_shapes()); });
   for_each_type<std::tuple<narrow::fp16, narrow::bf16>>(
       []<class T>() { register_products<T>(name_of<T>(), network_shapes()); });
 }

@@ -9,6 +9,8 @@ void register_integer_products(extent which) {
   for_each_type<fixed_formats>([&]<class T>() { register_products<T>(name_of<T>(), shapes); });
   for_each_type<wide_fixed_formats>([&]<class T>() { register_products<T>(name_of<T>(), shapes); });
   for_each_type<block_formats>([&]<class T>() { register_products<T>(name_of<T>(), shapes); });
+  for_each_type<std::tuple<narrow::fixed<8, 4>, narrow::int8, narrow::bfp<8>>>(
+      []<class T>() { register_products<T>(name_of<T>(), skinny_shapes()); });
   register_products<narrow::int8>(name_of<narrow::int8>(), network_shapes());
 }
 

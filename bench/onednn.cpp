@@ -19,8 +19,12 @@ std::function<void()> onednn_product(onednn_type type, std::ptrdiff_t rows, std:
 #if DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_OMP
   omp_set_num_threads(1);
 #endif
-  const auto narrow = type == onednn_type::bf16 ? memory::data_type::bf16 : memory::data_type::s8;
-  const auto wide = type == onednn_type::bf16 ? memory::data_type::bf16 : memory::data_type::s32;
+  constexpr struct {
+    memory::data_type factor, product;
+  } types[] = {{memory::data_type::f32, memory::data_type::f32},
+               {memory::data_type::bf16, memory::data_type::bf16},
+               {memory::data_type::s8, memory::data_type::s32}};
+  const auto [narrow, wide] = types[static_cast<std::size_t>(type)];
   // Row by row, the same memory holds the transposed matrices: their product is B' A'.
   const auto by_rows = [](std::ptrdiff_t lines, std::ptrdiff_t length, memory::data_type element) {
     return memory::desc({lines, length}, element, memory::format_tag::ab);

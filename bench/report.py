@@ -29,7 +29,9 @@ PANELS = (
       f"(?P<a>convert/float to|convert/to float from|stochastic|quantize|dequantize)(?:/float to)?[/ ]{FORMAT}"
       "(?: to float)?/(?P<z>L.)",
       "x_float"),
-     ("products of matrices, n =", f"(?:small|gemm)/{FORMAT}/(?P<z>[0-9]+)", "x_float")),
+     ("products of matrices, n =", f"(?:small|gemm)/{FORMAT}/(?P<z>[0-9]+)", "x_float"),
+     ("products with few columns or rows", f"skinny/{FORMAT}/(?P<z>[0-9x]+)", "x_float"),
+     ("products, beside those of oneDNN", f"(?P<a>small|gemm|skinny)/{FORMAT}/(?P<z>[0-9x]+)", "x_onednn")),
     (("fixed sizes", f"fixed_size/(?P<a>[^/]+)/{FORMAT}/(?P<z>[0-9]+)", "x_float"),
      ("matrix times vector", f"gemv/(?P<a>[^/]+)/{FORMAT}/(?P<z>[0-9]+)", "x_float"),
      ("single numbers", f"scalar/(?P<a>[^/]+)/{FORMAT}/(?P<z>[a-z]+)", "x_float"),

@@ -5,12 +5,19 @@
 
 #include "catch.hpp"
 #include "counting.hpp"
+#include "exhaustive.hpp"
 
 using namespace test;
 using narrow::bf16;
 using narrow::fp16;
 
-TEMPLATE_TEST_CASE("Norms", "", fp16, bf16) {
+namespace {
+using formats = some_of<std::tuple<fp16, bf16>, 0>;
+using ranges =
+    some_of<std::tuple<fp16, bf16, narrow::fp8_e4m3fn, narrow::fixed<8, 4>, narrow::fixed<32, 16>>, 0, 3>;
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("Norms", "", formats) {
   using S = TestType;
   const column<S> v = integers(100, 1, 1).cast<S>();
   const Eigen::VectorXd x = as_double(v);
@@ -29,8 +36,7 @@ TEMPLATE_TEST_CASE("Norms", "", fp16, bf16) {
   REQUIRE(near(v.head(3).prod(), x.head(3).prod()));
 }
 
-TEMPLATE_TEST_CASE("hypotNorm does not leave the range of the format on the way", "", fp16, bf16,
-                   narrow::fp8_e4m3fn, (narrow::fixed<8, 4>), (narrow::fixed<32, 16>)) {
+TEMPLATE_LIST_TEST_CASE("hypotNorm does not leave the range of the format on the way", "", ranges) {
   using S = TestType;
   const double largest = static_cast<double>(std::numeric_limits<S>::max());
   int cases = 0;
@@ -46,7 +52,7 @@ TEMPLATE_TEST_CASE("hypotNorm does not leave the range of the format on the way"
   REQUIRE(cases == 16);
 }
 
-TEMPLATE_TEST_CASE("Approximate comparison has the range of double", "", fp16, bf16) {
+TEMPLATE_LIST_TEST_CASE("Approximate comparison has the range of double", "", formats) {
   using S = TestType;
   const column<S> ones = column<S>::Ones(90000), small = column<S>::Constant(50, S(1e-3f));
   REQUIRE(ones.isApprox(ones));
@@ -60,7 +66,7 @@ TEMPLATE_TEST_CASE("Approximate comparison has the range of double", "", fp16, b
   REQUIRE((ones - ones).isZero());
 }
 
-TEMPLATE_TEST_CASE("Evenly spaced numbers are each rounded once", "", fp16, bf16) {
+TEMPLATE_LIST_TEST_CASE("Evenly spaced numbers are each rounded once", "", formats) {
   using S = TestType;
   for (const Eigen::Index n : {2, 7, 1001, 70001}) {
     const column<S> v = column<S>::LinSpaced(n, S(-1), S(3));
