@@ -40,7 +40,7 @@ template <std::floating_point T> void copy(kernel_set t, matrix_view<const T> fr
                 .lines = part.rows,
                 .readable = part.rows,
                 .depth = part.cols},
-               side, 0, words);
+               side, 0, 0, words);
           for (index k = 0; k < part.cols; ++k)
             std::memcpy(&part(0, k), words + k * side, static_cast<std::size_t>(part.rows * size));
         }

@@ -92,16 +92,15 @@ void pack_at(kernel_set t, matrix_view<const T> m, index width, index panel_word
     const auto pack = t.get < &kernel_table::packing, size == 1   ? &kernels::bytes1
                                                       : size == 2 ? &kernels::bytes2
                                                                   : &kernels::bytes4 > ();
-    const index words = packs_in<P>(m.cols) * width;
-    for (index first = 0; first < m.rows; first += width, to += panel_words) {
-      pack({bytes_of(m.row(first).data), m.row_stride * size, m.col_stride * size,
-            std::min(width, m.rows - first), m.rows - first, m.cols},
-           width, which == limb::plus_128 ? 0x8080'8080u : 0u, to);
-      if constexpr (P == packed_type::int16) {
-        if (which == limb::high) t.get<&kernel_table::packing, &kernels::take_high>()(to, words);
-        if (which == limb::low) t.get<&kernel_table::packing, &kernels::take_low>()(to, words);
+    pack({bytes_of(m.data), m.row_stride * size, m.col_stride * size, m.rows, m.rows, m.cols}, width,
+         panel_words, which == limb::plus_128 ? 0x8080'8080u : 0u, to);
+    if constexpr (P == packed_type::int16)
+      if (which == limb::high || which == limb::low) {
+        const auto& packing = t.get<&kernel_table::packing>();
+        const auto change = which == limb::high ? packing.take_high : packing.take_low;
+        const index words = packs_in<P>(m.cols) * width;
+        for (index first = 0; first < m.rows; first += width, to += panel_words) change(to, words);
       }
-    }
   } else {
     // Decoded on the way, as much at a time as stays in the cache: of all lines where they lie side by side,
     // or else of whole lines.
@@ -160,7 +159,8 @@ void pack_rows(kernel_set t, matrix_view<const T> m, index packs, word* to) {
       pack_at<P>(t, m.block(first, 0, lines, m.cols), width, 0, limb::whole, panel.data());
       // Lines and k-packs change places.
       t.get<&kernel_table::packing, &packing_kernels::bytes4>()(
-          {bytes_of(panel.data()), width * index{sizeof(word)}, sizeof(word), own, own, lines}, packs, 0, to);
+          {bytes_of(panel.data()), width * index{sizeof(word)}, sizeof(word), own, own, lines}, packs, 0, 0,
+          to);
     }
   }
 }

@@ -70,38 +70,65 @@ inline void words_across(const unsigned char* from, index depth_step, word flip,
   }
 }
 
-/// Where neighbours across the lines lie side by side.
-template <class Element> inline void pack_across(const line_source& s, index width, word flip, word* to) {
+/// Lines that are side by side in memory and in a panel: the first element of the first one, its first word,
+/// and how many there are.
+struct strip {
+  const unsigned char* from;
+  word* to;
+  index lines;
+};
+
+/// A strip from element k of the depth on, of which nothing is read that lies beyond the matrix, nor written
+/// beyond the panel: from `safe` on that takes care.
+template <class Element>
+inline void pack_strip(const line_source& s, const strip& x, index k, index safe, index width, word flip) {
   constexpr index size = sizeof(Element), k_pack = sizeof(word) / size;
-  for (index first = 0; first < width; first += lines_across) {
-    const index lines = std::clamp<index>(s.lines - first, 0, lines_across),
-                some = std::min(lines_across, width - first);
-    const auto from = [&](index k) { return s.data + k * s.depth_step + first * size; };
-    word* next = to + first;
-    // What is written beyond the panel's width, the next words put right.
-    const index beyond = (lines_across - some + width - 1) / width * k_pack, safe = s.depth - beyond;
-    index k = 0;
-    if (s.readable - first >= lines_across)
-      for (; k + k_pack <= safe; k += k_pack, next += width)
-        words_across<Element>(from(k), s.depth_step, flip, next);
-    for (; k < s.depth; k += k_pack, next += width) {
-      const auto load = [&](int q, int i) {
-        bytes16 x = {};  // what lies beyond the matrix is not read
-        const index bytes = k + q < s.depth ? lines * size - 16 * i : 0;
-        if (bytes >= 16)
-          x = load16(from(k + q) + 16 * i);
-        else if (bytes > 0)
-          read_part(x, from(k + q) + 16 * i, bytes);
-        return x;
-      };
-      if (k + k_pack <= safe) {
-        words_across<Element>(load, flip, next);
-        continue;
-      }
-      word words[lines_across];
-      words_across<Element>(load, flip, words);
-      std::memcpy(next, words, static_cast<std::size_t>(some) * sizeof(word));
+  word* next = x.to + k / k_pack * width;
+  for (; k < s.depth; k += k_pack, next += width) {
+    const auto load = [&](int q, int i) {
+      const unsigned char* const from = x.from + (k + q) * s.depth_step + 16 * i;
+      bytes16 some = {};
+      const index bytes = k + q < s.depth ? x.lines * size - 16 * i : 0;
+      if (bytes >= 16)
+        some = load16(from);
+      else if (bytes > 0)
+        read_part(some, from, bytes);
+      return some;
+    };
+    if (k + k_pack <= safe) {
+      words_across<Element>(load, flip, next);
+      continue;
     }
+    word words[lines_across];
+    words_across<Element>(load, flip, words);
+    std::memcpy(next, words, static_cast<std::size_t>(std::min(lines_across, width)) * sizeof(word));
+  }
+}
+
+/// Where neighbours across the lines lie side by side.
+template <class Element>
+inline void pack_across(const line_source& s, index width, index panel_words, word flip, word* to) {
+  constexpr index size = sizeof(Element), k_pack = sizeof(word) / size;
+  // What is written beyond a panel's width, the next words put right.
+  const index some = std::min(lines_across, width),
+              beyond = (lines_across - some + width - 1) / width * k_pack, safe = s.depth - beyond;
+  // Whole cache lines of several panels are read at a time: along the depth, elements are far apart.
+  constexpr index max_strips = 16;
+  const index end = (s.lines + width - 1) / width * width;
+  for (index line = 0; line < end;) {
+    strip strips[max_strips];
+    index count = 0, readable = 0;
+    for (; count < max_strips && line < end; line += some, ++count) {
+      strips[count] = {s.data + line * size, to + line / width * panel_words + line % width,
+                       std::clamp<index>(s.lines - line, 0, some)};
+      readable += s.readable - line >= lines_across;
+    }
+    index k = 0;
+    for (index step = 0; k + k_pack <= safe; k += k_pack, step += width)
+      for (index i = 0; i < readable; ++i)
+        words_across<Element>(strips[i].from + k * s.depth_step, s.depth_step, flip, strips[i].to + step);
+    for (index i = 0; i < count; ++i)
+      pack_strip<Element>(s, strips[i], i < readable ? k : 0, safe, width, flip);
   }
 }
 
@@ -145,11 +172,9 @@ template <class Element> inline void pack_along(const line_source& s, index widt
   }
 }
 
-template <class Element>
-NARROW_KERNEL void pack_lines(const line_source& s, index width, word flip, word* to) {
-  constexpr index k_pack = sizeof(word) / sizeof(Element), size = sizeof(Element);
-  if (s.line_step == size) return pack_across<Element>(s, width, flip, to);
-  if (s.depth_step == size) return pack_along<Element>(s, width, flip, to);
+/// Where neither do.
+template <class Element> inline void pack_apart(const line_source& s, index width, word flip, word* to) {
+  constexpr index k_pack = sizeof(word) / sizeof(Element);
   for (index k = 0; k < s.depth; k += k_pack, to += width)
     for (index l = 0; l < width; ++l) {
       Element x[k_pack] = {};
@@ -159,6 +184,21 @@ NARROW_KERNEL void pack_lines(const line_source& s, index width, word flip, word
       std::memcpy(to + l, x, sizeof(word));
       to[l] ^= flip;
     }
+}
+
+template <class Element>
+NARROW_KERNEL void pack_lines(const line_source& s, index width, index panel_words, word flip, word* to) {
+  constexpr index size = sizeof(Element);
+  if (s.line_step == size) return pack_across<Element>(s, width, panel_words, flip, to);
+  for (index first = 0; first < s.lines; first += width, to += panel_words) {
+    line_source panel = s;
+    panel.data += first * s.line_step;
+    panel.lines = std::min(width, s.lines - first);
+    if (s.depth_step == size)
+      pack_along<Element>(panel, width, flip, to);
+    else
+      pack_apart<Element>(panel, width, flip, to);
+  }
 }
 
 // Each int16 x = 256 high + low, both of which 9 bits hold, becomes one of them.

@@ -87,9 +87,10 @@ struct line_source {
 
 /// Kernels that pack lines of elements as words.
 struct packing_kernels {
-  /// to[p * width + l] = the word of line l and k-pack p, its bits in `flip` flipped; zeros take the place of
-  /// elements and lines that are none. Width: a multiple of 16, or less than 16.
-  using packing = void (*)(const line_source&, index width, word flip, word* to);
+  /// to[i * panel_words + p * width + l] = the word of line i * width + l and k-pack p, its bits in `flip`
+  /// flipped; in as many panels as the lines take, zeros take the place of elements and lines that are none.
+  /// Width: a multiple of 16, or less than 16.
+  using packing = void (*)(const line_source&, index width, index panel_words, word flip, word* to);
   using change = void (*)(word* x, index n);
 
   packing bytes1 = nullptr, bytes2 = nullptr, bytes4 = nullptr;  // for elements of so many bytes

@@ -147,7 +147,7 @@ template <class Sum> class wide_product {
                          count};
         if (m.size == 1) from = staged<std::int8_t>(from, room, depth, copy);
         if (m.size == 2) from = staged<std::int16_t>(from, room, depth, copy);
-        pack_(from, width, 0, words);
+        pack_(from, width, 0, 0, words);
         const index n = count * width, whole = round_up(n, lines_at_once);
         std::fill(words + n, words + whole, 0u);
         widen(words, to + l * m.depth + k * width, whole);
