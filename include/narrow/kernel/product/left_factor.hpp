@@ -41,18 +41,22 @@ void pack_left(kernel_set t, const panel_kernel<lane_of<P>>& kernel, matrix_view
   }
 }
 
-/// Whether the kernel can read the rows of a left factor where they lie, and near enough.
+/// How often the rows of a left factor are read: once, where a panel has all columns of the right one.
+enum class reading { once, often };
+
+/// Whether the kernel can read the rows of a left factor where they lie: near enough, if it reads them often.
 template <packed_type P, class A>
-bool reads_in_place(const panel_kernel<lane_of<P>>& kernel, const matrix_view<const A>& a) {
+bool reads_in_place(const panel_kernel<lane_of<P>>& kernel, const matrix_view<const A>& a, reading rows) {
   if constexpr (!is_element<P, A>) {
     return false;
   } else {
     const auto extent = [](index stride, index count) { return (stride < 0 ? -stride : stride) * count; };
     const bool whole_packs =
         (k_pack<P> == 1 || a.col_stride == 1) && a.cols % (k_pack<P> * kernel.multiple) == 0;
+    const bool is_near =
+        (extent(a.row_stride, kernel.rows) + extent(a.col_stride, a.cols)) * index{sizeof(A)} <= near_bytes;
     return !kernel.takes_bytes() && whole_packs && a.rows >= kernel.rows &&
-           (extent(a.row_stride, kernel.rows) + extent(a.col_stride, a.cols)) * index{sizeof(A)} <=
-               near_bytes;
+           (is_near || rows == reading::once);
   }
 }
 
@@ -63,21 +67,22 @@ template <packed_type P, class A> bool decodes_first(const matrix_view<const A>&
 }
 
 /// The rows of a left factor for the inner loop, as many as it takes at a time: in place where they lie so
-/// that it can read them there, and close enough for the first-level cache, or else packed in `packs`
-/// k-packs.
+/// that it can read them there, and close enough for the first-level cache if it reads them often, or else
+/// packed in `packs` k-packs.
 template <packed_type P> class left_factor {
   using element = element_of<P>;
   using lane = lane_of<P>;
 
  public:
   template <class A>
-  left_factor(kernel_set t, const panel_kernel<lane>& kernel, matrix_view<const A> a, index packs)
+  left_factor(kernel_set t, const panel_kernel<lane>& kernel, matrix_view<const A> a, index packs,
+              reading rows)
       : kernel_(kernel), total_(a.rows) {
     if constexpr (is_element<P, A>) {
-      read_or_pack(t, a, packs);
+      read_or_pack(t, a, packs, rows);
     } else if (decodes_first<P>(a)) {
       decoded_.emplace(a.rows * a.cols);
-      read_or_pack(t, decoded_to(t, a, decoded_->data()), packs);
+      read_or_pack(t, decoded_to(t, a, decoded_->data()), packs, rows);
     } else {
       pack_all(t, a, packs);
     }
@@ -103,8 +108,8 @@ template <packed_type P> class left_factor {
   }
 
  private:
-  template <class A> void read_or_pack(kernel_set t, matrix_view<const A> a, index packs) {
-    if (!reads_in_place<P>(kernel_, a)) return pack_all(t, a, packs);
+  template <class A> void read_or_pack(kernel_set t, matrix_view<const A> a, index packs, reading rows) {
+    if (!reads_in_place<P>(kernel_, a, rows)) return pack_all(t, a, packs);
     data_ = bytes_of(a.data);
     row_step_ = step_of_rows_ = a.row_stride * index{sizeof(element)};
     pack_step_ = a.col_stride * index{sizeof(word)};

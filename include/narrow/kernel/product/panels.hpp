@@ -54,6 +54,11 @@ struct tile_place {
 
 constexpr index round_up(index n, index multiple) { return (n + multiple - 1) / multiple * multiple; }
 
+/// How often a plan of panels reads the rows of its left factor, whichever part of it a thread computes.
+inline reading reading_of_rows(const product_plan& plan) {
+  return plan.work.cols <= plan.work.tile_cols ? reading::once : reading::often;
+}
+
 /// Which limb of b comes k-th in a plan of panels.
 template <class Lane> limb limb_at(const panel_kernel<Lane>& kernel, const product_plan& plan, int k) {
   if (plan.b_limbs > 1) return k == 0 ? limb::high : limb::low;
@@ -81,7 +86,8 @@ template <packed_type P> struct ready_panels {
                                            index count) const {
     const auto& kernel = plan.panels<lane_of<P>>();
     if (left != nullptr) return left_factor<P>(kernel, left + first * words_of_row, count, plan.packs);
-    return left_factor<P>(t, kernel, decoded.block(first, 0, count, decoded.cols), plan.packs);
+    return left_factor<P>(t, kernel, decoded.block(first, 0, count, decoded.cols), plan.packs,
+                          reading_of_rows(plan));
   }
 };
 
@@ -114,12 +120,12 @@ template <packed_type P, class A, class B>
   };
   ready_panels<P> ready;
   if (kept.a != nullptr && decodes_first<P>(a) &&
-      reads_in_place<P>(kernel, decoded_at<A, element>(a, nullptr))) {
+      reads_in_place<P>(kernel, decoded_at<A, element>(a, nullptr), reading_of_rows(plan))) {
     const word* const words =
         kept.a->get(form_of(a, panel_order::decoded, 0, limb::whole, nullptr), packs_in<P>(a.rows * a.cols),
                     [&](word* to) { decoded_to(t, a, reinterpret_cast<element*>(to)); });
     ready.decoded = decoded_at(a, reinterpret_cast<const element*>(words));
-  } else if (kept.a != nullptr && !reads_in_place<P>(kernel, a)) {
+  } else if (kept.a != nullptr && !reads_in_place<P>(kernel, a, reading_of_rows(plan))) {
     const left_layout layout(kernel, a.rows, plan.packs);
     const auto order =
         kernel.order == left_order::rows_along ? panel_order::rows_along : panel_order::rows_side_by_side;
@@ -162,9 +168,10 @@ void for_tiles(kernel_set t, const product_plan& plan, matrix_view<const A> a, m
 
   for (index top = 0; top < a.rows; top += height_of_block) {
     const index bottom = std::min(top + height_of_block, a.rows);
-    const left_factor<P> left = ready.has_rows()
-                                    ? ready.rows_of(t, plan, top, bottom - top)
-                                    : left_factor<P>(t, kernel, a.block(top, 0, bottom - top, a.cols), packs);
+    const left_factor<P> left =
+        ready.has_rows()
+            ? ready.rows_of(t, plan, top, bottom - top)
+            : left_factor<P>(t, kernel, a.block(top, 0, bottom - top, a.cols), packs, reading_of_rows(plan));
     for (index j0 = 0; j0 < b.cols; j0 += width_of_block) {
       const index width = std::min(width_of_block, b.cols - j0),
                   limb_words = packs_b ? round_up(width, cols) * depth_of_b : ready.limb_words;
