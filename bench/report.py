@@ -24,8 +24,7 @@ PANELS = (
      ("programs, both -O2", f"program/(?P<a>[^/]+)/{FORMAT}", "x_float_alike"),
      ("programs, both -O2 -march=native", f"program/(?P<a>[^/]+)/{FORMAT}", "x_float_native"),
      ("products of matrices, n =", f"(?:small|gemm)/{FORMAT}/(?P<z>[0-9]+)", "x_float"),
-     ("products with few columns or rows", f"skinny/{FORMAT}/(?P<z>[0-9x]+)", "x_float"),
-     ("products, beside those of oneDNN", f"(?P<a>small|gemm|skinny)/{FORMAT}/(?P<z>[0-9x]+)", "x_onednn")),
+     ("products with few columns or rows", f"skinny/{FORMAT}/(?P<z>[0-9x]+)", "x_float")),
     (("coefficient by coefficient", f"elementwise/(?P<a>[^/]+)/{FORMAT}/(?P<z>L.)", "x_float"),
      ("functions", f"function/(?P<a>[^/]+)/{FORMAT}/(?P<z>L.)", "x_float"),
      ("conversions, beside copying the floats",
@@ -35,7 +34,8 @@ PANELS = (
     (("fixed sizes", f"fixed_size/(?P<a>[^/]+)/{FORMAT}/(?P<z>[0-9]+)", "x_float"),
      ("matrix times vector", f"gemv/(?P<a>[^/]+)/{FORMAT}/(?P<z>[0-9]+)", "x_float"),
      ("single numbers", f"scalar/(?P<a>[^/]+)/{FORMAT}/(?P<z>[a-z]+)", "x_float"),
-     ("inner products and sums", f"(?P<a>dot|sum)/{FORMAT}/(?P<z>[0-9]+)", "x_float")),
+     ("inner products and sums", f"(?P<a>dot|sum)/{FORMAT}/(?P<z>[0-9]+)", "x_float"),
+     ("products, beside those of oneDNN", f"(?P<a>small|gemm|skinny)/{FORMAT}/(?P<z>[0-9x]+)", "x_onednn")),
 )
 
 
