@@ -62,6 +62,9 @@ template <class S> at check_forms(at rows, at cols, const environment& in = {}) 
       "signs", none, [&](auto& to) { to = (-a).cwiseAbs() - b.cwiseAbs2(); },
       [](float p, float q, float, float) { return std::abs(-p) - q * q; });
   check(
+      "root", none, [&](auto& to) { to = a.cwiseAbs().cwiseSqrt() - b; },
+      [](float p, float q, float, float) { return std::sqrt(std::abs(p)) - q; });
+  check(
       "extremes", none, [&](auto& to) { to = (3 * a).cwiseMax(b).cwiseMin(S(1.5f)); },
       [&](float p, float q, float, float) { return smaller(larger(3 * p, q), static_cast<float>(S(1.5f))); });
   check(
@@ -285,6 +288,7 @@ TEST_CASE("what is a program of lanes", "[eigen][lanes]") {
   CHECK(is_program(a.array().exp() + b.array().tanh()));
   CHECK(is_program(a.array().sin()));
   CHECK(is_program(a.array().asin()));
+  CHECK(is_program(a.cwiseSqrt()));
   CHECK(!is_program(a.unaryExpr([](fp16 x) { return x; })));
   CHECK(!is_program(a.reverse()));
 }

@@ -57,6 +57,7 @@ concept reduced_in_lanes = lane_expression<X> && !computes_first<X>;
 template <class Op, class T> struct fixed_operation { using type = kernel::lane_fixed<Op, T>; };
 template <class T> struct fixed_operation<void, T> { using type = void; };
 template <class T> struct fixed_operation<kernel::lane_quotient, T> { using type = void; };
+template <class T> struct fixed_operation<kernel::lane_root, T> { using type = void; };
 template <class T>
 requires(!kernel::multiplied_in_lanes<T>) struct fixed_operation<kernel::lane_product, T> {
   using type = void;
@@ -91,6 +92,7 @@ NARROW_LANE_OPERATION(lane_negative, scalar_opposite_op<T>)
 NARROW_LANE_OPERATION(lane_absolute, scalar_abs_op<T>)
 NARROW_LANE_OPERATION(lane_square, scalar_abs2_op<T>)
 NARROW_LANE_OPERATION(lane_square, scalar_square_op<T>)
+NARROW_LANE_OPERATION(lane_root, scalar_sqrt_op<T>)
 NARROW_LANE_OPERATION(lane_less, scalar_cmp_op<T, T, Eigen::internal::cmp_LT>)
 NARROW_LANE_OPERATION(lane_not_greater, scalar_cmp_op<T, T, Eigen::internal::cmp_LE>)
 NARROW_LANE_OPERATION(lane_equal, scalar_cmp_op<T, T, Eigen::internal::cmp_EQ>)

@@ -143,6 +143,9 @@ template <class Lanes> inline float_vector apply(lane_absolute, float_vector a, 
 template <class Lanes> inline float_vector apply(lane_square, float_vector a, Lanes) {
   return uncontracted(a * a);
 }
+template <class Lanes> inline float_vector apply(lane_root, float_vector a, Lanes) {
+  return lanes_as<float_vector>(instructions::square_root(lanes_as<instructions::floats>(a)));
+}
 template <class T, class Lanes> inline float_vector apply(lane_rounded<T>, float_vector a, Lanes) {
   detail::uint_at_least<8 * sizeof(T)> codes[lanes32];
   store_numbers<T>(codes, a);

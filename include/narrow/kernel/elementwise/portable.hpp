@@ -20,6 +20,7 @@ inline float apply(lane_absolute, float a) {
   return std::bit_cast<float>(std::bit_cast<std::uint32_t>(a) & magnitude_mask);
 }
 inline float apply(lane_square, float a) { return uncontracted(a * a); }
+inline float apply(lane_root, float a) { return detail::opaque(std::sqrt(a)); }
 inline float apply(lane_sum, float a, float b) { return a + b; }
 inline float apply(lane_difference, float a, float b) { return a - b; }
 inline float apply(lane_product, float a, float b) { return uncontracted(a * b); }

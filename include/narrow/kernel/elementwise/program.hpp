@@ -46,6 +46,7 @@ template <class Held> struct lane_held {
 struct lane_negative {};
 struct lane_absolute {};
 struct lane_square {};
+struct lane_root {};                        // the square root
 template <class T> struct lane_rounded {};  // to the nearest number of T, ties to even
 struct lane_sum {};
 struct lane_difference {};
