@@ -11,7 +11,8 @@ if(NOT TARGET narrow::kernels)
     list(APPEND narrow_kernels_sources ${CMAKE_CURRENT_BINARY_DIR}/narrow_${name}.cpp)
     file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/narrow_${name}.cpp CONTENT "#include <narrow/${part}.hpp>\n")
   endforeach()
-  # Their loops are those of the kernels: more than -O2 takes twice as long and gains nothing.
+  # Their loops are those of the kernels: more than -O2 takes twice as long, for products that are up to 7 % faster or 5 %
+  # slower.
   set_source_files_properties(${CMAKE_CURRENT_BINARY_DIR}/narrow_compiled_products.cpp
     PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
   add_library(narrow_kernels STATIC EXCLUDE_FROM_ALL ${narrow_kernels_sources})
