@@ -69,7 +69,7 @@ concept softmax_operand = narrow_scalar<typename X::Scalar> || std::same_as<type
 /// by less than 2^-20 (1 - log(share)) of itself, and by no more than the smallest subnormal float; in what
 /// order the sum is added up depends on the instruction set. Of a line with NaN or infinity, or with nothing
 /// but -infinity, all shares are NaN; other shares of -infinity are zero. Expressions are computed in float
-/// and not rounded before that. About 0.5 ns a number for 16-bit formats rounded to nearest even, on a Xeon
+/// and not rounded before that. About 0.6 ns a number for 16-bit formats rounded to nearest even, on a Xeon
 /// with AVX-512 (J. S. Bridle, "Probabilistic interpretation of feedforward classification network outputs",
 /// 1990).
 template <detail::softmax_operand X, int Direction> auto softmax(const Eigen::VectorwiseOp<X, Direction>& x) {

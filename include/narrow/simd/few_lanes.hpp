@@ -55,11 +55,12 @@ template <class Vector> [[gnu::always_inline]] inline Vector pinned(Vector x) {
   return x;
 }
 
-#define NARROW_FEW_OPERATION(name, instruction)                     \
-  [[gnu::always_inline]] inline floats name(floats a, floats b) {   \
-    floats result;                                                  \
-    asm(instruction " %2, %1, %0" : "=x"(result) : "x"(a), "x"(b)); \
-    return result;                                                  \
+// Of floats, words or codes.
+#define NARROW_FEW_OPERATION(name, instruction)                                       \
+  template <class Lanes> [[gnu::always_inline]] inline Lanes name(Lanes a, Lanes b) { \
+    Lanes result;                                                                     \
+    asm(instruction " %2, %1, %0" : "=x"(result) : "x"(a), "x"(b));                   \
+    return result;                                                                    \
   }
 NARROW_FEW_OPERATION(sum, "vaddps")
 NARROW_FEW_OPERATION(difference, "vsubps")
@@ -71,6 +72,11 @@ NARROW_FEW_OPERATION(less, "vcmpltps")   // all bits of a lane where it holds
 NARROW_FEW_OPERATION(not_greater, "vcmpleps")
 NARROW_FEW_OPERATION(equal, "vcmpeqps")
 NARROW_FEW_OPERATION(unequal, "vcmpneqps")
+NARROW_FEW_OPERATION(added, "vpaddd")
+NARROW_FEW_OPERATION(both, "vpand")
+NARROW_FEW_OPERATION(either, "vpor")
+NARROW_FEW_OPERATION(packed, "vpackssdw")
+NARROW_FEW_OPERATION(unordered, "vcmpunordps")  // where a or b is NaN
 #undef NARROW_FEW_OPERATION
 
 /// acc + a b, rounded once.
@@ -78,18 +84,6 @@ NARROW_FEW_OPERATION(unequal, "vcmpneqps")
   asm("vfmadd231ps %2, %1, %0" : "+x"(acc) : "x"(a), "x"(b));
   return acc;
 }
-#define NARROW_FEW_OPERATION(name, instruction)                                       \
-  template <class Lanes> [[gnu::always_inline]] inline Lanes name(Lanes a, Lanes b) { \
-    Lanes result;                                                                     \
-    asm(instruction " %2, %1, %0" : "=x"(result) : "x"(a), "x"(b));                   \
-    return result;                                                                    \
-  }
-NARROW_FEW_OPERATION(added, "vpaddd")
-NARROW_FEW_OPERATION(both, "vpand")
-NARROW_FEW_OPERATION(either, "vpor")
-NARROW_FEW_OPERATION(packed, "vpackssdw")
-NARROW_FEW_OPERATION(unordered, "vcmpunordps")  // where a or b is NaN
-#undef NARROW_FEW_OPERATION
 [[gnu::always_inline]] inline floats chosen(floats condition, floats a, floats b) {
   const auto mask = reinterpret_cast<words>(condition);
   return reinterpret_cast<floats>((reinterpret_cast<words>(a) & mask) | (reinterpret_cast<words>(b) & ~mask));
