@@ -44,6 +44,21 @@ template <class Word, int FractionLength> class fixed_sum {
 
 namespace detail {
 
+/// A sum rounded once, to a format of no longer fractions: most are in 64 bits, in which that is sooner done.
+template <narrow_fixed T, class Word, int FractionLength>
+constexpr T rounded_sum(const fixed_sum<Word, FractionLength>& sum) {
+  constexpr typename T::round_policy round{};
+  constexpr typename T::overflow_policy overflow{};
+  constexpr int dropped = FractionLength - T::fraction_length;
+  if constexpr (dropped >= 0 && dropped < 63) {
+    const auto mantissa = static_cast<std::int64_t>(sum.mantissa());
+    if (mantissa == sum.mantissa()) [[likely]]
+      return T::from_bits(static_cast<typename T::bits_type>(
+          mantissa_of(mantissa, dropped, T::word_length, round, overflow)));
+  }
+  return T(unpack(sum), round, overflow);
+}
+
 /// A sum of integers as the nearest float, ties to even; of 128 bits if it is less than 2^99, which no sum of
 /// products of 32 bits in memory reaches.
 template <class Sum> float nearest_float(const Sum& sum) { return static_cast<float>(sum); }

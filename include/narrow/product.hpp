@@ -100,7 +100,8 @@ void gemm(matrix_view<A> a, matrix_view<B> b, matrix_view<C> c, double alpha = 1
                        extents(b.rows, b.cols));
   detail::check_shapes(a.rows == c.rows && b.cols == c.cols, "narrow::gemm", "A B", extents(a.rows, b.cols),
                        "C", extents(c.rows, c.cols));
-  kernel::gemm(a, b, c, alpha, beta, typename detail::policy_of<C>::type{});
+  kernel::gemm(matrix_view<const A>(a), matrix_view<const B>(b), c, alpha, beta,
+               typename detail::policy_of<C>::type{});
 }
 
 /// How `gemm` computes A B, in words: "fp16 (64 x 64) times fp16 (64 x 64): avx512, panels of fp32 by FMA in

@@ -65,6 +65,47 @@ template <class S> at check_forms(at rows, at cols, const environment& in = {}) 
       "root", none, [&](auto& to) { to = a.cwiseAbs().cwiseSqrt() - b; },
       [](float p, float q, float, float) { return std::sqrt(std::abs(p)) - q; });
   check(
+      "of one matrix", none,
+      [&](auto& to) { to = (a.array() < S(0)).select(a * 0.3f, (a.cwiseAbs2() - 2 * a).cwiseMin(S(1))); },
+      [&](float p, float, float, float) { return p < 0 ? p * 0.3f : smaller(p * p - 2 * p, 1); });
+  check(
+      "cube", none, [&](auto& to) { to = (a + b).array().cube(); },
+      [](float p, float q, float, float) { return (p + q) * (p + q) * (p + q); });
+  check(
+      "inverse", none, [&](auto& to) { to = (a - b).cwiseInverse(); },
+      [](float p, float q, float, float) { return 1 / (p - q); });
+  check(
+      "integers below", none, [&](auto& to) { to = (a * 0.75f).array().floor() + b.array().floor(); },
+      [](float p, float q, float, float) { return std::floor(p * 0.75f) + std::floor(q); });
+  check(
+      "integers above", none, [&](auto& to) { to = (a * 0.75f).array().ceil(); },
+      [](float p, float, float, float) { return std::ceil(p * 0.75f); });
+  check(
+      "integers away", none, [&](auto& to) { to = (a * 0.5f).array().round() - b.array().round(); },
+      [](float p, float q, float, float) { return std::round(p * 0.5f) - std::round(q); });
+  check(
+      "nearest integers", none, [&](auto& to) { to = (a * 0.5f).array().rint() - b.array().rint(); },
+      [](float p, float q, float, float) { return std::rint(p * 0.5f) - std::rint(q); });
+#if !EIGEN_VERSION_AT_LEAST(4, 0, 0)
+  check(
+      "sign", none, [&](auto& to) { to = (a - b).array().sign() * a.array(); },
+      [](float p, float q, float, float) { return static_cast<float>((p - q > 0) - (p - q < 0)) * p; });
+#endif
+  check(
+      "joined conditions", none,
+      [&](auto& to) {
+        to = ((a.array() < b.array() && !(b.array() <= S(1))) || a.array() == S(0)).select(a, b * 2);
+      },
+      [](float p, float q, float, float) { return (p < q && !(q <= 1)) || p == 0 ? p : q * 2; });
+  check(
+      "tests", none,
+      [&](auto& to) {
+        to = (a.array().isNaN() || b.array().isInf()).select(S(1), a.array().isFinite().select(a, b * 2));
+      },
+      [](float p, float q, float, float) {
+        return std::isnan(p) || std::isinf(q) ? 1 : std::isfinite(p) ? p : q * 2;
+      });
+  check(
       "extremes", none, [&](auto& to) { to = (3 * a).cwiseMax(b).cwiseMin(S(1.5f)); },
       [&](float p, float q, float, float) { return smaller(larger(3 * p, q), static_cast<float>(S(1.5f))); });
   check(
@@ -127,7 +168,7 @@ TEMPLATE_LIST_TEST_CASE("programs of lanes have the bits of floats, rounded once
   test::for_each_isa([&](const std::string& isa) {
     INFO(isa);
     for (const auto& [rows, cols] :
-         {std::pair{1, 1}, {2, 3}, {5, 3}, {16, 1}, {1, 17}, {31, 1}, {33, 1}, {67, 3}})
+         {std::pair{1, 1}, {2, 3}, {5, 3}, {16, 1}, {1, 17}, {31, 1}, {33, 1}, {67, 3}, {300, 7}})
       checked += check_forms<TestType>(rows, cols);
   });
   REQUIRE(checked >= at(test::isa_count()) * 5000);
@@ -140,6 +181,41 @@ TEMPLATE_LIST_TEST_CASE("programs of lanes do not depend on the floating-point e
     check_forms<TestType>(19, 2, in);
     CHECK(in.is_kept());
   });
+}
+
+TEMPLATE_LIST_TEST_CASE("all rows and all columns are added up as one of them is", "[eigen][lanes]",
+                        formats) {
+  using S = TestType;
+  at checked = 0;
+  test::for_each_isa([&](const std::string& isa) {
+    INFO(isa);
+    // Lines of less than a vector and of many, side by side in more than one and in none.
+    for (const auto& [rows, cols] :
+         {std::pair{1, 1}, {3, 40}, {40, 3}, {37, 150}, {150, 37}, {5, 600}, {2, 4100}}) {
+      const matrix<S> a = matrix<S>::Random(rows, cols), b = matrix<S>::Random(rows, cols);
+      INFO(rows << " x " << cols);
+      const Eigen::Matrix<S, Eigen::Dynamic, 1> sums = a.rowwise().sum(), of_sums = (a + b).rowwise().sum(),
+                                                squares = (2 * a).rowwise().squaredNorm();
+      const Eigen::Matrix<S, 1, Eigen::Dynamic> across = a.transpose().rowwise().sum().transpose(),
+                                                below = a.colwise().sum(), twice = 2 * b.colwise().sum();
+      const Eigen::VectorXf wide = a.rowwise().sum().template cast<float>();
+      at different = 0;
+      for (at i = 0; i < rows; ++i) {
+        different += !same(sums(i), S(narrow::sum(a.row(i)))) +
+                     !same(of_sums(i), S(narrow::sum((a + b).row(i)))) +
+                     !same(squares(i), S(narrow::sum((2 * a).row(i).cwiseAbs2()))) +
+                     !same(wide(i), narrow::sum(a.row(i)));
+        checked += 4;
+      }
+      for (at j = 0; j < cols; ++j) {
+        different += !same(across(j), S(narrow::sum(a.col(j)))) + !same(below(j), S(narrow::sum(a.col(j)))) +
+                     !same(twice(j), S(2 * narrow::sum(b.col(j))));
+        checked += 3;
+      }
+      CHECK(different == 0);
+    }
+  });
+  REQUIRE(checked == at(test::isa_count()) * (4 * 238 + 3 * 4931));
 }
 
 TEMPLATE_TEST_CASE("programs of lanes go along lines", "[eigen][lanes]", (matrix<fp16, Eigen::ColMajor>),
@@ -169,6 +245,14 @@ TEMPLATE_TEST_CASE("programs of lanes go along lines", "[eigen][lanes]", (matrix
       const bool inside = i >= 2 && i < 32 && j >= 3 && j < 43;
       return inside ? 2 * wide(a, i - 1, j - 2) - wide(a, i + 2, j + 2) : wide(a, i, j);
     });
+    expect(column.asDiagonal() * a, [&](at i, at j) { return wide(a, i, j) * wide(column, i); });
+    expect((a + a) * row.asDiagonal(),
+           [&](at i, at j) { return (wide(a, i, j) + wide(a, i, j)) * wide(row, j); });
+    expect(a.colwise() - (column + column),
+           [&](at i, at j) { return wide(a, i, j) - (wide(column, i) + wide(column, i)); });
+    expect((a.transpose().colwise() + (2 * row).transpose()).transpose(),
+           [&](at i, at j) { return wide(a, i, j) + 2 * wide(row, j); });
+    expect((column * 3).asDiagonal() * a, [&](at i, at j) { return wide(a, i, j) * (wide(column, i) * 3); });
     // Lines across memory.
     whole = a;
     whole.row(3) = 2 * a.row(4) + a.row(5);
@@ -252,7 +336,7 @@ TEMPLATE_LIST_TEST_CASE("programs of lanes add up", "[eigen][lanes]", formats) {
   REQUIRE(checked == at(test::isa_count()) * 192);
 }
 
-TEST_CASE("spare lanes raise no exceptions", "[eigen][lanes]") {
+TEST_CASE("spare lanes and codes that are not there raise no exceptions", "[eigen][lanes]") {
   const Eigen::Matrix<fp16, Eigen::Dynamic, 1> a = Eigen::Matrix<fp16, Eigen::Dynamic, 1>::Constant(
                                                    5, fp16(3.f)),
                                                b = a + a;
@@ -264,7 +348,12 @@ TEST_CASE("spare lanes raise no exceptions", "[eigen][lanes]") {
     const float sum = narrow::sum(a.cwiseQuotient(b));
     const Eigen::Array<fp16, Eigen::Dynamic, 1> logarithms = a.array().log(), arcs = a.array().acosh(),
                                                 shares = (1 + a.array().log()) / a.array();
+    const Eigen::Array<fp8_e5m2, Eigen::Dynamic, 1> many =
+                                                        Eigen::Array<fp8_e5m2, Eigen::Dynamic, 1>::Constant(
+                                                            1000, fp8_e5m2(2.f)),
+                                                    inverse = many.inverse() - many * 4;
     CHECK(std::fetestexcept(FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW) == 0);
+    CHECK(inverse(999) == fp8_e5m2(-7.5f));
     CHECK(c(4) == fp16(0.5f));
     CHECK(sum == 2.5f);
     CHECK(logarithms(4) == log(fp16(3.f)));

@@ -17,7 +17,8 @@ struct plain_instructions {
 
   static bool any_of(integers x) { return (x[0] | x[1] | x[2] | x[3]) != 0; }
   static bool any_without(integers x, integers bits) { return any_of((x & bits) == 0); }
-  static bool any_nan(floats x) { return any_of(x != x); }
+  static bool any_nan(floats x, floats y) { return any_of((x != x) | (y != y)); }
+  static bool any_unequal(floats x, floats y) { return any_of(x != y); }
   template <int Size> static void store_lower(void* to, integers x) {
     for (int l = 0; l < 4; ++l) {
       const std::int32_t lane = x[l];  // little-endian

@@ -79,21 +79,19 @@ TEST_CASE("shapes and strides choose the algorithm", "[plan]") {
     REQUIRE(lying.transposed);
     REQUIRE(plan<fp16>(t, 64, 4, 128).how == algorithm::skinny_rows);
     REQUIRE_FALSE(plan<fp16>(t, 64, 4, 128).transposed);
-    REQUIRE(plan<fp16>(t, 64, 4, 63).how == algorithm::panels);
+    REQUIRE(plan<fp16>(t, 128, 4, 63).how == algorithm::panels);
     REQUIRE(plan<fp16>(t, 64, 16, 128).how == algorithm::panels);  // for so many, the sums are too short
     REQUIRE(kernel::plan_product<accumulation>(t, by_rows<fp16>(64, 128), by_rows<fp16>(128, 4), {},
                                                packed_type::int8, kernel::packing::done)
                 .how == algorithm::panels);
-    REQUIRE(plan<fp16>(t, 4, 64, 64).how == algorithm::skinny_columns);
-    REQUIRE(plan<fp16>(t, 4, 64, 64).transposed);
-    REQUIRE(plan<fp16>(t, 63, 4, 64).how == algorithm::panels);
+    REQUIRE(plan<fp16>(t, 4, 64, 128).how == algorithm::skinny_columns);
+    REQUIRE(plan<fp16>(t, 4, 64, 128).transposed);
+    REQUIRE(plan<fp16>(t, 63, 4, 128).how == algorithm::panels);
     REQUIRE(plan<fp16>(t, 64, 33, 64).how == algorithm::panels);
-    REQUIRE(plan<fp16>(t, 5, 64, 64).how == algorithm::panels);
+    REQUIRE(plan<fp16>(t, 5, 64, 128).how == algorithm::panels);
     REQUIRE(plan<fp16>(t, 64, 64, 64).how == algorithm::panels);
-    REQUIRE(plan<fp16>(t, 8, 8, 8).how == algorithm::panels);
-    REQUIRE(plan<fp16>(t, 8, 8, 7).how == algorithm::portable);  // 448 multiplications are not worth packing
     REQUIRE(plan<fixed<8, 4>>(t, 8, 8, 4).how == algorithm::panels);
-    REQUIRE(plan<fixed<8, 4>>(t, 8, 8, 3).how == algorithm::portable);
+    REQUIRE(plan<fixed<8, 4>>(t, 8, 8, 3).how == algorithm::portable);  // too few to be worth packing
     REQUIRE(plan<fp16>(t, 64, 64, 0).how == algorithm::portable);
     REQUIRE(plan<fixed<32, 8>>(t, 64, 64, 64).how == algorithm::wide_panels);
     REQUIRE(plan<fixed<32, 8>>(t, 4, 4, 64).how == algorithm::portable);
@@ -113,6 +111,33 @@ TEST_CASE("a matrix that is not worth multiplying where it lies is packed in its
       REQUIRE(small.b_limbs == 1);
     }
     REQUIRE(plan<fixed<8, 4>>(*set, 1024, 2, 1024).how == algorithm::skinny_rows);
+  }
+}
+
+TEST_CASE("small products of floats are not packed", "[plan]") {
+  for (const char* name : {"avx2", "avx512", "avx512_bf16", "amx", "neon", "neon_bf16"}) {
+    const auto set = kernels_of(name);
+    if (!set) continue;
+    CAPTURE(name);
+    const auto t = *set;
+    REQUIRE(plan<fp16>(t, 2, 2, 2).how == algorithm::compact);
+    REQUIRE(plan<fp16>(t, 16, 16, 1).how == algorithm::compact);
+    REQUIRE(plan<fp16>(t, 32, 32, 32).how == algorithm::compact);
+    REQUIRE(plan<bf16>(t, 16, 16, 16).how == algorithm::compact);
+    REQUIRE(plan<fp8_e5m2, fp8_e4m3fn>(t, 16, 16, 16).packed == packed_type::fp32);
+    REQUIRE(plan<fp16>(t, 16, 16, 0).how == algorithm::portable);
+    // Both factors and the result are to fit a first-level cache.
+    REQUIRE(plan<fp16>(t, 4, 4, 1024).how == algorithm::compact);
+    REQUIRE(plan<fp16>(t, 4, 4, 1025).how == algorithm::panels);
+    REQUIRE(plan<fp16>(t, 64, 64, 64).how == algorithm::panels);
+    // A small row is multiplied so where the rows of the matrix lie along memory, a column never.
+    using accumulation = detail::accumulation_traits<fp16, fp16>;
+    REQUIRE(plan<fp16>(t, 1, 32, 32).how == algorithm::compact);
+    REQUIRE(plan<fp16>(t, 1, 33, 32).how == algorithm::gemv_columns);
+    REQUIRE(kernel::plan_product<accumulation>(t, by_rows<fp16>(1, 32), by_columns<fp16>(32, 32), {}).how ==
+            algorithm::gemv_rows);
+    REQUIRE(plan<fp16>(t, 32, 1, 32).how == algorithm::gemv_rows);
+    REQUIRE(plan<fixed<8, 4>>(t, 16, 16, 16).how == algorithm::panels);
   }
 }
 

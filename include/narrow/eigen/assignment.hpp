@@ -6,13 +6,14 @@
 //   inverses, solutions       solvers/ (Assignment): Eigen's routines on wide copies
 // Any other dense source comes to call_dense_assignment_loop below, which computes it in the first of these
 // ways that is possible:
-//   1. as a program of lanes  expressions/lane_programs.hpp, fixed_programs.hpp: one loop, loads to store
-//   2. in pieces              expressions/piecewise_loops.hpp: kernels convert, Eigen's packets compute
-//   3. with one draw each     coefficient by coefficient, for stochastic rounding
-//   4. by Eigen's own loop    over the evaluators of expressions/, with the functors of assign_functors.hpp
+//   1. line by line           expressions/copies.hpp: codes move as they are
+//   2. as a program of lanes  expressions/lane_programs.hpp, fixed_programs.hpp: one loop, loads to store
+//   3. in pieces              expressions/piecewise_loops.hpp: kernels convert, Eigen's packets compute
+//   4. with one draw each     coefficient by coefficient, for stochastic rounding
+//   5. by Eigen's own loop    over the evaluators of expressions/, with the functors of assign_functors.hpp
 #pragma once
 
-#include "expressions/assign_functors.hpp"
+#include "expressions/copies.hpp"
 #include "expressions/fixed_programs.hpp"
 #include "expressions/piecewise_loops.hpp"
 
@@ -53,8 +54,9 @@ concept assigns_few = is_few(Dst::SizeAtCompileTime) && assigns_in_lanes<Dst, Sr
                        piecewise_t<assigned_values<Dst, Src, Functor>>::any_narrow);
 
 template <class Dst, class Src, class Functor>
-concept assigned_here = assigns_drawn<Dst, Functor> || assigns_computed<Dst, Src, Functor> ||
-    assigns_few<Dst, Src, Functor> || assigns_in_pieces<Dst, Src, Functor> ||
+concept assigned_here = moves_lines<Dst, Src, Functor> || assigns_drawn<Dst, Functor> ||
+    assigns_computed<Dst, Src, Functor> || assigns_few<Dst, Src, Functor> ||
+    assigns_in_pieces<Dst, Src, Functor> ||
     (narrow_fixed<typename Dst::Scalar>&& assigns_in_lanes<Dst, Src, Functor>);
 
 /// dst(i, j) = functor of dst(i, j) and from(i, j), under the draw of the row-major index of (i, j), whatever
@@ -96,6 +98,12 @@ template <class Dst, class Src, class Functor> void assign(Dst& dst, const Src& 
       Eigen::internal::call_dense_assignment_loop(dst, src, functor);
   }
 }
+
+/// In the usual floating-point environment.
+template <class Dst, class Src, class Functor>
+void assign_otherwise(Dst& dst, const Src& src, const Functor& functor) {
+  kernel::enter([&](const kernel::kernel_set&) { assign(dst, src, functor); });
+}
 }  // namespace detail
 
 /// Eigen's assignment loop, found by argument-dependent lookup: here, as at a kernel, the caller's rounding
@@ -104,17 +112,17 @@ template <class Dst, class Src, class Functor>
 requires detail::assigned_here<Dst, Src, Functor>
 void call_dense_assignment_loop(Dst& dst, const Src& src, const Functor& functor) {
   using To = typename Dst::Scalar;
-  const auto otherwise = [&](const auto&) {
-    kernel::enter([&](const kernel::kernel_set&) { detail::assign(dst, src, functor); });
-  };
-  if constexpr (detail::assigns_in_lanes<Dst, Src, Functor>) {
+  if constexpr (detail::moves_lines<Dst, Src, Functor>) {
+    Eigen::internal::resize_if_allowed(dst, src, functor);
+    detail::move_lines(dst, src);
+  } else if constexpr (detail::assigns_in_lanes<Dst, Src, Functor>) {
     const auto fit = [&] { Eigen::internal::resize_if_allowed(dst, src, functor); };
     using combine = typename detail::combination<Functor>::type;
     const auto done = detail::assign_in_lanes<combine>(dst, detail::rounded_last<To, combine>(src), fit);
     if constexpr (!std::same_as<decltype(done), const std::true_type>)
-      if (!done) otherwise(src);
+      if (!done) detail::assign_otherwise(dst, src, functor);
   } else {
-    otherwise(src);
+    detail::assign_otherwise(dst, src, functor);
   }
 }
 

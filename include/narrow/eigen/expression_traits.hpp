@@ -73,18 +73,16 @@ template <class X>
 inline constexpr int line_length_of = X::IsRowMajor ? int(X::ColsAtCompileTime) : int(X::RowsAtCompileTime);
 /// Whether the coefficients of a line of X, which lies in memory, are known to follow one another.
 template <class X>
-inline constexpr bool always_adjacent = line_length_of<X> == 1 ||
-                                        int(Eigen::internal::inner_stride_at_compile_time<X>::ret) == 1;
+inline constexpr bool always_adjacent = line_length_of<X> == 1 || int(X::InnerStrideAtCompileTime) == 1;
 /// Whether they are known not to.
 template <class X>
 inline constexpr bool never_adjacent =
-    !always_adjacent<X> && int(Eigen::internal::inner_stride_at_compile_time<X>::ret) != Eigen::Dynamic;
+    !always_adjacent<X> && int(X::InnerStrideAtCompileTime) != Eigen::Dynamic;
 /// Whether all coefficients of X are known to follow one another without a gap.
 template <class X>
 inline constexpr bool always_without_gaps = always_adjacent<X>&& line_length_of<X> != Eigen::Dynamic &&
                                             (int(X::SizeAtCompileTime) == line_length_of<X> ||
-                                             int(Eigen::internal::outer_stride_at_compile_time<X>::ret) ==
-                                                 line_length_of<X>);
+                                             int(X::OuterStrideAtCompileTime) == line_length_of<X>);
 
 /// A matrix of T; Eigen wants vectors that are rows to be stored by rows.
 template <class T, int Rows, int Cols, int MaxRows = Rows, int MaxCols = Cols>

@@ -15,7 +15,13 @@
 
 namespace narrow::inline NARROW_ABI::detail {
 
+/// A vector in memory, whose numbers are as far from one another as its inner stride says.
+template <class X>
+concept vector_in_memory = direct_access<X> && bool(X::IsVectorAtCompileTime);
+
 template <class L, class R> auto sum_of_any_products(const L& l, const R& r) {
+  if constexpr (vector_in_memory<L> && vector_in_memory<R>)
+    return kernel::dot(l.data(), l.innerStride(), r.data(), r.innerStride(), l.size());
   const operand<L, unstripped<L>> a(l);
   const operand<R, unstripped<R>> b(r);
   const bool aligned = a.view().rows == b.view().rows;
@@ -70,7 +76,10 @@ template <class X, class Values>
       if (vector_sum_in_lanes(x, sum)) [[likely]]
         return sum;
     }
-    return kernel::sum(view_of_direct(x));
+    if constexpr (vector_in_memory<X>)
+      return kernel::sum(x.data(), x.innerStride(), x.size());
+    else
+      return kernel::sum(view_of_direct(x));
   } else {
     if constexpr (lane_expressions<X> && narrow_float<scalar_of<X>>) {
       float total = 0;
@@ -121,23 +130,52 @@ auto summed_line(const Eigen::CwiseUnaryOp<Eigen::internal::scalar_abs2_op<S>, X
   return line_of<Direction>(x.nestedExpression(), line).cwiseAbs2();
 }
 
-/// The sum of one row or column, wide.
-template <Eigen::DirectionType Direction, class X> auto wide_line_sum(const X& x, Eigen::Index line) {
-  if constexpr (line_summed_in_lanes<X, Direction>) {
-    float sum = 0;
-    if (sum_line_in_lanes<Direction>(x, line, sum)) [[likely]]
-      return sum;
-  }
-  return wide_sum(summed_line<Direction>(x, line));
-}
-
 /// A sum as a coefficient: float stays wide, an exact fixed-point sum is rounded to T.
 template <class T, class Sum> auto sum_coefficient(const Sum& sum) {
   if constexpr (narrow_fixed<T>)
-    return T(unpack(sum), typename T::round_policy{}, typename T::overflow_policy{});
+    return rounded_sum<T>(sum);
   else
     return sum;
 }
+
+/// The sums of the rows or columns of an expression of Scalars, each as a coefficient: float stays wide.
+template <class Xpr, class Arg, class Scalar, Eigen::DirectionType Direction> class line_sums {
+  // A product is computed once, wide; anything else is read where it is.
+  static constexpr bool computed_first =
+      (int(Eigen::internal::evaluator<Arg>::Flags) & Eigen::EvalBeforeNestingBit) != 0;
+  using nested = std::conditional_t<computed_first, plain_like<widened_t<typename Arg::Scalar>, Arg>,
+                                    typename Eigen::internal::ref_selector<Arg>::type>;
+  static auto sum(const auto& x, Eigen::Index line) {
+    return sum_coefficient<Scalar>(wide_sum(summed_line<Direction>(x, line)));
+  }
+  using value = decltype(sum(std::declval<const std::remove_cvref_t<nested>&>(), 0));
+
+ public:
+  using vector = plain_like<value, Xpr>;
+
+  static vector of(const Xpr& xpr) {
+    const nested x(xpr.nestedExpression());
+    vector result(xpr.rows(), xpr.cols());
+    if constexpr (std::same_as<value, float>)
+      if (line_sums_in_lanes<Direction>(x, result.data())) return result;
+    for (Eigen::Index line = 0; line < result.size(); ++line) result(line) = sum(x, line);
+    return result;
+  }
+};
+
+/// In a program of lanes sums are numbers that were computed before.
+template <class Arg, narrow_float T, class S, int Direction>
+struct lane_program<Eigen::PartialReduxExpr<Arg, Eigen::internal::member_sum<T, S>, Direction>>
+    : lane_numbers_of_any_order {
+  using expression = Eigen::PartialReduxExpr<Arg, Eigen::internal::member_sum<T, S>, Direction>;
+  using sums = line_sums<expression, Arg, T, Eigen::DirectionType(Direction)>;
+  using number = typename sums::vector::Scalar;
+  static constexpr bool computes_first = true;
+  template <traversal Order> static auto make(const expression& x) {
+    constexpr bool along = (Order == by_columns) == (Direction == Eigen::Horizontal);
+    return kernel::lane_held<typename sums::vector>{sums::of(x), along ? x.size() : 1};
+  }
+};
 
 }  // namespace narrow::detail
 
@@ -213,28 +251,20 @@ template <class Arg, narrow::narrow_scalar T, narrow::narrow_scalar S, int Direc
 struct evaluator<PartialReduxExpr<Arg, member_sum<T, S>, Direction>>
     : narrow::detail::expression_evaluator<PartialReduxExpr<Arg, member_sum<T, S>, Direction>> {
   using XprType = PartialReduxExpr<Arg, member_sum<T, S>, Direction>;
-  // A product is computed once, wide; anything else is read where it is.
-  static constexpr bool computed_first = (int(evaluator<Arg>::Flags) & EvalBeforeNestingBit) != 0;
-  using Nested =
-      std::conditional_t<computed_first,
-                         narrow::detail::plain_like<narrow::detail::widened_t<typename Arg::Scalar>, Arg>,
-                         typename ref_selector<Arg>::type>;
+  using sums = narrow::detail::line_sums<XprType, Arg, T, DirectionType(Direction)>;
   enum {
-    CoeffReadCost = HugeCost,
+    CoeffReadCost = NumTraits<T>::ReadCost,
     Flags = (int(traits<XprType>::Flags) & RowMajorBit) |
             (int(evaluator<Arg>::Flags) & HereditaryBits & ~RowMajorBit) | LinearAccessBit
   };
 
-  explicit evaluator(const XprType& xpr) : arg_(xpr.nestedExpression()) {}
+  explicit evaluator(const XprType& xpr) : sums_(sums::of(xpr)) {}
 
-  auto coeff(Index row, Index col) const { return coeff(Direction == Vertical ? col : row); }
-  auto coeff(Index index) const {
-    return narrow::detail::sum_coefficient<T>(
-        narrow::detail::wide_line_sum<DirectionType(Direction)>(arg_, index));
-  }
+  auto coeff(Index row, Index col) const { return sums_(row, col); }
+  auto coeff(Index index) const { return sums_(index); }
 
  private:
-  const Nested arg_;
+  const typename sums::vector sums_;
 };
 
 // `isApprox`, `isMuchSmallerThan` (Core/Fuzzy.h): squares and their sums leave the range of a narrow format

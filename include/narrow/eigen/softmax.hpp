@@ -1,7 +1,8 @@
 // Softmax of columns, of rows and of vectors.
 #pragma once
 
-#include "expressions/lane_programs.hpp"
+#include "expressions/lane_broadcasts.hpp"
+#include "expressions/lane_conditions.hpp"
 
 namespace narrow::inline NARROW_ABI {
 

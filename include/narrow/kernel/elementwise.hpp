@@ -51,8 +51,16 @@ template <class Program, class Shape>
   }
 }
 
-/// The extreme of what a program gives (see extreme_of_program). False, if the instruction set in use has no
-/// vectors; so the functions below.
+/// The sums of lines, or of places on all lines (see sums_along_lines, sums_across_lines). False, if the
+/// instruction set in use has no vectors; so the functions below.
+template <class Program> bool sums_of_lines(const Program& program, const line_shape& shape, float* to) {
+  return do_job<sums_along_lines<Program>>([&](const auto& kernel) { kernel(program, to, shape); });
+}
+template <class Program> bool sums_across(const Program& program, const line_shape& shape, float* to) {
+  return do_job<sums_across_lines<Program>>([&](const auto& kernel) { kernel(program, to, shape); });
+}
+
+/// The extreme of what a program gives (see extreme_of_program).
 template <class Order, class Program>
 bool extreme_of(const Program& program, const line_shape& shape, float& extreme) {
   return do_job<extreme_of_program<Program, Order>>(

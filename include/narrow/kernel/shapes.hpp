@@ -44,6 +44,10 @@ struct tile_shape {
   index rows = 0, cols = 0, stride = 0, to_stride = 0;
 
   static constexpr tile_shape line(index n) { return {1, n, n, n}; }
+  /// As one line where its lines follow one another on both sides.
+  constexpr tile_shape joined() const {
+    return stride == cols && to_stride == cols ? line(rows * cols) : *this;
+  }
 };
 
 }  // namespace narrow::kernel

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "../config.hpp"
-#include "../kernel/elementwise/fixed.hpp"
+#include "../kernel/elementwise/code_maps.hpp"
 #include "../kernel/elementwise/quick_functions.hpp"
 #include "../kernel/elementwise/softmax.hpp"
 #include "../kernel/product/small.hpp"
@@ -20,7 +20,8 @@ namespace narrow::inline NARROW_ABI::kernel {
 ///   integers, floats, doubles          whole vectors, all as large as one another: of 16, 32 or 64 bytes
 ///   any_of(integers)                   whether a lane of 32 bits is not zero
 ///   any_without(integers, bits)        whether a lane of 32 bits has none of these bits
-///   any_nan(floats)                    whether a lane is NaN
+///   any_nan(floats, floats)            whether a lane of either is NaN
+///   any_unequal(floats, floats)        whether the numbers of a lane differ, or one of them is NaN
 ///   store_lower<Size>(to, integers)    the lower Size bytes of each lane of 32 bits, side by side; 1, 2 or 4
 ///   load_lower<Size>(from)             integers of Size bytes in lanes of 32 bits, zeros above them
 ///   read_part(vector&, from, bytes)    the first bytes, fewer than all, of a vector or an array as large as
@@ -55,7 +56,8 @@ template <class Instructions> consteval bool check_instructions() {
                 "narrow: the vectors of an instruction set are all as large as one another");
   NARROW_NEEDS("any_of", { Instructions::any_of(i) } -> std::same_as<bool>);
   NARROW_NEEDS("any_without", { Instructions::any_without(i, i) } -> std::same_as<bool>);
-  NARROW_NEEDS("any_nan", { Instructions::any_nan(f) } -> std::same_as<bool>);
+  NARROW_NEEDS("any_nan", { Instructions::any_nan(f, f) } -> std::same_as<bool>);
+  NARROW_NEEDS("any_unequal", { Instructions::any_unequal(f, f) } -> std::same_as<bool>);
   NARROW_NEEDS("store_lower", Instructions::template store_lower<1>(to, i),
                Instructions::template store_lower<2>(to, i), Instructions::template store_lower<4>(to, i));
   NARROW_NEEDS("load_lower", i = Instructions::template load_lower<1>(from),

@@ -45,6 +45,12 @@ template <int Size, class Lanes> inline void store_lower(void* to, const Lanes& 
 template <int Size> inline instructions::integers load_lower(const void* from) {
   return instructions::load_lower<Size>(from);
 }
+/// As many codes of 16 bits as there are lanes of 32, in their upper halves, and zeros below.
+template <class Lanes> inline Lanes load_upper(const void* from) {
+  return lanes_as<Lanes>(load_lower<2>(from)) << 16;
+}
+/// The upper halves of lanes of 32 bits, side by side.
+template <class Lanes> inline void store_upper(void* to, const Lanes& x) { store_lower<2>(to, x >> 16); }
 template <class Vector> inline void read_part(Vector& to, const void* from, index bytes) {
   instructions::read_part(to, from, bytes);
 }
@@ -52,6 +58,8 @@ template <class Vector> inline void write_part(void* to, const Vector& from, ind
   instructions::write_part(to, from, bytes);
 }
 
+/// Whether looking up codes takes less time than a few operations on them: by instructions of 512 bits.
+inline constexpr bool has_quick_tables = vector_bytes == 64;
 /// The numbers of a table of 256 that these codes are the places of.
 template <class Code> inline void look_up_codes(const Code* from, Code* to, index n, const Code* table) {
   for (index i = 0; i < n; ++i) to[i] = table[from[i]];

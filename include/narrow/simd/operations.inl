@@ -62,9 +62,7 @@ struct fp16_line : fp32_line {
 
 struct bf16_line : fp32_line {
   static constexpr int element_size = 2;
-  static vector load(const void* from) {
-    return reinterpret_cast<vector>(reinterpret_cast<uint32_vector>(load_lower<2>(from)) << 16);
-  }
+  static vector load(const void* from) { return reinterpret_cast<vector>(load_upper<uint32_vector>(from)); }
 };
 
 struct integers {

@@ -3,7 +3,8 @@
 // than 16 bits and factors of numbers that wrap are computed in other ways.
 #pragma once
 
-#include "lane_programs.hpp"
+#include "lane_broadcasts.hpp"
+#include "lane_conditions.hpp"
 
 namespace narrow::inline NARROW_ABI::detail {
 

@@ -56,8 +56,6 @@ concept reduced_in_lanes = lane_expression<X> && !computes_first<X>;
 /// lanes.
 template <class Op, class T> struct fixed_operation { using type = kernel::lane_fixed<Op, T>; };
 template <class T> struct fixed_operation<void, T> { using type = void; };
-template <class T> struct fixed_operation<kernel::lane_quotient, T> { using type = void; };
-template <class T> struct fixed_operation<kernel::lane_root, T> { using type = void; };
 template <class T>
 requires(!kernel::multiplied_in_lanes<T>) struct fixed_operation<kernel::lane_product, T> {
   using type = void;
@@ -85,18 +83,35 @@ template <class Functor> struct lane_operation { using type = void; };
 NARROW_LANE_OPERATION(lane_sum, scalar_sum_op<T, T>)
 NARROW_LANE_OPERATION(lane_difference, scalar_difference_op<T, T>)
 NARROW_LANE_OPERATION(lane_product, scalar_product_op<T, T>)
-NARROW_LANE_OPERATION(lane_quotient, scalar_quotient_op<T, T>)
 NARROW_LANE_OPERATION(lane_smaller, scalar_min_op<T, T, Eigen::PropagateFast>)
 NARROW_LANE_OPERATION(lane_larger, scalar_max_op<T, T, Eigen::PropagateFast>)
 NARROW_LANE_OPERATION(lane_negative, scalar_opposite_op<T>)
 NARROW_LANE_OPERATION(lane_absolute, scalar_abs_op<T>)
 NARROW_LANE_OPERATION(lane_square, scalar_abs2_op<T>)
 NARROW_LANE_OPERATION(lane_square, scalar_square_op<T>)
-NARROW_LANE_OPERATION(lane_root, scalar_sqrt_op<T>)
 NARROW_LANE_OPERATION(lane_less, scalar_cmp_op<T, T, Eigen::internal::cmp_LT>)
 NARROW_LANE_OPERATION(lane_not_greater, scalar_cmp_op<T, T, Eigen::internal::cmp_LE>)
 NARROW_LANE_OPERATION(lane_equal, scalar_cmp_op<T, T, Eigen::internal::cmp_EQ>)
 NARROW_LANE_OPERATION(lane_unequal, scalar_cmp_op<T, T, Eigen::internal::cmp_NEQ>)
+#undef NARROW_LANE_OPERATION
+#define NARROW_LANE_OPERATION(operation, ...) \
+  template <> struct lane_operation<Eigen::internal::__VA_ARGS__> : operation_on<kernel::operation, float> {};
+NARROW_LANE_OPERATION(lane_quotient, scalar_quotient_op<float, float>)
+NARROW_LANE_OPERATION(lane_root, scalar_sqrt_op<float>)
+NARROW_LANE_OPERATION(lane_cube, scalar_cube_op<float>)
+NARROW_LANE_OPERATION(lane_inverse, scalar_inverse_op<float>)
+NARROW_LANE_OPERATION(lane_floor, scalar_floor_op<float>)
+NARROW_LANE_OPERATION(lane_ceiling, scalar_ceil_op<float>)
+NARROW_LANE_OPERATION(lane_nearest_away, scalar_round_op<float>)
+NARROW_LANE_OPERATION(lane_nearest_even, scalar_rint_op<float>)
+NARROW_LANE_OPERATION(lane_is_nan, scalar_isnan_op<float>)
+NARROW_LANE_OPERATION(lane_is_infinite, scalar_isinf_op<float>)
+NARROW_LANE_OPERATION(lane_is_finite, scalar_isfinite_op<float>)
+#if EIGEN_VERSION_AT_LEAST(4, 0, 0)
+NARROW_LANE_OPERATION(lane_truncated, scalar_trunc_op<float>)
+#else
+NARROW_LANE_OPERATION(lane_sign, scalar_sign_op<float>)
+#endif
 #undef NARROW_LANE_OPERATION
 template <class Function>
 struct lane_operation<rounded_function<Function>> : operation_on<kernel::lane_function<Function>, float> {};
@@ -193,10 +208,18 @@ template <class... Operands> struct lane_operands {
   }
 };
 
+/// Whether a functor of numbers gives conditions.
+template <class Op> inline constexpr bool compares = false;
+template <class T, Eigen::internal::ComparisonName Comparison>
+inline constexpr bool compares<Eigen::internal::scalar_cmp_op<T, T, Comparison>> = true;
+template <class T> inline constexpr bool compares<Eigen::internal::scalar_isnan_op<T>> = true;
+template <class T> inline constexpr bool compares<Eigen::internal::scalar_isinf_op<T>> = true;
+template <class T> inline constexpr bool compares<Eigen::internal::scalar_isfinite_op<T>> = true;
+
 template <class Op, class Arg>
 requires lane_operation_on<Op, Arg>
 struct lane_program<Eigen::CwiseUnaryOp<Op, Arg>> : lane_operands<Arg> {
-  using number = lane_number_of<Arg>;
+  using number = std::conditional_t<compares<Op>, bool, lane_number_of<Arg>>;
   using expression = Eigen::CwiseUnaryOp<Op, Arg>;
   template <traversal Order> static bool gapless(const expression& x) {
     return lane_program::template all_gapless<Order>(x.nestedExpression());
@@ -206,10 +229,6 @@ struct lane_program<Eigen::CwiseUnaryOp<Op, Arg>> : lane_operands<Arg> {
         lane_program_t<Arg>::template make<Order>(x.nestedExpression())};
   }
 };
-
-template <class Op> inline constexpr bool compares = false;
-template <class T, Eigen::internal::ComparisonName Comparison>
-inline constexpr bool compares<Eigen::internal::scalar_cmp_op<T, T, Comparison>> = true;
 
 template <class Op, class L, class R>
 requires lane_operation_on<Op, L, R>
@@ -223,41 +242,6 @@ struct lane_program<Eigen::CwiseBinaryOp<Op, L, R>> : lane_operands<L, R> {
     return kernel::lane_binary<lane_operation_t<Op>, lane_program_type<L, Order>,
                                lane_program_type<R, Order>>{lane_program_t<L>::template make<Order>(x.lhs()),
                                                             lane_program_t<R>::template make<Order>(x.rhs())};
-  }
-};
-
-/// `condition.select(x, y)`.
-template <class Condition, class X, class Y>
-requires(lane_condition<Condition>&& lane_expression<X>&&
-             lane_expressions_of<lane_number_of<X>, Y>) struct lane_program<Eigen::Select<Condition, X, Y>>
-    : lane_operands<Condition, X, Y> {
-  using number = lane_number_of<X>;
-  using expression = Eigen::Select<Condition, X, Y>;
-  template <traversal Order> static bool gapless(const expression& x) {
-    return lane_program::template all_gapless<Order>(x.conditionMatrix(), x.thenMatrix(), x.elseMatrix());
-  }
-  template <traversal Order> static auto make(const expression& x) {
-    return kernel::lane_choice<lane_program_type<Condition, Order>, lane_program_type<X, Order>,
-                               lane_program_type<Y, Order>>{
-        lane_program_t<Condition>::template make<Order>(x.conditionMatrix()),
-        lane_program_t<X>::template make<Order>(x.thenMatrix()),
-        lane_program_t<Y>::template make<Order>(x.elseMatrix())};
-  }
-};
-
-/// A condition as numbers, 1 where it holds.
-template <class Op, class Condition>
-requires(casts_bool<Op>&& lane_condition<Condition>) struct lane_program<Eigen::CwiseUnaryOp<Op, Condition>>
-    : lane_operands<Condition> {
-  using number = float;
-  using expression = Eigen::CwiseUnaryOp<Op, Condition>;
-  template <traversal Order> static bool gapless(const expression& x) {
-    return lane_program::template all_gapless<Order>(x.nestedExpression());
-  }
-  template <traversal Order> static auto make(const expression& x) {
-    return kernel::lane_choice<lane_program_type<Condition, Order>, kernel::lane_constant,
-                               kernel::lane_constant>{
-        lane_program_t<Condition>::template make<Order>(x.nestedExpression()), {1}, {0}};
   }
 };
 
@@ -286,23 +270,23 @@ requires(!direct_access<Eigen::MatrixWrapper<Arg>> &&
     : lane_wrapper<Eigen::MatrixWrapper<Arg>, Arg> {
 };
 
-/// `m.colwise() + v`, `m.rowwise() + v` for a vector in memory.
-template <class V, int Rows, int Cols>
-requires(broadcast_shape<V, Rows, Cols>&& direct_access<V>&&
-             lane_expression<V>) struct lane_program<Eigen::Replicate<V, Rows, Cols>> {
-  using expression = Eigen::Replicate<V, Rows, Cols>;
-  static constexpr traversal along = V::ColsAtCompileTime == 1 ? by_columns : by_rows;
+/// The transpose of an expression that is computed: along its columns where lines are rows.
+template <class X>
+requires(!direct_access<Eigen::Transpose<X>> && lane_expression<X>) struct lane_program<Eigen::Transpose<X>> {
+  using below = lane_program_t<X>;
+  static constexpr traversal other(int order) { return order == by_columns ? by_rows : by_columns; }
 
-  using number = lane_number_of<V>;
-  static constexpr int orders = 0;
-  template <traversal> static bool gapless(const expression&) { return false; }
-  template <traversal> static constexpr bool always_gapless = false;
-  template <traversal Order> static auto make(const expression& x) {
-    const V& v = x.nestedExpression();
-    if constexpr (Order == along)
-      return lane_leaf<V::InnerStrideAtCompileTime>(v.data(), 0, v.innerStride());
-    else
-      return kernel::lane_number_per_line<typename V::Scalar>{v.data(), v.innerStride()};
+  using number = lane_number_of<X>;
+  static constexpr int orders =
+      below::orders == 0 || below::orders == (by_columns | by_rows) ? below::orders : other(below::orders);
+  static constexpr bool computes_first = detail::computes_first<X>;
+  template <traversal Order> static bool gapless(const Eigen::Transpose<X>& x) {
+    return below::template gapless<other(Order)>(x.nestedExpression());
+  }
+  template <traversal Order>
+  static constexpr bool always_gapless = below::template always_gapless<other(Order)>;
+  template <traversal Order> static auto make(const Eigen::Transpose<X>& x) {
+    return below::template make<other(Order)>(x.nestedExpression());
   }
 };
 

@@ -1,7 +1,8 @@
 // Sums, inner products and counts that end programs of lanes.
 #pragma once
 
-#include "lane_programs.hpp"
+#include "lane_broadcasts.hpp"
+#include "lane_conditions.hpp"
 
 namespace narrow::inline NARROW_ABI::detail {
 
@@ -128,20 +129,21 @@ template <lane_condition X> bool count_in_lanes(const X& x, Eigen::Index& count)
   });
 }
 
-/// Whether the rows or columns of a computed expression are lines that a program can go along.
-template <class X, Eigen::DirectionType Direction>
-concept line_summed_in_lanes =
-    narrow_float<scalar_of<X>> && !direct_access<X> && lane_expressions<X> && reduced_in_lanes<X>;
-
-/// The sum of one row or column of x. False, if it has to be computed in another way.
-template <Eigen::DirectionType Direction, class X>
-requires line_summed_in_lanes<X, Direction>
-bool sum_line_in_lanes(const X& x, Eigen::Index line, float& sum) {
-  using program = lane_program_t<X>;
-  constexpr bool down = Direction == Eigen::Vertical;
-  return kernel::sum_program(
-      kernel::on_line(program::template make < down ? by_columns : by_rows > (x), line),
-      kernel::one_line{down ? x.rows() : x.cols()}, sum);
+/// The sums of all rows or columns of x, as those of single ones are. False, if they have to be computed in
+/// another way.
+template <Eigen::DirectionType Direction, class X> bool line_sums_in_lanes(const X& x, float* sums) {
+  if constexpr (narrow_float<scalar_of<X>> && lane_expressions<X> && reduced_in_lanes<X>) {
+    constexpr bool down = Direction == Eigen::Vertical, along = down == (lane_order<X> == by_columns);
+    constexpr Eigen::Index max_in_memory = 4096;  // of more, parts are added up first
+    using program = lane_program_t<X>;
+    if (x.size() == 0 || (direct_access<X> && (down ? x.rows() : x.cols()) > max_in_memory)) return false;
+    if constexpr (along)
+      return kernel::sums_of_lines(program::template make<lane_order<X>>(x), lines_of(x), sums);
+    else
+      return kernel::sums_across(program::template make<lane_order<X>>(x), lines_of(x), sums);
+  } else {
+    return false;
+  }
 }
 
 }  // namespace narrow::detail

@@ -46,6 +46,11 @@ struct wide_functor<Eigen::internal::scalar_cmp_op<A, B, Comparison>> {
   using wide = wide_among<A, B>;
   using type = Eigen::internal::scalar_cmp_op<replaced<A, wide>, replaced<B, wide>, Comparison>;
 };
+#if !EIGEN_VERSION_AT_LEAST(4, 0, 0)
+template <float_or_rounded_to T> struct wide_functor<Eigen::internal::scalar_sign_op<T, false, false>> {
+  using type = Eigen::internal::scalar_sign_op<float>;
+};
+#endif
 // In Eigen 5.0 squaredNorm() (Core/Dot.h) has a functor of its own, which derives from scalar_abs2_op.
 template <class S> void takes_squares(const Eigen::internal::scalar_abs2_op<S>&);
 template <class Op>

@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "../../simd/dispatch.hpp"
+#include "../quantize/integers.hpp"
 #include "encoding.hpp"
 
 NARROW_STRICT_BEGIN
@@ -29,10 +30,21 @@ inline constexpr auto decoded_bf16 = [] {
   return values;
 }();
 
+/// Whether float has all numbers of a fixed-point format.
+template <class T> inline constexpr bool is_float_with_unit = false;
+template <narrow_fixed T>
+inline constexpr bool is_float_with_unit<T> = std::same_as<typename T::carrier, float>;
+
+/// The kernel that makes integers floats and multiplies them by a scale: here the unit in the last place.
+template <class T> auto unit_kernel(kernel_set t) {
+  using integer = typename T::bits_type;
+  return integer_kernel<integer, &quantize_kernels<integer>::dequantize>(t);
+}
+
 // decode(t, from, stride, to, n): to[i] = from[i * stride] as an element of `to`, for i < n.
 
 template <class T> void decode(kernel_set t, const T* from, index stride, float* to, index n) {
-  if constexpr (has_coder<T>)
+  if constexpr (has_coder<T> || is_float_with_unit<T>)
     if (stride != 1) {
       constexpr index max_piece = 256;
       T piece[max_piece];
@@ -49,6 +61,13 @@ template <class T> void decode(kernel_set t, const T* from, index stride, float*
     if (const auto kernel = t.get<coder<T>, &code_kernels::decode>()) {
       static constexpr decoding d = decoding_of<T>();
       return kernel(from, to, n, d);
+    }
+  } else if constexpr (is_float_with_unit<T>) {
+    if (const auto kernel = unit_kernel<T>(t)) {
+      constexpr float unit = 1.0f / static_cast<float>(std::uint64_t{1} << T::fraction_length);
+      const strided_lines line{.n = n};
+      return kernel(static_cast<const typename T::bits_type*>(static_cast<const void*>(from)), to, line,
+                    block_runs::one(line), &unit);
     }
   }
   for (index i = 0; i < n; ++i) {

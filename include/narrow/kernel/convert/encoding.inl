@@ -42,10 +42,8 @@ inline int32_vector nearest_codes(uint32_vector bits, const encoding& e) {
   return lanes_as<int32_vector>(code);
 }
 
-/// The codes of bf16, the upper half of float's code, rounded; that of a NaN means nothing.
-inline uint32_vector upper_half_codes(uint32_vector bits) {
-  return (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
-}
+/// The codes of bf16 in the upper halves: those of float, rounded. That of a NaN means nothing.
+inline uint32_vector upper_half_codes(uint32_vector bits) { return bits + 0x7fffu + (bits >> 16 & 1u); }
 
 // Steps from a vector of numbers to their codes. `most` is the largest magnitude of all, which tells whether
 // one is NaN; the code of a NaN means nothing.
@@ -69,7 +67,7 @@ struct encode_upper_half {
     uint32_vector bits;
     std::memcpy(&bits, from, sizeof bits);
     raise_to_magnitudes(bits, most);
-    store_lower<2>(to, upper_half_codes(bits));
+    store_upper(to, upper_half_codes(bits));
   }
 };
 
@@ -94,7 +92,7 @@ struct encode_upper_half_stochastic : stochastic_state {
   void operator()(const float* from, void* to) {
     const auto bits = vector_at<uint32_vector>(from);
     raise_to_magnitudes(bits, most);
-    store_lower<2>(to, (bits + (draws.upper_half(at) >> 16)) >> 16);
+    store_upper(to, bits + (draws.upper_half(at) >> 16));
   }
 };
 
@@ -142,8 +140,17 @@ template <class Step> inline void move(Step& step, index n) {
   if constexpr (requires { step.move_by(n); }) step.move_by(n);
 }
 
-/// Takes a step for each vector of a line of n numbers. The last one may take numbers of the one before
-/// again; of a shorter line they are followed by zeros.
+/// How many of n numbers to take before vectors of the rest lie in whole cache lines; 0 where that is of no
+/// use.
+inline index until_whole_lines(const float* from, index n) {
+  constexpr index min_length = 16 * lanes32;  // below, one more vector costs what it saves
+  const auto past = static_cast<index>(std::bit_cast<std::uintptr_t>(from) % vector_bytes);
+  const bool useful = past != 0 && past % index{sizeof(float)} == 0 && n >= min_length;
+  return useful ? lanes32 - past / index{sizeof(float)} : 0;
+}
+
+/// Takes a step for each vector of a line of n numbers. The second one and the last one may take numbers of
+/// the one before again; of a line shorter than a vector they are followed by zeros.
 template <class Code, class Step> inline Step for_codes(const float* from, void* to, index n, Step step) {
   auto* const codes = static_cast<unsigned char*>(to);
   constexpr index ways = 4, bytes = sizeof(Code);
@@ -151,7 +158,11 @@ template <class Code, class Step> inline Step for_codes(const float* from, void*
     step(from + i, codes + i * bytes);
     move(step, lanes32);
   };
-  index i = 0;
+  index i = until_whole_lines(from, n);
+  if (i > 0) {
+    take(0);
+    move(step, i - lanes32);
+  }
   for (; i + ways * lanes32 <= n; i += ways * lanes32) {
     NARROW_UNROLL for (index v = 0; v < ways; ++v) take(i + v * lanes32);
   }
@@ -255,7 +266,7 @@ template <class Code> inline uint32_vector decode_some(const void* from, const d
 
 /// Of bf16.
 inline uint32_vector decode_upper_half(const void* from) {
-  uint32_vector bits = lanes_as<uint32_vector>(load_lower<sizeof(std::uint16_t)>(from)) << 16;
+  uint32_vector bits = load_upper<uint32_vector>(from);
   const int32_vector nan = lanes_as<int32_vector>(bits & magnitude_mask) > nonfinite_bits;
   return bits | (lanes_as<uint32_vector>(nan) & 0x0040'0000u);  // quiet
 }
@@ -276,10 +287,11 @@ inline void decode_with(Decode decode, const void* from, float* to, index n) {
     const auto values = decode(place);
     std::memcpy(numbers, &values, sizeof values);
   };
-  index i = 0;
+  index i = until_whole_lines(to, n);
+  if (i > 0) decode_at(codes, to);
   for (; i + ways * lanes32 <= n; i += ways * lanes32) {
-    NARROW_UNROLL for (index v = i; v < i + ways * lanes32; v += lanes32)
-        decode_at(codes + v * bytes, to + v);
+    NARROW_UNROLL for (index v = 0; v < ways; ++v)
+        decode_at(codes + (i + v * lanes32) * bytes, to + i + v * lanes32);
   }
   for (; i + lanes32 <= n; i += lanes32) decode_at(codes + i * bytes, to + i);
   if (i == n) return;

@@ -1,7 +1,7 @@
-// Polynomials and quotients of polynomials that come near to functions, in float, computed by the compiler:
-// those that meet the function at Chebyshev nodes, whose largest error is nearly the least that there is
-// (Trefethen, "Approximation theory and approximation practice", chapter 16). Of what a function is made of
-// they need its values in double, which power series give.
+// Polynomials and quotients of polynomials that come near to functions, in float or double, computed by the
+// compiler: those that meet the function at Chebyshev nodes, whose largest error is nearly the least that
+// there is (Trefethen, "Approximation theory and approximation practice", chapter 16). Of what a function is
+// made of they need its values in double, which power series give.
 #pragma once
 
 #include <array>
@@ -88,9 +88,9 @@ template <std::size_t Count> constexpr std::array<double, Count> nodes(double lo
 }
 
 /// The coefficients of x^0, x^1, ... in P and Q, where P / Q is the approximation and Q(0) = 1.
-template <std::size_t Above, std::size_t Below> struct quotient {
-  std::array<float, Above> above{};
-  std::array<float, Below> below{};
+template <class Number, std::size_t Above, std::size_t Below> struct quotient {
+  std::array<Number, Above> above{};
+  std::array<Number, Below> below{};
 };
 
 /// The solution of linear equations, each with its right-hand side as the last number: Gauss's elimination.
@@ -119,8 +119,8 @@ constexpr std::array<double, Count> solved(std::array<std::array<double, Count +
 }
 
 /// P / Q that meets f between low and high, P with so many coefficients, and Q, the first of which is 1.
-template <std::size_t Above, std::size_t Below, class F>
-constexpr quotient<Above, Below> quotient_near(F f, double low, double high) {
+template <std::size_t Above, std::size_t Below, class Number = float, class F>
+constexpr quotient<Number, Above, Below> quotient_near(F f, double low, double high) {
   constexpr std::size_t count = Above + Below - 1;
   std::array<std::array<double, count + 1>, count> equations{};
   const auto x = nodes<count>(low, high);
@@ -135,19 +135,19 @@ constexpr quotient<Above, Below> quotient_near(F f, double low, double high) {
     equations[i][count] = value;
   }
   const auto c = solved<count>(equations);
-  quotient<Above, Below> result;
+  quotient<Number, Above, Below> result;
   double power = 1;
-  for (std::size_t n = 0; n < Above; ++n, power *= scale) result.above[n] = static_cast<float>(c[n] / power);
+  for (std::size_t n = 0; n < Above; ++n, power *= scale) result.above[n] = static_cast<Number>(c[n] / power);
   result.below[0] = 1;
   power = scale;
   for (std::size_t n = 1; n < Below; ++n, power *= scale)
-    result.below[n] = static_cast<float>(c[Above + n - 1] / power);
+    result.below[n] = static_cast<Number>(c[Above + n - 1] / power);
   return result;
 }
 /// The polynomial with so many coefficients that meets f between low and high.
-template <std::size_t Terms, class F>
-constexpr std::array<float, Terms> polynomial_near(F f, double low, double high) {
-  return quotient_near<Terms, 1>(f, low, high).above;
+template <std::size_t Terms, class Number = float, class F>
+constexpr std::array<Number, Terms> polynomial_near(F f, double low, double high) {
+  return quotient_near<Terms, 1, Number>(f, low, high).above;
 }
 
 }  // namespace narrow::kernel::approximation

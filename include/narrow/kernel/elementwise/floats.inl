@@ -28,13 +28,13 @@ template <class T> inline float_vector decoded_upper_half_of_fp16(const void* fr
 }
 
 /// Numbers in memory; signalling NaNs may stay such, which every operation and every store makes quiet.
-template <class T> inline float_vector decoded(const void* from) {
+template <class T> [[gnu::always_inline]] inline float_vector decoded(const void* from) {
   if constexpr (std::same_as<T, float>)
     return vector_at<float_vector>(static_cast<const float*>(from));
   else if constexpr (coded_as_fp16<T>)
     return instructions::load_fp16(from);
   else if constexpr (coded_as_bf16<T>)
-    return lanes_as<float_vector>(lanes_as<uint32_vector>(load_lower<sizeof(T)>(from)) << 16);
+    return lanes_as<float_vector>(load_upper<uint32_vector>(from));
   else if constexpr (is_upper_half_of_fp16<T>)
     return decoded_upper_half_of_fp16<T>(from);
   else {
@@ -47,11 +47,25 @@ template <class T> inline float_vector decoded(const void* from) {
   }
 }
 
-inline bool any_nan(float_vector x) {
+inline int32_vector magnitudes_of(float_vector x) {
+  return lanes_as<int32_vector>(lanes_as<uint32_vector>(x) & magnitude_mask);
+}
+inline int32_vector is_nan(float_vector x) { return magnitudes_of(x) > nonfinite_bits; }
+inline bool any_nan(float_vector x, float_vector y) {
 #if NARROW_COMPARES_NANS
-  return instructions::any_nan(reinterpret_cast<instructions::floats>(x));
+  return instructions::any_nan(reinterpret_cast<instructions::floats>(x),
+                               reinterpret_cast<instructions::floats>(y));
 #else
-  return any_of(lanes_as<int32_vector>(lanes_as<uint32_vector>(x) & magnitude_mask) > nonfinite_bits);
+  return any_of(is_nan(x) | is_nan(y));
+#endif
+}
+/// Whether two numbers in a lane differ, or are NaN; zeros are of one sign.
+inline bool any_unequal(float_vector x, float_vector y) {
+#if NARROW_COMPARES_NANS
+  return instructions::any_unequal(reinterpret_cast<instructions::floats>(x),
+                                   reinterpret_cast<instructions::floats>(y));
+#else
+  return any_of(is_nan(x) | (lanes_as<int32_vector>(x) != lanes_as<int32_vector>(y)));
 #endif
 }
 
@@ -67,43 +81,75 @@ template <class T> inline uint32_vector nan_codes(uint32_vector bits) {
   return code;
 }
 
-/// The codes of numbers to nearest even.
-template <class T> inline uint32_vector encoded(float_vector x) {
-  constexpr encoding e = encoding_of<T, typename T::overflow_policy>();
-  const auto bits = lanes_as<uint32_vector>(x);
-  uint32_vector codes;
-  if constexpr (e.is_upper_half)
-    codes = upper_half_codes(bits);
-  else
-    codes = with_signs(nearest_codes(bits, e), bits, e);
-  if (any_nan(x)) [[unlikely]]
-    codes = lanes_as<int32_vector>(bits & magnitude_mask) > nonfinite_bits ? nan_codes<T>(bits) : codes;
-  return codes;
-}
+/// Numbers as codes of T, to nearest even, in lanes as they are stored from.
+template <class T> struct lane_codes {
+  static constexpr encoding e = encoding_of<T, typename T::overflow_policy>();
+  static constexpr bool in_upper_half = e.is_upper_half && sizeof(T) == 2;
+  uint32_vector bits, codes;
 
-template <class T> inline void store_numbers(void* to, float_vector x) {
+  /// Those of NaNs mean nothing yet.
+  explicit lane_codes(float_vector x) : bits(lanes_as<uint32_vector>(x)) {
+    if constexpr (in_upper_half)
+      codes = upper_half_codes(bits);
+    else
+      codes = with_signs(nearest_codes(bits, e), bits, e);
+  }
+  void set_nans() {
+    codes = is_nan(lanes_as<float_vector>(bits)) ? nan_codes<T>(bits) << (in_upper_half ? 16 : 0) : codes;
+  }
+  void store(void* to) const {
+    if constexpr (in_upper_half)
+      store_upper(to, codes);
+    else
+      store_lower<sizeof(T)>(to, codes);
+  }
+};
+
+/// Whether numbers are stored as T by an instruction that knows what becomes of a NaN.
+template <class T> inline constexpr bool stores_nans = std::same_as<T, float>;
+template <class T>
+requires coded_as_fp16<T>
+inline constexpr bool stores_nans<T> = std::same_as<typename T::overflow_policy, overflow::ieee>;
+
+template <class T> [[gnu::always_inline]] inline void store_numbers(void* to, float_vector x) {
   if constexpr (std::same_as<T, float>) {
-    const auto bits = lanes_as<uint32_vector>(x);
-    const int32_vector nan = lanes_as<int32_vector>(bits & magnitude_mask) > nonfinite_bits;
-    const uint32_vector quiet = bits | (lanes_as<uint32_vector>(nan) & 0x0040'0000u);
+    const uint32_vector quiet =
+        lanes_as<uint32_vector>(x) | (lanes_as<uint32_vector>(is_nan(x)) & 0x0040'0000u);
     std::memcpy(to, &quiet, sizeof quiet);
-  } else if constexpr (coded_as_fp16<T> && std::same_as<typename T::overflow_policy, overflow::ieee>) {
+  } else if constexpr (stores_nans<T>) {
     instructions::store_fp16(to, reinterpret_cast<instructions::floats>(x));
   } else {
-    store_lower<sizeof(T)>(to, encoded<T>(x));
+    lane_codes<T> numbers(x);
+    if (any_nan(x, x)) [[unlikely]]
+      numbers.set_nans();
+    numbers.store(to);
   }
 }
+/// Of two vectors, which have one look for NaNs.
+template <class T>
+[[gnu::always_inline]] inline void store_numbers(void* to, float_vector x, float_vector y) {
+  lane_codes<T> first(x), second(y);
+  if (any_nan(x, y)) [[unlikely]] {
+    first.set_nans();
+    second.set_nans();
+  }
+  first.store(to);
+  second.store(static_cast<unsigned char*>(to) + lanes32 * sizeof(T));
+}
 
-template <class T> inline float_vector at(const lane_numbers<T>& x, index i, all_lanes) {
+template <class T>
+[[gnu::always_inline]] inline float_vector at(const lane_numbers<T>& x, index i, all_lanes) {
   return decoded<T>(x.from + i);
 }
-template <class T> inline float_vector at(const lane_numbers<T>& x, index i, first_lanes lanes) {
+template <class T>
+[[gnu::always_inline]] inline float_vector at(const lane_numbers<T>& x, index i, first_lanes lanes) {
   detail::uint_at_least<8 * sizeof(T)> some[lanes32];
   read_part(some, x.from + i, lanes.count * index{sizeof(T)});
   return decoded<T>(some);
 }
 template <class T, index Count>
-requires(!narrow_fixed<T>) inline float_vector at(const lane_numbers<T>& x, index i, so_many_lanes<Count>) {
+requires(!narrow_fixed<T>) [[gnu::always_inline]] inline float_vector
+    at(const lane_numbers<T>& x, index i, so_many_lanes<Count>) {
   constexpr int bytes = sizeof(T) * lanes32;
   const auto some = first_bytes<Count * index{sizeof(T)}, std::max(bytes, 16)>(
       reinterpret_cast<const unsigned char*>(x.from + i));
@@ -118,68 +164,161 @@ inline auto gathered(const T* from, index step, std::integer_sequence<int, L...>
   using codes [[gnu::vector_size(lanes32 * sizeof(T))]] = code;
   return codes{std::bit_cast<code>(from[L * step])...};
 }
-template <class T> inline float_vector at(const lane_spread_numbers<T>& x, index i, all_lanes) {
+template <class T>
+[[gnu::always_inline]] inline float_vector at(const lane_spread_numbers<T>& x, index i, all_lanes) {
   const T* const from = x.from + i * x.step;
   if (x.step == 1) return decoded<T>(from);
   const auto some = gathered(from, x.step, std::make_integer_sequence<int, lanes32>{});
   return decoded<T>(&some);
 }
-template <class T> inline float_vector at(const lane_spread_numbers<T>& x, index i, first_lanes lanes) {
+template <class T>
+[[gnu::always_inline]] inline float_vector at(const lane_spread_numbers<T>& x, index i, first_lanes lanes) {
   T some[lanes32] = {};
   for (index l = 0; l < lanes.count; ++l) some[l] = x.from[(i + l) * x.step];
   return decoded<T>(some);
 }
 
-template <class Lanes> inline float_vector at(const lane_constant& x, index, Lanes) {
+template <class Lanes> [[gnu::always_inline]] inline float_vector at(const lane_constant& x, index, Lanes) {
   return x.value - float_vector{};
 }
 
-template <class Lanes> inline float_vector apply(lane_negative, float_vector a, Lanes) {
+template <class Lanes>
+[[gnu::always_inline]] inline float_vector apply(lane_negative, float_vector a, Lanes) {
   return lanes_as<float_vector>(lanes_as<uint32_vector>(a) ^ ~magnitude_mask);
 }
-template <class Lanes> inline float_vector apply(lane_absolute, float_vector a, Lanes) {
+template <class Lanes>
+[[gnu::always_inline]] inline float_vector apply(lane_absolute, float_vector a, Lanes) {
   return lanes_as<float_vector>(lanes_as<uint32_vector>(a) & magnitude_mask);
 }
-template <class Lanes> inline float_vector apply(lane_square, float_vector a, Lanes) {
+template <class Lanes> [[gnu::always_inline]] inline float_vector apply(lane_square, float_vector a, Lanes) {
   return uncontracted(a * a);
 }
-template <class Lanes> inline float_vector apply(lane_root, float_vector a, Lanes) {
+template <class Lanes> [[gnu::always_inline]] inline float_vector apply(lane_cube, float_vector a, Lanes) {
+  return uncontracted(uncontracted(a * a) * a);
+}
+/// The integer toward zero, with the sign of the number. From 2^23 on all numbers are integers.
+template <class Lanes>
+[[gnu::always_inline]] inline float_vector apply(lane_truncated, float_vector a, Lanes) {
+  const auto bits = lanes_as<uint32_vector>(a), magnitude = bits & magnitude_mask;
+  const int32_vector has_fraction = lanes_as<int32_vector>(magnitude) < std::bit_cast<std::int32_t>(0x1p23f);
+  const auto small = lanes_as<float_vector>(magnitude & lanes_as<uint32_vector>(has_fraction));
+  const int32_vector integer = __builtin_convertvector(small, int32_vector);
+  const auto whole = lanes_as<uint32_vector>(__builtin_convertvector(integer, float_vector));
+  return lanes_as<float_vector>(has_fraction ? whole | (bits & ~magnitude_mask) : bits);
+}
+template <class Lanes>
+[[gnu::always_inline]] inline float_vector apply(lane_floor, float_vector a, Lanes lanes) {
+  const float_vector whole = apply(lane_truncated{}, a, lanes);
+  return whole > a ? whole - 1.0f : whole;
+}
+template <class Lanes>
+[[gnu::always_inline]] inline float_vector apply(lane_ceiling, float_vector a, Lanes lanes) {
+  const float_vector whole = apply(lane_truncated{}, a, lanes);
+  return lanes_as<float_vector>(lanes_as<uint32_vector>(whole < a ? whole + 1.0f : whole) |
+                                (lanes_as<uint32_vector>(a) & ~magnitude_mask));
+}
+/// The integer further from zero where `is_further` says so.
+[[gnu::always_inline]] inline float_vector whole_or_next(float_vector whole, float_vector a,
+                                                         int32_vector is_further) {
+  const auto one = lanes_as<float_vector>(std::bit_cast<std::uint32_t>(1.0f) |
+                                          (lanes_as<uint32_vector>(a) & ~magnitude_mask));
+  return is_further ? whole + one : whole;
+}
+template <class Lanes>
+[[gnu::always_inline]] inline float_vector apply(lane_nearest_away, float_vector a, Lanes lanes) {
+  const float_vector whole = apply(lane_truncated{}, a, lanes),
+                     rest = apply(lane_absolute{}, a - whole, lanes);
+  return whole_or_next(whole, a, rest >= 0.5f);
+}
+template <class Lanes>
+[[gnu::always_inline]] inline float_vector apply(lane_nearest_even, float_vector a, Lanes lanes) {
+  const float_vector whole = apply(lane_truncated{}, a, lanes),
+                     rest = apply(lane_absolute{}, a - whole, lanes);
+  const float_vector half = whole * 0.5f;
+  const int32_vector is_odd = apply(lane_truncated{}, half, lanes) != half;
+  return whole_or_next(whole, a, (rest > 0.5f) | ((rest == 0.5f) & is_odd));
+}
+template <class Lanes> [[gnu::always_inline]] inline float_vector apply(lane_sign, float_vector a, Lanes) {
+  const auto one = lanes_as<uint32_vector>(float_vector{} + 1);
+  const auto positive = lanes_as<uint32_vector>(a > 0.0f), negative = lanes_as<uint32_vector>(a < 0.0f);
+  return lanes_as<float_vector>((one & (positive | negative)) | (negative & ~magnitude_mask));
+}
+template <class Lanes> [[gnu::always_inline]] inline float_vector apply(lane_root, float_vector a, Lanes) {
   return lanes_as<float_vector>(instructions::square_root(lanes_as<instructions::floats>(a)));
 }
-template <class T, class Lanes> inline float_vector apply(lane_rounded<T>, float_vector a, Lanes) {
+template <class T, class Lanes>
+[[gnu::always_inline]] inline float_vector apply(lane_rounded<T>, float_vector a, Lanes) {
   detail::uint_at_least<8 * sizeof(T)> codes[lanes32];
   store_numbers<T>(codes, a);
   return decoded<T>(codes);
 }
-template <class Lanes> inline float_vector apply(lane_sum, float_vector a, float_vector b, Lanes) {
+template <class Lanes>
+[[gnu::always_inline]] inline float_vector apply(lane_sum, float_vector a, float_vector b, Lanes) {
   return a + b;
 }
-template <class Lanes> inline float_vector apply(lane_difference, float_vector a, float_vector b, Lanes) {
+template <class Lanes>
+[[gnu::always_inline]] inline float_vector apply(lane_difference, float_vector a, float_vector b, Lanes) {
   return a - b;
 }
-template <class Lanes> inline float_vector apply(lane_product, float_vector a, float_vector b, Lanes) {
+template <class Lanes>
+[[gnu::always_inline]] inline float_vector apply(lane_product, float_vector a, float_vector b, Lanes) {
   return uncontracted(a * b);
 }
-inline float_vector apply(lane_quotient, float_vector a, float_vector b, all_lanes) { return a / b; }
+[[gnu::always_inline]] inline float_vector apply(lane_quotient, float_vector a, float_vector b, all_lanes) {
+  return a / b;
+}
 /// A spare lane divides by one: no exception is raised there that the numbers do not raise.
-template <class Lanes> inline float_vector apply(lane_quotient, float_vector a, float_vector b, Lanes lanes) {
+template <class Lanes>
+[[gnu::always_inline]] inline float_vector apply(lane_quotient, float_vector a, float_vector b, Lanes lanes) {
   return a / (are_numbers(lanes) ? b : float_vector{} + 1);
 }
-template <class Lanes> inline float_vector apply(lane_smaller, float_vector a, float_vector b, Lanes) {
+template <class Lanes>
+[[gnu::always_inline]] inline float_vector apply(lane_inverse, float_vector a, Lanes lanes) {
+  return apply(lane_quotient{}, float_vector{} + 1, a, lanes);
+}
+template <class Lanes>
+[[gnu::always_inline]] inline float_vector apply(lane_smaller, float_vector a, float_vector b, Lanes) {
   return smaller(b, a);
 }
-template <class Lanes> inline float_vector apply(lane_larger, float_vector a, float_vector b, Lanes) {
+template <class Lanes>
+[[gnu::always_inline]] inline float_vector apply(lane_larger, float_vector a, float_vector b, Lanes) {
   return larger(b, a);
 }
-template <class Lanes> inline int32_vector apply(lane_less, float_vector a, float_vector b, Lanes) {
+template <class Lanes>
+[[gnu::always_inline]] inline int32_vector apply(lane_less, float_vector a, float_vector b, Lanes) {
   return a < b;
 }
-template <class Lanes> inline int32_vector apply(lane_not_greater, float_vector a, float_vector b, Lanes) {
+template <class Lanes>
+[[gnu::always_inline]] inline int32_vector apply(lane_not_greater, float_vector a, float_vector b, Lanes) {
   return a <= b;
 }
-template <class Lanes> inline int32_vector apply(lane_equal, float_vector a, float_vector b, Lanes) {
+template <class Lanes>
+[[gnu::always_inline]] inline int32_vector apply(lane_equal, float_vector a, float_vector b, Lanes) {
   return a == b;
 }
-template <class Lanes> inline int32_vector apply(lane_unequal, float_vector a, float_vector b, Lanes) {
+template <class Lanes>
+[[gnu::always_inline]] inline int32_vector apply(lane_unequal, float_vector a, float_vector b, Lanes) {
   return a != b;
+}
+template <class Lanes> [[gnu::always_inline]] inline int32_vector apply(lane_is_nan, float_vector a, Lanes) {
+  return is_nan(a);
+}
+template <class Lanes>
+[[gnu::always_inline]] inline int32_vector apply(lane_is_infinite, float_vector a, Lanes) {
+  return magnitudes_of(a) == nonfinite_bits;
+}
+template <class Lanes>
+[[gnu::always_inline]] inline int32_vector apply(lane_is_finite, float_vector a, Lanes) {
+  return magnitudes_of(a) < nonfinite_bits;
+}
+template <class Lanes>
+[[gnu::always_inline]] inline int32_vector apply(lane_and, int32_vector a, int32_vector b, Lanes) {
+  return a & b;
+}
+template <class Lanes>
+[[gnu::always_inline]] inline int32_vector apply(lane_or, int32_vector a, int32_vector b, Lanes) {
+  return a | b;
+}
+template <class Lanes> [[gnu::always_inline]] inline int32_vector apply(lane_not, int32_vector a, Lanes) {
+  return ~a;
 }

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "../../format/functions.hpp"
+#include "approximations.hpp"
 #include "program.hpp"
 
 NARROW_STRICT_BEGIN
@@ -43,14 +44,18 @@ inline constexpr bool has_lanes<Function, std::tuple<Listed...>> = (std::same_as
 template <class Function> inline constexpr float usual_argument = 0.3f;
 template <> inline constexpr float usual_argument<functions::acosh> = 1.3f;
 
-/// The coefficients of x^0, x^1, ... in the power series of 2^x: (ln 2)^n / n!.
-template <std::size_t Terms> consteval std::array<double, Terms> series_of_exp2() {
+/// The coefficients of x^0, x^1, ... in a polynomial that comes near to 2^x as far as 1/2 from zero, where it
+/// is 1.
+template <std::size_t Terms> consteval std::array<double, Terms> polynomial_of_exp2() {
+  const auto rest = approximation::polynomial_near<Terms - 1, double>(
+      [](double x) { return std::numbers::ln2 * approximation::relative_expm1(x * std::numbers::ln2); }, -0.5,
+      0.5);
   std::array<double, Terms> c{1};
-  for (std::size_t n = 1; n < Terms; ++n) c[n] = c[n - 1] * std::numbers::ln2 / static_cast<double>(n);
+  for (std::size_t n = 1; n < Terms; ++n) c[n] = rest[n - 1];
   return c;
 }
-/// Those of x^First, x^(First + 2), ... in that of e^x, 1 / n!, with alternating signs where Sign is -1: sinh
-/// and sin from the first power on, cosh and cos from the zeroth.
+/// The coefficients of x^First, x^(First + 2), ... in the power series of e^x, 1 / n!, with alternating signs
+/// where Sign is -1: sinh and sin from the first power on, cosh and cos from the zeroth.
 template <std::size_t Terms, std::size_t First, int Sign, std::size_t Step = 2>
 consteval std::array<double, Terms> series_of_exp() {
   std::array<double, Terms> c{};

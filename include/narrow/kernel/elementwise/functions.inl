@@ -13,31 +13,39 @@ inline double_vector multiply_add(double_vector sum, double_vector a, double_vec
       reinterpret_cast<lanes>(sum), reinterpret_cast<lanes>(a), reinterpret_cast<lanes>(b)));
 }
 
-/// c[0] + c[1] x + c[2] x^2 + ...
-template <std::size_t Terms>
+/// c[First] + c[First + Step] x + c[First + 2 Step] x^2 + ...: of many terms as those of even powers and x
+/// times those of odd ones, both of x^2, so that fewer operations wait for one another.
+template <std::size_t First = 0, std::size_t Step = 1, std::size_t Terms>
 inline double_vector polynomial(const std::array<double, Terms>& c, double_vector x) {
-  double_vector sum = c[Terms - 1] - double_vector{};
-  NARROW_UNROLL for (int n = static_cast<int>(Terms) - 2; n >= 0; --n) sum =
-      multiply_add(c[static_cast<std::size_t>(n)] - double_vector{}, sum, x);
-  return sum;
+  constexpr std::size_t last = First + (Terms - 1 - First) / Step * Step;
+  if constexpr ((last - First) / Step + 1 > 6) {
+    const double_vector square = x * x;
+    return multiply_add(polynomial<First, 2 * Step>(c, square), polynomial<First + Step, 2 * Step>(c, square),
+                        x);
+  } else {
+    double_vector sum = c[last] - double_vector{};
+    NARROW_UNROLL for (std::size_t n = last; n > First; n -= Step) sum =
+        multiply_add(c[n - Step] - double_vector{}, sum, x);
+    return sum;
+  }
 }
 
 /// e^x for |x| <= 128, as 2^(x / ln 2): the integer of the exponent is added to that of a double, and a
-/// series gives the rest. The exponent errs by less than 2^-45.3, the first term that the series leaves out
-/// is below 2^-47: together a relative error below 2^-45.
+/// polynomial gives the rest. The exponent errs by less than 2^-45.3, and of 20 million floats the relative
+/// error was at most 2^-44.5.
 inline double_vector exponential_of(double_vector x) {
-  static constexpr auto series = series_of_exp2<12>();
+  static constexpr auto coefficients = polynomial_of_exp2<10>();
   const double_vector exponent = x * std::numbers::log2e,
                       shifted = exponent + 0x1.8p52;  // the integer in its lowest bits
-  const double_vector power = polynomial(series, exponent - (shifted - 0x1.8p52));
+  const double_vector power = polynomial(coefficients, exponent - (shifted - 0x1.8p52));
   constexpr int mantissa_bits = detail::binary64::mantissa_bits;
   const auto scale = lanes_as<double_vector>((lanes_as<int64_vector>(shifted) << mantissa_bits) +
                                              (std::int64_t{detail::binary64::bias} << mantissa_bits));
   return power * scale;
 }
+/// x held to a range. NaN stays NaN: of two numbers that cannot be compared the second one is kept.
 inline double_vector within(double_vector x, double bound) {
-  const double_vector most = bound - double_vector{};
-  return x > most ? most : x < -most ? -most : x;
+  return smaller(bound - double_vector{}, larger(-bound - double_vector{}, x));
 }
 
 /// Beyond 128 every power of e is zero or infinite as a float.
@@ -279,12 +287,10 @@ template <class Function> inline float_vector nearest_by_double(float_vector x) 
   }
   const float_vector least = joined(low[0], low[1], all_of_lanes),
                      most = joined(high[0], high[1], all_of_lanes);
-  const auto code = lanes_as<int32_vector>(least);
-  const int32_vector nan = lanes_as<int32_vector>(lanes_as<uint32_vector>(least) & magnitude_mask) >
-                           nonfinite_bits,
-                     undecided = nan | (code != lanes_as<int32_vector>(most));
-  if (!any_of(undecided)) [[likely]]
+  if (!any_unequal(least, most)) [[likely]]
     return least;
+  const int32_vector undecided =
+      is_nan(least) | (lanes_as<int32_vector>(least) != lanes_as<int32_vector>(most));
   std::int32_t chosen[lanes32];
   std::memcpy(chosen, &undecided, sizeof chosen);
   return decided(x, least, chosen, function_of<Function>);

@@ -40,13 +40,26 @@ template <class Held> struct lane_held {
   index line_step;
 };
 
-// Operations on one or two numbers; what they mean stands in program.inl. A comparison has the condition of a
-// choice for its result.
+/// All elements of line l are the one at l.
+template <class Held> struct lane_held_per_line { Held values; };
+
+// Operations on one or two numbers; what they mean stands in floats.inl. A comparison or a test has the
+// condition of a choice for its result.
 
 struct lane_negative {};
 struct lane_absolute {};
 struct lane_square {};
-struct lane_root {};                        // the square root
+struct lane_cube {};     // (x x) x
+struct lane_inverse {};  // 1 / x
+struct lane_root {};     // the square root
+struct lane_sign {};     // 1, 0 or -1; of NaN 0
+// The integer toward zero, below, above, or the nearest one, of two the one further from zero or the even
+// one.
+struct lane_truncated {};
+struct lane_floor {};
+struct lane_ceiling {};
+struct lane_nearest_away {};
+struct lane_nearest_even {};
 template <class T> struct lane_rounded {};  // to the nearest number of T, ties to even
 struct lane_sum {};
 struct lane_difference {};
@@ -58,6 +71,13 @@ struct lane_less {};
 struct lane_not_greater {};
 struct lane_equal {};
 struct lane_unequal {};
+struct lane_is_nan {};
+struct lane_is_infinite {};
+struct lane_is_finite {};
+// On conditions.
+struct lane_and {};
+struct lane_or {};
+struct lane_not {};
 
 template <class Op, class A> struct lane_unary { A a; };
 template <class Op, class A, class B> struct lane_binary {
@@ -75,6 +95,9 @@ template <class Condition, class A, class B> struct lane_choice {
 template <class Held> auto on_line(const lane_held<Held>& x, index l) {
   using number = std::remove_cvref_t<decltype(*x.values.data())>;
   return lane_numbers<number>{x.values.data() + l * x.line_step, 0};
+}
+template <class Held> lane_constant on_line(const lane_held_per_line<Held>& x, index l) {
+  return {static_cast<float>(x.values.data()[l])};
 }
 template <class T> lane_numbers<T> on_line(const lane_numbers<T>& x, index l) {
   return {x.from + l * x.line_step, 0};
@@ -134,6 +157,14 @@ template <class Program, class T> struct spread_out_program {
 /// Adds them up, in float.
 template <class Program, class Shape> struct summed_program {
   using function = float(const Program&, const Shape&);
+};
+/// Adds up those of each line, in the same order, to to[line].
+template <class Program> struct sums_along_lines {
+  using function = void(const Program&, float* to, const line_shape&);
+};
+/// Those that have the same place on all lines, in the order in which they would be on a line, to to[place].
+template <class Program> struct sums_across_lines {
+  using function = void(const Program&, float* to, const line_shape&);
 };
 /// The one of them that Order keeps, lane_smaller or lane_larger: NaN if any is, of zeros whichever.
 template <class Program, class Order> struct extreme_of_program {

@@ -1,20 +1,22 @@
 // Evaluates programs of lanes (see program.hpp) on vectors; included once in the namespace of an instruction
 // set by simd/vector_kernels.inl. No include guard, on purpose.
 
-template <class Op, class A, class Lanes> inline auto at(const lane_unary<Op, A>& x, index i, Lanes lanes);
+template <class Op, class A, class Lanes>
+[[gnu::always_inline]] inline auto at(const lane_unary<Op, A>& x, index i, Lanes lanes);
 template <class Op, class A, class B, class Lanes>
-inline auto at(const lane_binary<Op, A, B>& x, index i, Lanes lanes);
+[[gnu::always_inline]] inline auto at(const lane_binary<Op, A, B>& x, index i, Lanes lanes);
 template <class C, class A, class B, class Lanes>
-inline auto at(const lane_choice<C, A, B>& x, index i, Lanes lanes) {
+[[gnu::always_inline]] inline auto at(const lane_choice<C, A, B>& x, index i, Lanes lanes) {
   const int32_vector holds = at(x.condition, i, lanes);
   const auto a = at(x.a, i, lanes), b = at(x.b, i, lanes);
   return holds ? a : b;
 }
-template <class Op, class A, class Lanes> inline auto at(const lane_unary<Op, A>& x, index i, Lanes lanes) {
+template <class Op, class A, class Lanes>
+[[gnu::always_inline]] inline auto at(const lane_unary<Op, A>& x, index i, Lanes lanes) {
   return apply(Op{}, at(x.a, i, lanes), lanes);
 }
 template <class Op, class A, class B, class Lanes>
-inline auto at(const lane_binary<Op, A, B>& x, index i, Lanes lanes) {
+[[gnu::always_inline]] inline auto at(const lane_binary<Op, A, B>& x, index i, Lanes lanes) {
   const auto a = at(x.a, i, lanes);
   const auto b = at(x.b, i, lanes);
   return apply(Op{}, a, b, lanes);
@@ -40,50 +42,57 @@ inline so_many_lanes<Length % lanes32> rest_of(std::integral_constant<index, Len
   return {};
 }
 
-/// Whether a program maps codes of 8 bits to such codes and takes so long that looking them up is faster:
-/// functions.
-template <class Program, class T> inline constexpr bool maps_codes = false;
-template <class Function, int Bits, class From, class T>
-requires(sizeof(From) == 1 && sizeof(T) == 1 && narrow_float<From> &&
-         narrow_float<
-             T>) inline constexpr bool maps_codes<lane_unary<lane_function_before_rounding<Function, Bits>,
-                                                             lane_numbers<From>>,
-                                                  T> = true;
+using code_table = std::array<std::uint8_t, 256>;
 
-/// What such a program gives for every code: computed when it is first asked for, which later calls raise no
-/// exceptions for. Places beyond the codes of a format are not asked for.
-template <class Program, class T> [[gnu::noinline]] const std::array<std::uint8_t, 256>& table_of_codes() {
-  static const std::array<std::uint8_t, 256> table = [] {
-    using number = std::remove_cvref_t<decltype(*Program{}.a.from)>;
-    std::array<number, 256> every{};
-    for (std::size_t code = 0; code >> number::layout::width == 0; ++code)
-      every[code] = number::from_bits(static_cast<std::uint8_t>(code));
-    const Program program{{every.data(), 0}};
-    std::array<std::uint8_t, 256> result{};
-    for (std::size_t i = 0; i < every.size(); i += lanes32)
-      store_numbers<T>(result.data() + i, at(program, static_cast<index>(i), all_lanes{}));
-    return result;
-  }();
+/// What a program that maps_codes gives for every code.
+template <class Program, class T> [[gnu::noinline]] code_table mapped_codes(const Program& program) {
+  static constexpr auto every = every_code<mapped_number_t<Program, T>>();
+  const auto of_codes = on_line(codes_read<Program>::of(program, every.data()), 0);
+  code_table table;
+  for (std::size_t i = 0; i < table.size(); i += lanes32)
+    store_numbers<T>(table.data() + i, at(of_codes, static_cast<index>(i), all_lanes{}));
   return table;
+}
+/// The same, computed when it is first asked for, which later calls raise no exceptions for.
+template <class Program, class T> [[gnu::noinline]] const code_table& kept_codes(const Program& program) {
+  static const code_table table = mapped_codes<Program, T>(program);
+  return table;
+}
+
+/// Where a program maps_codes and has many numbers, they are looked up. False, and nothing is stored,
+/// elsewhere.
+template <class Program, class T>
+[[gnu::noinline]] bool look_up_lines(const Program& program, T* to, index to_step, const line_shape& shape) {
+  const auto from = codes_read<Program>::first(program);
+  // Numbers that take as long as it takes to ask for the table, or to make it.
+  constexpr index least = is_function<Program> ? 32 : 512;
+  if (shape.lines * shape.length < least || !codes_read<Program>::same(program, from)) return false;
+  const auto look_up = [&](const code_table& table) {
+    for (index l = 0; l < shape.lines; ++l)
+      look_up_codes(reinterpret_cast<const std::uint8_t*>(from.from + l * from.line_step),
+                    reinterpret_cast<std::uint8_t*>(to + l * to_step), shape.length, table.data());
+  };
+  if constexpr (is_function<Program>) {
+    look_up(kept_codes<Program, T>(program));
+  } else {
+    const detail::float_environment exceptions_kept;  // of codes that are not there
+    look_up(mapped_codes<Program, T>(program));
+  }
+  return true;
 }
 
 template <class Program, class T, class Shape>
 NARROW_KERNEL void store_lines(const Program& program, T* to, index to_step, const Shape& shape) {
   const index lines = shape.lines;
-  if constexpr (maps_codes<Program, T>) {
-    constexpr index least = 32;  // numbers, which take as long as asking for the table does
-    if (shape.length >= least) {
-      const auto& table = table_of_codes<Program, T>();
-      for (index l = 0; l < lines; ++l)
-        look_up_codes(reinterpret_cast<const std::uint8_t*>(program.a.from + l * program.a.line_step),
-                      reinterpret_cast<std::uint8_t*>(to + l * to_step), shape.length, table.data());
-      return;
-    }
-  }
+  if constexpr (maps_codes<Program, T> && (is_function<Program> || has_quick_tables))
+    if (look_up_lines(program, to, to_step, line_shape{lines, shape.length})) return;
   const auto length = shape.length;  // which a store to `to` cannot change
   for (index l = 0; l < lines; ++l, to += to_step) {
     const auto line = on_line(program, l);
     index i = 0;
+    if constexpr (!stores_nans<T> && !narrow_fixed<T>)
+      for (; i + 2 * lanes32 <= length; i += 2 * lanes32)
+        store_numbers<T>(to + i, at(line, i, all_lanes{}), at(line, i + lanes32, all_lanes{}));
     for (; i + lanes32 <= length; i += lanes32) store_numbers<T>(to + i, at(line, i, all_lanes{}));
     if (i != length) store_numbers<T>(to + i, at(line, i, rest_of(length)), rest_of(length));
   }
@@ -111,31 +120,84 @@ NARROW_KERNEL void spread_lines(const Program& program, T* to, const line_steps&
   }
 }
 
-/// A line is added up in the order of `dot_line` and `sum_line`.
+/// How many vectors of a line are added side by side, in the order of `dot_line` and `sum_line`.
+inline constexpr index sum_ways = fp32_line::ways;
+
+/// Adds the numbers of a line to the lanes.
+template <class Line, class Length>
+[[gnu::always_inline]] inline void add_line(const Line& line, Length length, float_vector& sum) {
+  index i = 0;
+  if (length >= sum_ways * lanes32) {
+    float_vector sums[sum_ways] = {sum};
+    for (; i + sum_ways * lanes32 <= length; i += sum_ways * lanes32) {
+      NARROW_UNROLL for (index w = 0; w < sum_ways; ++w) sums[w] += at(line, i + w * lanes32, all_lanes{});
+    }
+    NARROW_UNROLL for (index w = 1; w < sum_ways; ++w) sums[0] += sums[w];
+    sum = sums[0];
+  }
+  for (; i + lanes32 <= length; i += lanes32) sum += at(line, i, all_lanes{});
+  if (i == length) return;
+  const auto rest = rest_of(length);
+  const float_vector some = at(line, i, rest);
+  sum += are_numbers(rest) ? some : float_vector{};
+}
+
 template <class Program, class Shape>
 NARROW_KERNEL float sum_lines(const Program& program, const Shape& shape) {
-  constexpr index ways = fp32_line::ways;
   const index lines = shape.lines;
   const auto length = shape.length;
   float_vector sum = {};
-  for (index l = 0; l < lines; ++l) {
-    const auto line = on_line(program, l);
-    index i = 0;
-    if (length >= ways * lanes32) {
-      float_vector sums[ways] = {sum};
-      for (; i + ways * lanes32 <= length; i += ways * lanes32) {
-        NARROW_UNROLL for (index w = 0; w < ways; ++w) sums[w] += at(line, i + w * lanes32, all_lanes{});
-      }
-      NARROW_UNROLL for (index w = 1; w < ways; ++w) sums[0] += sums[w];
-      sum = sums[0];
-    }
-    for (; i + lanes32 <= length; i += lanes32) sum += at(line, i, all_lanes{});
-    if (i == length) continue;
-    const auto rest = rest_of(length);
-    const float_vector some = at(line, i, rest);
-    sum += are_numbers(rest) ? some : float_vector{};
-  }
+  for (index l = 0; l < lines; ++l) add_line(on_line(program, l), length, sum);
   return total_of_floats(sum);
+}
+
+template <class Program>
+NARROW_KERNEL void sum_each_line(const Program& program, float* to, const line_shape& shape) {
+  const auto [lines, length] = shape;  // which a store to `to` cannot change
+  for (index l = 0; l < lines; ++l) {
+    float_vector sum = {};
+    add_line(on_line(program, l), length, sum);
+    to[l] = total_of_floats(sum);
+  }
+}
+
+/// The sum of what is at places i, i + 1, ... of every `step`th line, from `line` on to the last before
+/// `end`.
+template <class Program, class Lanes>
+[[gnu::always_inline]] inline float_vector sum_at_places(const Program& program, index i, Lanes lanes,
+                                                         index line, index step, index end) {
+  float_vector sum = {};
+  for (; line < end; line += step) sum += at(on_line(program, line), i, lanes);
+  return sum;
+}
+/// What add_line and total_of_floats make of the numbers at places i, i + 1, ... of so many lines.
+template <class Program, class Lanes>
+[[gnu::always_inline]] inline float_vector total_at_places(const Program& program, index i, Lanes lanes,
+                                                           index lines) {
+  constexpr index block = sum_ways * lanes32;
+  const index whole = lines / block * block;
+  float_vector sums[lanes32];
+  for (index l = 0; l < lanes32; ++l) {
+    sums[l] = sum_at_places(program, i, lanes, l, block, whole);
+    for (index w = 1; w < sum_ways && whole > 0; ++w)
+      sums[l] += sum_at_places(program, i, lanes, w * lanes32 + l, block, whole);
+    for (index line = whole + l; line < lines; line += lanes32)
+      sums[l] += at(on_line(program, line), i, lanes);
+  }
+  for (index half = lanes32 / 2; half > 0; half /= 2)
+    for (index l = 0; l < half; ++l) sums[l] += sums[l + half];
+  return sums[0];
+}
+template <class Program>
+NARROW_KERNEL void sum_each_place(const Program& program, float* to, const line_shape& shape) {
+  const auto [lines, length] = shape;
+  index i = 0;
+  for (; i + lanes32 <= length; i += lanes32)
+    write(to + i, total_at_places(program, i, all_lanes{}, lines), lanes32);
+  if (i < length) {
+    const first_lanes rest{length - i};
+    write(to + i, total_at_places(program, i, rest, lines), rest.count);
+  }
 }
 
 template <class Program, class T, class Shape>
@@ -149,4 +211,10 @@ constexpr auto kernel_of(std::type_identity<spread_out_program<Program, T>>) {
 template <class Program, class Shape>
 constexpr auto kernel_of(std::type_identity<summed_program<Program, Shape>>) {
   return sum_lines<Program, Shape>;
+}
+template <class Program> constexpr auto kernel_of(std::type_identity<sums_along_lines<Program>>) {
+  return sum_each_line<Program>;
+}
+template <class Program> constexpr auto kernel_of(std::type_identity<sums_across_lines<Program>>) {
+  return sum_each_place<Program>;
 }

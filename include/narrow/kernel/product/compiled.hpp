@@ -6,8 +6,8 @@
 #include "block_product.hpp"
 
 /// Declares (`extern template`) or compiles (`template`) the products of matrices of T, rounded to To.
-#define NARROW_PRODUCT(how, T, To)                                          \
-  how void multiply(kernel_set, matrix_view<const T>, matrix_view<const T>, \
+#define NARROW_PRODUCT(how, T, To)                                                        \
+  how void multiply(kernel_set, const matrix_view<const T>&, const matrix_view<const T>&, \
                     const epilogue<To, rounding::nearest_even>&, const kept_panels&, numbers);
 /// The same of matrices of elements under float scales.
 #define NARROW_BLOCK_PRODUCT(how, Element)                                                                   \

@@ -183,7 +183,7 @@ bool try_epilogue(kernel_set t, matrix_view<const Sum> sums, const epilogue<C, R
     axpby(sums.data, shape, static_cast<float>(e.alpha), static_cast<float>(e.beta), c.data);
     return true;
   } else if constexpr (std::same_as<Sum, float> && has_coder<C> && nearest) {
-    if (e.copies()) return encode<C, typename C::overflow_policy>(t, sums.data, shape, c.data);
+    if (e.copies()) return encode<C, typename C::overflow_policy>(t, sums.data, shape.joined(), c.data);
     axpby_and_encode(t, sums, static_cast<float>(e.alpha), static_cast<float>(e.beta), c);
     return true;
   } else if constexpr (exact && std::same_as<C, float>) {

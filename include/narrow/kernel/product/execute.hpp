@@ -1,6 +1,7 @@
 // The driver of products of matrices: makes a plan, and does what it says.
 #pragma once
 
+#include "compact.hpp"
 #include "dot.hpp"
 #include "epilogue.hpp"
 #include "skinny.hpp"
@@ -12,8 +13,8 @@ namespace narrow::inline NARROW_ABI::kernel {
 
 /// Whether a factor has numbers that cannot be packed as a plan of panels says.
 template <packed_type Best, class A, class B>
-bool needs_fallback(kernel_set t, const product_plan& plan, matrix_view<const A> a, matrix_view<const B> b,
-                    const kept_panels& kept) {
+bool needs_fallback(kernel_set t, const product_plan& plan, const matrix_view<const A>& a,
+                    const matrix_view<const B>& b, const kept_panels& kept) {
   return plan.fallback != packed_type::none && with_packed_type<Best>([&]<packed_type P>() {
            const auto fits = [](const panel_store* store) {
              return store != nullptr && store->template fits<P>();
@@ -25,8 +26,8 @@ bool needs_fallback(kernel_set t, const product_plan& plan, matrix_view<const A>
 
 /// Matrix times vector, or row vector times matrix, the lines of sums handed to store as matrices.
 template <class Accumulation, class A, class B, class Store>
-void execute_gemv(kernel_set t, const product_plan& plan, matrix_view<const A> a, matrix_view<const B> b,
-                  const Store& store) {
+void execute_gemv(kernel_set t, const product_plan& plan, const matrix_view<const A>& a,
+                  const matrix_view<const B>& b, const Store& store) {
   const auto multiply = [&]<class M, class X>(matrix_view<const M> m, const X* x, index x_stride,
                                               const auto& store_line) {
     with_packed_type<best_type<typename Accumulation::sum, M, X>()>([&]<packed_type P>() {
@@ -46,8 +47,8 @@ void execute_gemv(kernel_set t, const product_plan& plan, matrix_view<const A> a
 
 /// Matrix times a few columns, or a few rows times a matrix.
 template <class Accumulation, class A, class B, class Store>
-void execute_skinny(kernel_set t, const product_plan& plan, matrix_view<const A> a, matrix_view<const B> b,
-                    const Store& store) {
+void execute_skinny(kernel_set t, const product_plan& plan, const matrix_view<const A>& a,
+                    const matrix_view<const B>& b, const Store& store) {
   const auto multiply = [&]<class M, class X>(matrix_view<const M> m, matrix_view<const X> x) {
     with_packed_type<best_type<typename Accumulation::sum, M, X>()>([&]<packed_type P>() {
       if (plan.packed == P) run_skinny<P>(t, plan, m, x, store);
@@ -63,8 +64,9 @@ void execute_skinny(kernel_set t, const product_plan& plan, matrix_view<const A>
 /// The sums of A B, handed to store(i, j, sums), a matrix_view, in tiles; but those that are floats perhaps
 /// written to `direct`, if there is such a matrix.
 template <class Accumulation, class A, class B, class Store>
-void execute(kernel_set t, const product_plan& plan, matrix_view<const A> a, matrix_view<const B> b,
-             const Store& store, const matrix_view<float>& direct, const kept_panels& kept) {
+void execute(kernel_set t, const product_plan& plan, const matrix_view<const A>& a,
+             const matrix_view<const B>& b, const Store& store, const matrix_view<float>& direct,
+             const kept_panels& kept) {
   using sum = typename Accumulation::sum;
   switch (plan.how) {
     case algorithm::dot: {
@@ -78,6 +80,9 @@ void execute(kernel_set t, const product_plan& plan, matrix_view<const A> a, mat
     case algorithm::skinny_rows:
     case algorithm::skinny_columns:
       return execute_skinny<Accumulation>(t, plan, a, b, store);
+    case algorithm::compact:
+      if constexpr (std::same_as<sum, float>) run_compact(t, a, b, store);
+      return;
     case algorithm::panels:
       with_packed_type<best_panel_type<sum, A, B>()>([&]<packed_type P>() {
         if (plan.packed == P) run_panels<P>(t, plan, a, b, direct, store, kept);
@@ -102,7 +107,7 @@ enum class numbers {
 /// store and `direct` are those of `execute`. A factor that is kept is packed once for each form that plans
 /// ask for; the bits are the same.
 template <class Accumulation, class A, class B, class Store>
-void products(kernel_set t, matrix_view<const A> a, matrix_view<const B> b, magnitudes largest,
+void products(kernel_set t, const matrix_view<const A>& a, const matrix_view<const B>& b, magnitudes largest,
               const Store& store, const matrix_view<float>& direct = {}, const kept_panels& kept = {},
               numbers known = numbers::any) {
   constexpr packed_type best = best_panel_type<typename Accumulation::sum, A, B>();
@@ -118,8 +123,8 @@ void products(kernel_set t, matrix_view<const A> a, matrix_view<const B> b, magn
 
 /// C = alpha A B + beta C. C overlaps neither A nor B.
 template <class A, class B, class C, class Round>
-void multiply(kernel_set t, matrix_view<const A> a, matrix_view<const B> b, const epilogue<C, Round>& e,
-              const kept_panels& kept = {}, numbers known = numbers::any) {
+void multiply(kernel_set t, const matrix_view<const A>& a, const matrix_view<const B>& b,
+              const epilogue<C, Round>& e, const kept_panels& kept = {}, numbers known = numbers::any) {
   using accumulation = detail::accumulation_traits<A, B>;
   if (e.lies_down())
     return multiply(t, b.transposed(), a.transposed(), e.transposed(), kept.transposed(), known);

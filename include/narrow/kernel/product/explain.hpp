@@ -14,9 +14,9 @@ constexpr std::string_view name_of(packed_type p) {
 }
 
 constexpr std::string_view name_of(algorithm how) {
-  constexpr std::string_view names[] = {"plain C++",       "inner product",  "gemv by rows",
-                                        "gemv by columns", "skinny by rows", "skinny by columns",
-                                        "panels",          "scaled panels",  "panels"};
+  constexpr std::string_view names[] = {
+      "plain C++",         "inner product", "gemv by rows", "gemv by columns", "skinny by rows",
+      "skinny by columns", "small product", "panels",       "scaled panels",   "panels"};
   return names[static_cast<int>(how)];
 }
 

@@ -3,8 +3,17 @@
 // vector. Columns: `k_pack` of them are multiplied at once, with `step(acc, columns, at, x)` for `elements`
 // rows of each, in `vectors` vectors. No include guard, on purpose.
 
-inline constexpr int second_level =
-    2;  // cache, as __builtin_prefetch has it: what is next would fill the first
+/// How many bytes ahead of what is multiplied the next lines of a matrix are wanted; 0 where the processor
+/// fetches them by itself in time: unless they come from beyond the caches, a prefetch takes more time than
+/// it saves.
+inline index bytes_ahead(index stride, index count, index lines) {
+  constexpr index in_caches = index{4} << 20;  // of what is multiplied by one call
+  return stride * count > in_caches && count >= 2 * lines ? lines * stride : 0;
+}
+inline void fetch_ahead(const unsigned char* from, index ahead) {
+  constexpr int second_level = 2;  // cache, as __builtin_prefetch has it: what is next would fill the first
+  if (ahead != 0) __builtin_prefetch(from + ahead, 0, second_level);
+}
 
 /// Each column contributes to its vector: numbers that need no neighbour.
 template <class Line> struct single_columns : Line {
@@ -55,8 +64,7 @@ inline void add_some_columns(const unsigned char* const (&columns)[Ways * Op::k_
   };
   index at = 0;
   for (; n >= step; n -= step, at += bytes, sums += step) {
-    NARROW_UNROLL for (int c = 0; c < Ways * Op::k_pack; ++c)
-        __builtin_prefetch(columns[c] + at + ahead, 0, second_level);
+    NARROW_UNROLL for (int c = 0; c < Ways * Op::k_pack; ++c) fetch_ahead(columns[c] + at, ahead);
     add(columns, at);
   }
   if (n <= 0) return;
@@ -73,18 +81,36 @@ template <class Op>
 NARROW_KERNEL void add_columns(const void* a, index stride, index count, const word* x, index n,
                                typename Op::lane* sums) {
   constexpr int ways = Op::ways, k_pack = Op::k_pack;
+  const index ahead = bytes_ahead(stride, count, ways * k_pack);
   const auto* next = static_cast<const unsigned char*>(a);
   for (; count >= ways * k_pack; count -= ways * k_pack, next += ways * k_pack * stride, x += ways) {
     const unsigned char* columns[ways * k_pack];
     for (int c = 0; c < ways * k_pack; ++c) columns[c] = next + c * stride;
-    const index width = ways * k_pack * stride;
-    add_some_columns<Op, ways>(columns, count >= 2 * ways * k_pack ? width : 0, x, n, sums);
+    add_some_columns<Op, ways>(columns, count >= 2 * ways * k_pack ? ahead : 0, x, n, sums);
   }
   for (; count > 0; count -= k_pack, next += k_pack * stride, ++x) {
     const unsigned char* columns[k_pack];  // one that is lacking is another times 0
     for (int c = 0; c < k_pack; ++c) columns[c] = next + (c < count ? c * stride : 0);
     add_some_columns<Op, 1>(columns, 0, x, n, sums);
   }
+}
+
+/// The sum of the lanes of each of four vectors, which is to fit a lane.
+template <class Line> inline auto totals_of_four(const typename Line::vector (&x)[4]) {
+  using quad [[gnu::vector_size(16)]] = typename Line::lane;
+  quad of[4];
+  NARROW_UNROLL for (int c = 0; c < 4; ++c) {
+    quad parts[sizeof x[c] / sizeof(quad)];
+    std::memcpy(parts, &x[c], sizeof x[c]);
+    NARROW_UNROLL for (std::size_t half = sizeof x[c] / sizeof(quad) / 2; half > 0; half /= 2)
+        NARROW_UNROLL for (std::size_t k = 0; k < half; ++k) parts[k] += parts[k + half];
+    of[c] = parts[0];
+  }
+  const quad low = __builtin_shufflevector(of[0], of[1], 0, 4, 1, 5) +
+                   __builtin_shufflevector(of[0], of[1], 2, 6, 3, 7),
+             high = __builtin_shufflevector(of[2], of[3], 0, 4, 1, 5) +
+                    __builtin_shufflevector(of[2], of[3], 2, 6, 3, 7);
+  return __builtin_shufflevector(low, high, 0, 1, 4, 5) + __builtin_shufflevector(low, high, 2, 3, 6, 7);
 }
 
 template <class Line, int Rows>
@@ -100,7 +126,7 @@ inline void multiply_some_rows(const unsigned char* a, index stride, index ahead
     NARROW_UNROLL for (int w = 0; w < ways; ++w) {
       const auto factor = Line::load_x(x + w * x_bytes);
       NARROW_UNROLL for (int r = 0; r < Rows; ++r) {
-        __builtin_prefetch(a + r * stride + w * bytes + ahead, 0, second_level);
+        fetch_ahead(a + r * stride + w * bytes, ahead);
         acc[w][r] = Line::multiply_add(acc[w][r], Line::load(a + r * stride + w * bytes), factor);
       }
     }
@@ -119,10 +145,18 @@ inline void multiply_some_rows(const unsigned char* a, index stride, index ahead
       acc[0][r] = Line::multiply_add(acc[0][r], Line::load(rest[r]), Line::load_x(x_rest));
     }
   }
-  NARROW_UNROLL for (int r = 0; r < Rows; ++r) {
-    typename Line::lane lanes[Line::lanes];
-    Line::store(lanes, acc[0][r]);
-    for (int l = 0; l < Line::lanes; ++l) sums[r] += lanes[l];
+  if constexpr (Rows % 4 == 0 && std::is_same_v<typename Line::lane, float>) {
+    NARROW_UNROLL for (int r = 0; r < Rows; r += 4) {
+      const typename Line::vector four[] = {acc[0][r], acc[0][r + 1], acc[0][r + 2], acc[0][r + 3]};
+      const auto totals = totals_of_four<Line>(four);
+      for (int l = 0; l < 4; ++l) sums[r + l] += totals[l];
+    }
+  } else {
+    NARROW_UNROLL for (int r = 0; r < Rows; ++r) {
+      typename Line::lane lanes[Line::lanes];
+      Line::store(lanes, acc[0][r]);
+      for (int l = 0; l < Line::lanes; ++l) sums[r] += lanes[l];
+    }
   }
 }
 
@@ -130,10 +164,11 @@ template <class Line>
 NARROW_KERNEL void add_rows(const void* a, index stride, index count, const word* x, index n,
                             typename Line::sum* sums) {
   constexpr int rows = 8;
+  const index ahead = bytes_ahead(stride, count, rows);
   const auto* next = static_cast<const unsigned char*>(a);
   const auto* factors = reinterpret_cast<const unsigned char*>(x);
   for (; count >= rows; count -= rows, next += rows * stride, sums += rows)
-    multiply_some_rows<Line, rows>(next, stride, count >= 2 * rows ? rows * stride : 0, factors, n, sums);
+    multiply_some_rows<Line, rows>(next, stride, count >= 2 * rows ? ahead : 0, factors, n, sums);
   for (; count > 0; --count, next += stride, ++sums)
     multiply_some_rows<Line, 1>(next, stride, 0, factors, n, sums);
 }

@@ -6,7 +6,7 @@
 
 #include "../../matrix_view.hpp"
 #include "../../runtime/thread_pool.hpp"
-#include "packed_type.hpp"
+#include "limits.hpp"
 
 NARROW_STRICT_BEGIN
 
@@ -27,6 +27,7 @@ enum class algorithm {
   gemv_columns,    // a matrix whose columns do, times a vector
   skinny_rows,     // a matrix whose rows lie along memory times a few columns, none of it packed
   skinny_columns,  // a matrix whose columns do, times a few columns
+  compact,         // both factors decoded whole, and multiplied as floats
   panels,          // both factors packed in panels
   scaled_panels,   // panels, sums of `depth_block` terms scaled and added in float
   wide_panels      // panels of integers of more than 16 bits, in lanes of double
@@ -192,33 +193,6 @@ bool plan_scaled_panels(kernel_set t, const work_shape& w, magnitudes largest, i
   return true;
 }
 
-/// A matrix of A that is multiplied with a vector as P.
-template <packed_type P, class A> struct gemv_traits {
-  static constexpr bool integers = std::integral<lane_of<P>>;
-  static constexpr bool fits_bf16 = !integers && narrowest<A>() == packed_type::bf16;
-  /// An element of a decoded matrix, and of the vector.
-  using decoded =
-      std::conditional_t<integers || fits_bf16, element_of<fits_bf16 ? packed_type::bf16 : P>, float>;
-  using factor = std::conditional_t<integers, decoded, float>;
-  /// Whether the kernels take elements as they are in the matrix.
-  static constexpr bool in_place = integers ? sizeof(A) == sizeof(decoded)
-                                            : std::same_as<A, float> || coded_as_fp16<A> || coded_as_bf16<A>;
-  using element = std::conditional_t<in_place, A, decoded>;
-
-  static const auto& kernels(kernel_set t) {
-    if constexpr (P == packed_type::int8)
-      return t.get<&kernel_table::gemv_int8>();
-    else if constexpr (integers)
-      return t.get<&kernel_table::gemv_int16>();
-    else if constexpr (coded_as_fp16<A>)
-      return t.get<&kernel_table::gemv_fp16>();
-    else if constexpr (fits_bf16)
-      return t.get<&kernel_table::gemv_bf16>();
-    else
-      return t.get<&kernel_table::gemv_fp32>();
-  }
-};
-
 /// `largest.b` is of the vector.
 template <packed_type P, class A>
 bool plan_gemv(kernel_set t, const matrix_view<const A>& a, magnitudes largest, product_plan& plan) {
@@ -241,47 +215,6 @@ bool plan_gemv(kernel_set t, const matrix_view<const A>& a, magnitudes largest, 
   plan.how = detail::lies_by_rows(a) ? algorithm::gemv_rows : algorithm::gemv_columns;
   plan.work = {a.rows, 1, tile, 1, a.cols};
   return true;
-}
-
-/// Where a matrix is multiplied with a few columns without being packed: with at most so many, of which each
-/// takes at least so many terms of a sum (below that the sums of a vector's lanes cost more than packing
-/// does), and from so many elements on.
-struct skinny_limits {
-  index columns, terms_each = 1, elements = 0;
-};
-inline constexpr index max_skinny = 32, min_skinny_lines = 64;
-
-/// As far as panels took at least as long in products of matrices from 64 x 64 to 1024 x 1024 (an Intel Xeon,
-/// with AVX2, AVX-512, VNNI, BF16 and AMX). Kernels of bytes and of tiles multiply so fast that even most of
-/// a panel may be for nothing; a matrix by columns is read once for each column; one that is decoded is so
-/// for every four.
-template <packed_type P, class A> skinny_limits skinny_limits_of(kernel_set t, bool by_rows) {
-  using traits = gemv_traits<P, A>;
-  const auto& kernels = traits::kernels(t);
-  if (!kernels) return {0};
-  const bool is_wide = kernels.elements / kernels.k_pack >= 16;  // lanes: registers of 512 bits
-  if constexpr (P == packed_type::int8) {
-    if (!t.get<&kernel_table::int8>()) return {by_rows ? max_skinny : 4, by_rows ? 32 : 1};
-    constexpr index large = index{1} << 17;
-    if (!by_rows) return {2, 1, large};
-    return {4, t.get<&kernel_table::large_k_int8>() ? 256 : 64, large};
-  } else if constexpr (traits::integers) {
-    if (!by_rows) return {2};
-    return {is_wide ? 4 : 0, 64};
-  } else if constexpr (!traits::fits_bf16) {
-    if (!by_rows) return {4};
-    return {16, is_wide ? 16 : 32};
-  } else {
-    const bool has_tiles = static_cast<bool>(t.get<&kernel_table::large_k_bf16>());
-    if constexpr (!traits::in_place) {
-      if (!by_rows || has_tiles) return {0};
-      return {is_wide ? 8 : 4, 32};
-    } else {
-      if (has_tiles) return by_rows ? skinny_limits{4, 128} : skinny_limits{2};
-      if (!by_rows) return {4};
-      return {t.get<&kernel_table::bf16>() ? 8 : 16, is_wide ? 16 : 32};
-    }
-  }
 }
 
 /// Whether numbers of type A times such of type B are added in lanes of double: where one of them has more
@@ -349,11 +282,6 @@ bool plan_as(packed_type max_type, packing_plan& plan, const Try& try_type) {
   });
 }
 
-template <packed_type P, class A> bool is_skinny(kernel_set t, const matrix_view<const A>& a, index cols) {
-  const skinny_limits most = skinny_limits_of<P, A>(t, detail::lies_by_rows(a));
-  return cols <= most.columns && cols * most.terms_each <= a.cols && a.rows * a.cols >= most.elements;
-}
-
 /// For a matrix and a few columns, if it is not to be packed for these. `largest.b` is of the columns.
 template <packed_type First, class A>
 bool plan_skinny(kernel_set t, const matrix_view<const A>& a, index cols, magnitudes largest,
@@ -367,6 +295,16 @@ bool plan_skinny(kernel_set t, const matrix_view<const A>& a, index cols, magnit
   if (!made || !is_due) return plan = {}, false;
   plan.how = plan.how == algorithm::gemv_rows ? algorithm::skinny_rows : algorithm::skinny_columns;
   plan.work.cols = plan.work.tile_cols = cols;
+  return true;
+}
+
+/// A product that is not packed because it is small.
+template <packed_type Best, class B>
+bool plan_compact(kernel_set t, const work_shape& w, const matrix_view<const B>& b, packed_type max_type,
+                  product_plan& plan) {
+  if (!t.get<&kernel_table::compact>() || !is_compact<Best>(t, w, b.col_stride == 1, max_type)) return false;
+  plan.how = algorithm::compact;
+  plan.packed = packed_type::fp32;
   return true;
 }
 
@@ -401,6 +339,8 @@ product_plan plan_product(kernel_set t, const matrix_view<const A>& a, const mat
     return plan;
   }
   if (a.cols == 0) return plan;
+  if constexpr (std::same_as<sum, float>)
+    if (plan_compact<best_panel_type<sum, A, B>()>(t, w, b, max_type, plan)) return plan;
   if (b.cols == 1) {
     made = plan_as<best_type<sum, A, B>()>(
         max_type, plan, [&]<packed_type P>() { return plan_gemv<P>(t, a, largest, plan); });

@@ -1,24 +1,6 @@
 // A matrix whose rows lie along memory times a few vectors at once; included once in the namespace of each
 // instruction set, inside its target region. Line: as in gemv.inl. No include guard, on purpose.
 
-/// The sum of the lanes of each of four vectors, which is to fit a lane.
-template <class Line> inline auto totals_of_four(const typename Line::vector (&x)[4]) {
-  using quad [[gnu::vector_size(16)]] = typename Line::lane;
-  quad of[4];
-  NARROW_UNROLL for (int c = 0; c < 4; ++c) {
-    quad parts[sizeof x[c] / sizeof(quad)];
-    std::memcpy(parts, &x[c], sizeof x[c]);
-    NARROW_UNROLL for (std::size_t half = sizeof x[c] / sizeof(quad) / 2; half > 0; half /= 2)
-        NARROW_UNROLL for (std::size_t k = 0; k < half; ++k) parts[k] += parts[k + half];
-    of[c] = parts[0];
-  }
-  const quad low = __builtin_shufflevector(of[0], of[1], 0, 4, 1, 5) +
-                   __builtin_shufflevector(of[0], of[1], 2, 6, 3, 7),
-             high = __builtin_shufflevector(of[2], of[3], 0, 4, 1, 5) +
-                    __builtin_shufflevector(of[2], of[3], 2, 6, 3, 7);
-  return __builtin_shufflevector(low, high, 0, 1, 4, 5) + __builtin_shufflevector(low, high, 2, 3, 6, 7);
-}
-
 /// Adds the products of Rows rows and of all vectors to the sums, each of which has the same order of
 /// additions wherever its row stands.
 template <class Line, int Rows>

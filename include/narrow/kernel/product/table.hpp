@@ -130,6 +130,16 @@ struct widening_kernels {
   constexpr explicit operator bool() const { return join != nullptr; }
 };
 
+/// Two matrices of few floats. A row of b lies side by side, and may be followed by what is read, but not
+/// used: less than max_spare numbers.
+struct compact_factors {
+  const float *a, *b;
+  index a_row_step, a_term_step, b_term_step;
+  index rows, depth, cols;
+
+  static constexpr index max_spare = 64;
+};
+
 /// Kernels that scale tiles of sums of one type.
 template <class Sum> struct scaling_kernels {
   using scaling = void (*)(const Sum* sums, const tile_shape&, const float* row_scales,
@@ -285,6 +295,8 @@ struct product_table {
   panel_kernel<std::int32_t> large_k_int8 = {};
   two_bf16_kernels two_bf16 = {};
   wide_kernels wide = {};
+  /// sums[i * cols + j] = sum over p of a(i, p) b(p, j), added in ascending order.
+  void (*compact)(const compact_factors&, float* sums) = nullptr;
   packing_kernels packing = {};    // without these no panels are used
   widening_kernels widening = {};  // without these no panels of integers whose sums do not fit 32 bits
 

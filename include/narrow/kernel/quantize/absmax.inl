@@ -52,23 +52,40 @@ inline bool absmax_by_place(const float* from, const strided_lines& block, const
                             std::uint32_t* largest) {
   const strided_lines b = block;
   alignas(vector_bytes) std::int32_t by_place[max_places + lanes32];
-  fill_places(by_place, 0, b.n, 0);
   int32_vector all = {};
-  for (index line = 0; line < b.lines; ++line, from += b.from_stride) {
-    const auto look = [&](index place, index count) {
-      auto most = vector_at<int32_vector>(by_place + place);
-      raise_to_magnitudes(read<uint32_vector>(from + place, count), most);
-      std::memcpy(by_place + place, &most, sizeof most);
-      all = all > most ? all : most;
-    };
-    index place = 0;
-    for (; place + lanes32 <= b.n; place += lanes32) look(place, lanes32);
-    if (place < b.n) look(place, b.n - place);
+  index place = 0;
+  constexpr index ways = 4;  // cache lines of a line, which are read together
+  for (; place + ways * lanes32 <= b.n; place += ways * lanes32) {
+    int32_vector most[ways] = {};
+    for (index line = 0; line < b.lines; ++line) {
+      const float* const x = from + line * b.from_stride + place;
+      NARROW_UNROLL for (index w = 0; w < ways; ++w)
+          raise_to_magnitudes(vector_at<uint32_vector>(x + w * lanes32), most[w]);
+    }
+    NARROW_UNROLL for (index w = 0; w < ways; ++w) {
+      std::memcpy(by_place + place + w * lanes32, &most[w], sizeof most[w]);
+      all = all > most[w] ? all : most[w];
+    }
+  }
+  for (; place < b.n; place += lanes32) {
+    int32_vector most = {};
+    for (index line = 0; line < b.lines; ++line)
+      raise_to_magnitudes(read<uint32_vector>(from + line * b.from_stride + place, b.n - place), most);
+    std::memcpy(by_place + place, &most, sizeof most);
+    all = all > most ? all : most;
   }
   if (largest_of(all) >= nonfinite_bits) return false;
-  for_runs(b.n, runs, [&](index place, index end) {
+  if (runs.width == 1) {
+    for (index first = 0; first < b.n; first += lanes32) {
+      const auto found = vector_at<int32_vector>(by_place + first);
+      const auto before = read<int32_vector>(largest + first, b.n - first);
+      write(largest + first, found > before ? found : before, b.n - first);
+    }
+    return true;
+  }
+  for_runs(b.n, runs, [&](index first, index end) {
     auto top = static_cast<std::int32_t>(*largest);
-    for (; place < end; ++place) top = top < by_place[place] ? by_place[place] : top;
+    for (; first < end; ++first) top = top < by_place[first] ? by_place[first] : top;
     *largest++ = static_cast<std::uint32_t>(top);
   });
   return true;

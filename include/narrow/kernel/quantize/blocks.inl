@@ -38,6 +38,12 @@ template <class Value> inline void fill_places(Value* to, index place, index end
   }
 }
 
+/// The values of n places, one after the other; returns what follows them.
+template <class Value> inline const Value* copy_places(Value* to, const Value* from, index n) {
+  std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(Value));
+  return from + n;
+}
+
 /// visit(place, end) for the runs of places in lines of n.
 template <class Visit> inline void for_runs(index n, const block_runs& runs, const Visit& visit) {
   for (index place = 0, end = runs.width - runs.before; place < n; place = end, end += runs.width)
@@ -63,12 +69,22 @@ inline const double* encode_by_place(const float* from, Element* to, const strid
   fitting_lanes<Single, Element> fitting(q);
   const double* next = inverses;
   for_runs(b.n, runs, [&](index, index) { fitting.meet(*next++); });
-  for_runs(b.n, runs, [&](index place, index end) {
-    const double by = *inverses++;
-    if (!fitting.floats) fill_places(doubles, place, end, by);
-    fill_places(singles, place, end, static_cast<float>(by));
-    if (fitting.multiples) fill_places(scales, place, end, static_cast<float>(1 / by));
-  });
+  if (runs.width == 1) {
+    inverses = copy_places(doubles, inverses, b.n);
+    for (index place = 0; place < b.n; place += lanes64) {
+      const auto by = vector_at<double_vector>(doubles + place);
+      const auto single = wider<half_float_vector>(by), scale = wider<half_float_vector>(1 / by);
+      std::memcpy(singles + place, &single, sizeof single);
+      std::memcpy(scales + place, &scale, sizeof scale);
+    }
+  } else {
+    for_runs(b.n, runs, [&](index place, index end) {
+      const double by = *inverses++;
+      if (!fitting.floats) fill_places(doubles, place, end, by);
+      fill_places(singles, place, end, static_cast<float>(by));
+      if (fitting.multiples) fill_places(scales, place, end, static_cast<float>(1 / by));
+    });
+  }
   fitting.template choose<Wide>(q, own_inverses{doubles, singles}, own_inverses{nullptr, scales},
                                 [&](const auto& lanes) { encode_lines(lanes, from, to, b, q.draws); });
   return inverses;
@@ -154,7 +170,10 @@ NARROW_KERNEL void decode_blocks(const Element* from, float* to, const strided_l
     float* const x = to + line * b.to_stride;
     if (runs.are_narrow()) {
       alignas(vector_bytes) float by_place[max_places + lanes32];
-      for_runs(b.n, runs, [&](index place, index end) { fill_places(by_place, place, end, *scales++); });
+      if (runs.width == 1)
+        scales = copy_places(by_place, scales, b.n);
+      else
+        for_runs(b.n, runs, [&](index place, index end) { fill_places(by_place, place, end, *scales++); });
       decode_lines([&](index place) { return vector_at<float_vector>(by_place + place); }, q, x, part);
       return;
     }

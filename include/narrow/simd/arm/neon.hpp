@@ -26,7 +26,10 @@ struct instructions : parts_in_memory {
   static bool any_without(integers x, integers bits) {
     return vminvq_u32(vreinterpretq_u32_s32(vandq_s32(x, bits))) == 0;
   }
-  static bool any_nan(floats x) { return vminvq_u32(vceqq_f32(x, x)) == 0; }
+  static bool any_nan(floats x, floats y) {
+    return vminvq_u32(vandq_u32(vceqq_f32(x, x), vceqq_f32(y, y))) == 0;
+  }
+  static bool any_unequal(floats x, floats y) { return vminvq_u32(vceqq_f32(x, y)) == 0; }
   template <int Size> static void store_lower(void* to, integers x) {
     const int16x4_t halves = vmovn_s32(x);
     if constexpr (Size == 1) {

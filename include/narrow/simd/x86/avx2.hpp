@@ -25,7 +25,12 @@ struct instructions : parts_in_memory {
   static bool any_without(integers x, integers bits) {
     return any_of(_mm256_cmpeq_epi32(_mm256_and_si256(x, bits), _mm256_setzero_si256()));
   }
-  static bool any_nan(floats x) { return _mm256_movemask_ps(_mm256_cmp_ps(x, x, _CMP_UNORD_Q)) != 0; }
+  static bool any_nan(floats x, floats y) {
+    return _mm256_movemask_ps(_mm256_cmp_ps(x, y, _CMP_UNORD_Q)) != 0;
+  }
+  static bool any_unequal(floats x, floats y) {
+    return _mm256_movemask_ps(_mm256_cmp_ps(x, y, _CMP_NEQ_UQ)) != 0;
+  }
   template <int Size> static void store_lower(void* to, integers x) {
     if constexpr (Size == 1) {
       const __m256i first = _mm256_shuffle_epi8(x, _mm256_set1_epi32(0x0c080400));
@@ -91,6 +96,8 @@ struct instructions : parts_in_memory {
 // g++ 12 makes masks of comparisons.
 inline float_vector smaller(float_vector a, float_vector b) { return _mm256_min_ps(a, b); }
 inline float_vector larger(float_vector a, float_vector b) { return _mm256_max_ps(a, b); }
+inline double_vector smaller(double_vector a, double_vector b) { return _mm256_min_pd(a, b); }
+inline double_vector larger(double_vector a, double_vector b) { return _mm256_max_pd(a, b); }
 
 #include "../vector_kernels.inl"
 

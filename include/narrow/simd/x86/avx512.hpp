@@ -15,7 +15,8 @@ struct instructions {
 
   static bool any_of(integers x) { return _mm512_test_epi32_mask(x, x) != 0; }
   static bool any_without(integers x, integers bits) { return _mm512_testn_epi32_mask(x, bits) != 0; }
-  static bool any_nan(floats x) { return _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q) != 0; }
+  static bool any_nan(floats x, floats y) { return _mm512_cmp_ps_mask(x, y, _CMP_UNORD_Q) != 0; }
+  static bool any_unequal(floats x, floats y) { return _mm512_cmp_ps_mask(x, y, _CMP_NEQ_UQ) != 0; }
   template <int Size> static void store_lower(void* to, integers x) {
     if constexpr (Size == 1)
       _mm_storeu_si128(static_cast<__m128i*>(to), _mm512_cvtepi32_epi8(x));
@@ -99,6 +100,23 @@ struct instructions {
 // g++ 12 makes masks of comparisons, and widens one half after the other.
 inline float_vector smaller(float_vector a, float_vector b) { return _mm512_min_ps(a, b); }
 inline float_vector larger(float_vector a, float_vector b) { return _mm512_max_ps(a, b); }
+inline double_vector smaller(double_vector a, double_vector b) { return _mm512_min_pd(a, b); }
+inline double_vector larger(double_vector a, double_vector b) { return _mm512_max_pd(a, b); }
+// One permutation each, instead of a shift and a conversion. Its places are words of 16 bits.
+template <> inline uint32_vector load_upper(const void* from) {
+  constexpr uint32_vector places = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  __m256i codes;
+  std::memcpy(&codes, from, sizeof codes);
+  constexpr __mmask32 upper = 0xaaaa'aaaa;
+  return reinterpret_cast<uint32_vector>(_mm512_maskz_permutexvar_epi16(
+      upper, reinterpret_cast<__m512i>(places << 16), _mm512_castsi256_si512(codes)));
+}
+template <> inline void store_upper(void* to, const uint32_vector& x) {
+  constexpr uint16_vector places = {1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31};
+  const __m256i codes = _mm512_castsi512_si256(
+      _mm512_permutexvar_epi16(reinterpret_cast<__m512i>(places), reinterpret_cast<__m512i>(x)));
+  std::memcpy(to, &codes, sizeof codes);
+}
 template <> inline double_vector wider(const half_float_vector& x) { return _mm512_cvtps_pd(x); }
 template <> inline int64_vector wider(const half_int32_vector& x) {
   return reinterpret_cast<int64_vector>(_mm512_cvtepi32_epi64(reinterpret_cast<__m256i>(x)));

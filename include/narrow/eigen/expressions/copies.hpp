@@ -1,0 +1,65 @@
+// Assignments that compute nothing: codes that move as they are, and one number everywhere.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+
+#include "assign_functors.hpp"
+#include "piecewise_loops.hpp"
+
+namespace narrow::inline NARROW_ABI::detail {
+
+template <class Functor>
+concept sets_value = assigns_narrow<Functor> && std::same_as<typename Functor::combined, set_value>;
+
+/// A matrix of narrow numbers that lie side by side, but few ones, which Eigen copies by instructions of
+/// their own.
+template <class X>
+concept side_by_side = direct_access<X> && narrow_scalar<typename X::Scalar> &&
+                           X::InnerStrideAtCompileTime == 1 &&
+                       (X::SizeAtCompileTime == Eigen::Dynamic || X::SizeAtCompileTime > 64);
+
+template <class Dst, class Src, class Functor>
+concept copies_lines = sets_value<Functor> && side_by_side<Dst> && side_by_side<Src> &&
+    std::same_as<typename Dst::Scalar, typename Src::Scalar> && storage_order_of<Dst>
+== storage_order_of<Src>;
+
+template <class X> inline constexpr bool is_constant = false;
+template <class T, class Plain>
+inline constexpr bool is_constant<Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<T>, Plain>> =
+    true;
+template <class Dst, class Src, class Functor>
+concept fills_lines = sets_value<Functor> && side_by_side<Dst> && is_constant<Src> &&
+    std::same_as<typename Dst::Scalar, typename Src::Scalar>;
+
+template <class Dst, class Src, class Functor>
+concept moves_lines = copies_lines<Dst, Src, Functor> || fills_lines<Dst, Src, Functor>;
+
+template <class T> void fill_line(T* to, std::size_t n, const T& value) {
+  constexpr std::size_t together = 64 / sizeof(T);  // a cache line, which compilers store by vectors
+  T some[together];
+  std::fill_n(some, together, value);
+  for (; n >= together; n -= together, to += together) std::memcpy(to, some, sizeof some);
+  std::copy_n(some, n, to);
+}
+
+/// dst = src, of the same shape. Where the two overlap in a line, dst is what src was.
+template <class Dst, class Src> void move_lines(Dst& dst, const Src& src) {
+  const auto each_line = [&](bool together, const auto& use) {
+    const Eigen::Index lines = together ? 1 : dst.outerSize(),
+                       length = together ? dst.size() : dst.innerSize();
+    if (length > 0)
+      for (Eigen::Index l = 0; l < lines; ++l)
+        use(dst.data() + l * dst.outerStride(), l, static_cast<std::size_t>(length));
+  };
+  using T = typename Dst::Scalar;
+  if constexpr (direct_access<Src>)
+    each_line(without_gaps(dst) && without_gaps(src), [&](T* to, Eigen::Index line, std::size_t n) {
+      std::memmove(static_cast<void*>(to), src.data() + line * src.outerStride(), n * sizeof(T));
+    });
+  else
+    each_line(without_gaps(dst),
+              [&](T* to, Eigen::Index, std::size_t n) { fill_line(to, n, src.functor().m_other); });
+}
+
+}  // namespace narrow::detail

@@ -1,0 +1,110 @@
+// Which products are multiplied without packing their factors, because these are narrow or small: as was
+// measured.
+#pragma once
+
+#include "../../matrix_view.hpp"
+#include "../../runtime/thread_pool.hpp"
+#include "packed_type.hpp"
+
+NARROW_STRICT_BEGIN
+
+namespace narrow::inline NARROW_ABI::kernel {
+
+/// A matrix of A that is multiplied with a vector as P.
+template <packed_type P, class A> struct gemv_traits {
+  static constexpr bool integers = std::integral<lane_of<P>>;
+  static constexpr bool fits_bf16 = !integers && narrowest<A>() == packed_type::bf16;
+  /// An element of a decoded matrix, and of the vector.
+  using decoded =
+      std::conditional_t<integers || fits_bf16, element_of<fits_bf16 ? packed_type::bf16 : P>, float>;
+  using factor = std::conditional_t<integers, decoded, float>;
+  /// Whether the kernels take elements as they are in the matrix.
+  static constexpr bool in_place = integers ? sizeof(A) == sizeof(decoded)
+                                            : std::same_as<A, float> || coded_as_fp16<A> || coded_as_bf16<A>;
+  using element = std::conditional_t<in_place, A, decoded>;
+
+  static const auto& kernels(kernel_set t) {
+    if constexpr (P == packed_type::int8)
+      return t.get<&kernel_table::gemv_int8>();
+    else if constexpr (integers)
+      return t.get<&kernel_table::gemv_int16>();
+    else if constexpr (coded_as_fp16<A>)
+      return t.get<&kernel_table::gemv_fp16>();
+    else if constexpr (fits_bf16)
+      return t.get<&kernel_table::gemv_bf16>();
+    else
+      return t.get<&kernel_table::gemv_fp32>();
+  }
+};
+
+/// Where a matrix is multiplied with a few columns without being packed: with at most so many, of which each
+/// takes at least so many terms of a sum (below that the sums of a vector's lanes cost more than packing
+/// does), and from so many elements on.
+struct skinny_limits {
+  index columns, terms_each = 1, elements = 0;
+};
+inline constexpr index max_skinny = 32, min_skinny_lines = 64;
+
+/// As far as panels took at least as long in products of matrices from 64 x 64 to 1024 x 1024 (an Intel Xeon,
+/// with AVX2, AVX-512, VNNI, BF16 and AMX). Kernels of bytes and of tiles multiply so fast that even most of
+/// a panel may be for nothing; a matrix by columns is read once for each column; one that is decoded is so
+/// for every four.
+template <packed_type P, class A> skinny_limits skinny_limits_of(kernel_set t, bool by_rows) {
+  using traits = gemv_traits<P, A>;
+  const auto& kernels = traits::kernels(t);
+  if (!kernels) return {0};
+  const bool is_wide = kernels.elements / kernels.k_pack >= 16;  // lanes: registers of 512 bits
+  if constexpr (P == packed_type::int8) {
+    if (!t.get<&kernel_table::int8>()) return {by_rows ? max_skinny : 4, by_rows ? 32 : 1};
+    constexpr index large = index{1} << 17;
+    if (!by_rows) return {2, 1, large};
+    return {4, t.get<&kernel_table::large_k_int8>() ? 256 : 64, large};
+  } else if constexpr (traits::integers) {
+    if (!by_rows) return {2};
+    return {is_wide ? 4 : 0, 64};
+  } else if constexpr (!traits::fits_bf16) {
+    if (!by_rows) return {4};
+    return {16, is_wide ? 16 : 32};
+  } else {
+    const bool has_tiles = static_cast<bool>(t.get<&kernel_table::large_k_bf16>());
+    if constexpr (!traits::in_place) {
+      if (!by_rows || has_tiles) return {0};
+      return {is_wide ? 8 : 4, 32};
+    } else {
+      if (has_tiles) return by_rows ? skinny_limits{4, 128} : skinny_limits{2};
+      if (!by_rows) return {4};
+      return {t.get<&kernel_table::bf16>() ? 8 : 16, is_wide ? 16 : 32};
+    }
+  }
+}
+
+template <packed_type P, class A> bool is_skinny(kernel_set t, const matrix_view<const A>& a, index cols) {
+  const skinny_limits most = skinny_limits_of<P, A>(t, detail::lies_by_rows(a));
+  return cols <= most.columns && cols * most.terms_each <= a.cols && a.rows * a.cols >= most.elements;
+}
+
+/// Numbers of a factor, or of a result, that are decoded whole: a first-level cache holds three times as many
+/// floats.
+inline constexpr index max_compact = 4096;
+
+/// Whether a product is so small that to pack its factors is most of the work: by as many multiplications as
+/// those of matrices of so many rows and columns that panels took longer for (Zen 5). Of a row times a
+/// matrix, which is read once, only what is smaller still, and where rows of the matrix lie along memory; all
+/// of it is of products with several columns.
+template <packed_type Best>
+bool is_compact(kernel_set t, const work_shape& w, bool right_by_rows, packed_type max_type) {
+  const bool is_best = max_type >= Best, has_tiles = static_cast<bool>(t.get<&kernel_table::large_k_bf16>());
+  index side = 48;
+  if (Best == packed_type::bf16 && is_best && t.get<&kernel_table::bf16>()) side = has_tiles ? 16 : 32;
+  if (Best == packed_type::two_bf16 && is_best && has_tiles) side = 32;
+  const index max_products = w.rows > 1 ? side * side * side : right_by_rows ? 32 * 32 : 0;
+  const auto fits = [](index m, index n) {
+    return m <= max_compact && n <= max_compact && m * n <= max_compact;
+  };
+  return w.rows > 0 && w.cols > 1 && fits(w.rows, w.cols) && fits(w.rows, w.depth) && fits(w.depth, w.cols) &&
+         w.rows * w.cols * w.depth <= max_products;
+}
+
+}  // namespace narrow::kernel
+
+NARROW_STRICT_END
