@@ -47,8 +47,8 @@ namespace detail {
 /// A sum rounded once, to a format of no longer fractions: most are in 64 bits, in which that is sooner done.
 template <narrow_fixed T, class Word, int FractionLength>
 constexpr T rounded_sum(const fixed_sum<Word, FractionLength>& sum) {
-  constexpr typename T::round_policy round{};
-  constexpr typename T::overflow_policy overflow{};
+  const typename T::round_policy round{};
+  const typename T::overflow_policy overflow{};
   constexpr int dropped = FractionLength - T::fraction_length;
   if constexpr (dropped >= 0 && dropped < 63) {
     const auto mantissa = static_cast<std::int64_t>(sum.mantissa());

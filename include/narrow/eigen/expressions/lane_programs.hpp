@@ -71,6 +71,10 @@ template <class Op> struct operation_on<Op, float> {
   using type = Op;
   using operand = float;
 };
+template <class Op> struct operation_on<Op, bool> {
+  using type = Op;
+  using operand = bool;
+};
 template <class Op, lane_fixed_number T> struct operation_on<Op, T> : fixed_operation<Op, T> {
   using operand = T;
 };
@@ -94,25 +98,32 @@ NARROW_LANE_OPERATION(lane_not_greater, scalar_cmp_op<T, T, Eigen::internal::cmp
 NARROW_LANE_OPERATION(lane_equal, scalar_cmp_op<T, T, Eigen::internal::cmp_EQ>)
 NARROW_LANE_OPERATION(lane_unequal, scalar_cmp_op<T, T, Eigen::internal::cmp_NEQ>)
 #undef NARROW_LANE_OPERATION
-#define NARROW_LANE_OPERATION(operation, ...) \
-  template <> struct lane_operation<Eigen::internal::__VA_ARGS__> : operation_on<kernel::operation, float> {};
-NARROW_LANE_OPERATION(lane_quotient, scalar_quotient_op<float, float>)
-NARROW_LANE_OPERATION(lane_root, scalar_sqrt_op<float>)
-NARROW_LANE_OPERATION(lane_cube, scalar_cube_op<float>)
-NARROW_LANE_OPERATION(lane_inverse, scalar_inverse_op<float>)
-NARROW_LANE_OPERATION(lane_floor, scalar_floor_op<float>)
-NARROW_LANE_OPERATION(lane_ceiling, scalar_ceil_op<float>)
-NARROW_LANE_OPERATION(lane_nearest_away, scalar_round_op<float>)
-NARROW_LANE_OPERATION(lane_nearest_even, scalar_rint_op<float>)
-NARROW_LANE_OPERATION(lane_is_nan, scalar_isnan_op<float>)
-NARROW_LANE_OPERATION(lane_is_infinite, scalar_isinf_op<float>)
-NARROW_LANE_OPERATION(lane_is_finite, scalar_isfinite_op<float>)
+// On floats or conditions only.
+#define NARROW_LANE_OPERATION_ON(operand, operation, ...) \
+  template <>                                             \
+  struct lane_operation<Eigen::internal::__VA_ARGS__> : operation_on<kernel::operation, operand> {};
+NARROW_LANE_OPERATION_ON(float, lane_quotient, scalar_quotient_op<float, float>)
+NARROW_LANE_OPERATION_ON(float, lane_root, scalar_sqrt_op<float>)
+NARROW_LANE_OPERATION_ON(float, lane_cube, scalar_cube_op<float>)
+NARROW_LANE_OPERATION_ON(float, lane_inverse, scalar_inverse_op<float>)
+NARROW_LANE_OPERATION_ON(float, lane_floor, scalar_floor_op<float>)
+NARROW_LANE_OPERATION_ON(float, lane_ceiling, scalar_ceil_op<float>)
+NARROW_LANE_OPERATION_ON(float, lane_nearest_away, scalar_round_op<float>)
+NARROW_LANE_OPERATION_ON(float, lane_nearest_even, scalar_rint_op<float>)
+NARROW_LANE_OPERATION_ON(float, lane_is_nan, scalar_isnan_op<float>)
+NARROW_LANE_OPERATION_ON(float, lane_is_infinite, scalar_isinf_op<float>)
+NARROW_LANE_OPERATION_ON(float, lane_is_finite, scalar_isfinite_op<float>)
+NARROW_LANE_OPERATION_ON(bool, lane_not, scalar_boolean_not_op<bool>)
 #if EIGEN_VERSION_AT_LEAST(4, 0, 0)
-NARROW_LANE_OPERATION(lane_truncated, scalar_trunc_op<float>)
+NARROW_LANE_OPERATION_ON(float, lane_truncated, scalar_trunc_op<float>)
+NARROW_LANE_OPERATION_ON(bool, lane_and, scalar_boolean_and_op<bool>)
+NARROW_LANE_OPERATION_ON(bool, lane_or, scalar_boolean_or_op<bool>)
 #else
-NARROW_LANE_OPERATION(lane_sign, scalar_sign_op<float>)
+NARROW_LANE_OPERATION_ON(float, lane_sign, scalar_sign_op<float>)
+NARROW_LANE_OPERATION_ON(bool, lane_and, scalar_boolean_and_op)
+NARROW_LANE_OPERATION_ON(bool, lane_or, scalar_boolean_or_op)
 #endif
-#undef NARROW_LANE_OPERATION
+#undef NARROW_LANE_OPERATION_ON
 template <class Function>
 struct lane_operation<rounded_function<Function>> : operation_on<kernel::lane_function<Function>, float> {};
 template <class Function, int Bits>

@@ -47,6 +47,12 @@ struct wide_functor<Eigen::internal::scalar_cmp_op<A, B, Comparison>> {
   using type = Eigen::internal::scalar_cmp_op<replaced<A, wide>, replaced<B, wide>, Comparison>;
 };
 #if !EIGEN_VERSION_AT_LEAST(4, 0, 0)
+template <> struct wide_functor<Eigen::internal::scalar_boolean_and_op> {
+  using type = Eigen::internal::scalar_boolean_and_op;
+};
+template <> struct wide_functor<Eigen::internal::scalar_boolean_or_op> {
+  using type = Eigen::internal::scalar_boolean_or_op;
+};
 template <float_or_rounded_to T> struct wide_functor<Eigen::internal::scalar_sign_op<T, false, false>> {
   using type = Eigen::internal::scalar_sign_op<float>;
 };

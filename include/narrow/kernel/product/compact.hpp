@@ -37,11 +37,14 @@ void run_compact(kernel_set t, const matrix_view<const A>& a, const matrix_view<
   float left[max_compact], right[room], turned[room], sums[max_compact];
   const auto x = decode_compact(t, a, left);
   auto y = decode_compact(t, b, right);
+  float* end = right + y.rows * y.cols;
   if (y.col_stride != 1) {
     const matrix_view<float> rows{turned, y.rows, y.cols, y.cols, 1};
     copy(t, y, rows);
     y = rows;
+    end = turned + y.rows * y.cols;
   }
+  std::fill_n(end, compact_factors::max_spare, 0.0f);
   t.get<&kernel_table::compact>()(
       {x.data, y.data, x.row_stride, x.col_stride, y.row_stride, x.rows, x.cols, y.cols}, sums);
   store(0, 0, matrix_view{static_cast<const float*>(sums), x.rows, y.cols, y.cols, 1});

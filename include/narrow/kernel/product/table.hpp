@@ -137,7 +137,7 @@ struct compact_factors {
   index a_row_step, a_term_step, b_term_step;
   index rows, depth, cols;
 
-  static constexpr index max_spare = 64;
+  static constexpr index max_spare = 16;
 };
 
 /// Kernels that scale tiles of sums of one type.

@@ -38,9 +38,11 @@ template <class Value> inline void fill_places(Value* to, index place, index end
   }
 }
 
-/// The values of n places, one after the other; returns what follows them.
+/// The values of n places, one after the other, and the last one for lanes32 places more; returns what
+/// follows them.
 template <class Value> inline const Value* copy_places(Value* to, const Value* from, index n) {
   std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(Value));
+  fill_places(to, n, n + 1, from[n - 1]);
   return from + n;
 }
 
