@@ -70,6 +70,14 @@ struct plain_instructions {
     for (int l = 0; l < 2; ++l) x[l] = std::sqrt(x[l]);
     return x;
   }
+  template <std::float_round_style Style> static floats to_integers(floats x) {
+    for (int l = 0; l < 4; ++l)
+      x[l] = Style == std::round_toward_zero       ? std::trunc(x[l])
+             : Style == std::round_toward_infinity ? std::ceil(x[l])
+             : Style == std::round_to_nearest      ? std::nearbyint(x[l])
+                                                   : std::floor(x[l]);
+    return x;
+  }
   static floats quick_reciprocal_root(floats x) { return 1 / square_root(x); }
   static integers int8_to_int16(const void* from) {
     std::int16_t x[8];

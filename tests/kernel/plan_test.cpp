@@ -130,12 +130,22 @@ TEST_CASE("small products of floats are not packed", "[plan]") {
     REQUIRE(plan<fp16>(t, 4, 4, 1024).how == algorithm::compact);
     REQUIRE(plan<fp16>(t, 4, 4, 1025).how == algorithm::panels);
     REQUIRE(plan<fp16>(t, 64, 64, 64).how == algorithm::panels);
-    // A small row is multiplied so where the rows of the matrix lie along memory, a column never.
-    using accumulation = detail::accumulation_traits<fp16, fp16>;
-    REQUIRE(plan<fp16>(t, 1, 32, 32).how == algorithm::compact);
-    REQUIRE(plan<fp16>(t, 1, 33, 32).how == algorithm::gemv_columns);
-    REQUIRE(kernel::plan_product<accumulation>(t, by_rows<fp16>(1, 32), by_columns<fp16>(32, 32), {}).how ==
-            algorithm::gemv_rows);
+    // A row is multiplied so if the matrix is small, which is sooner too large by columns or of bytes. A
+    // column is not: what Eigen asks for is the transposed product.
+    const auto row_how = []<class T>(kernel::kernel_set k, std::type_identity<T>, const auto& matrix) {
+      using accumulation = detail::accumulation_traits<T, T>;
+      return kernel::plan_product<accumulation>(k, by_rows<T>(1, matrix.rows), matrix, {}).how;
+    };
+    constexpr std::type_identity<fp16> words;
+    constexpr std::type_identity<fp8_e4m3fn> bytes;
+    REQUIRE(row_how(t, words, by_rows<fp16>(128, 128)) == algorithm::compact);
+    REQUIRE(row_how(t, words, by_rows<fp16>(128, 129)) == algorithm::gemv_columns);
+    REQUIRE(row_how(t, words, by_rows<fp16>(4, 4096)) == algorithm::compact);
+    REQUIRE(row_how(t, words, by_rows<fp16>(3, 4097)) == algorithm::gemv_columns);
+    REQUIRE(row_how(t, words, by_columns<fp16>(48, 48)) == algorithm::compact);
+    REQUIRE(row_how(t, words, by_columns<fp16>(48, 49)) == algorithm::gemv_rows);
+    REQUIRE(row_how(t, bytes, by_rows<fp8_e4m3fn>(64, 128)) == algorithm::compact);
+    REQUIRE(row_how(t, bytes, by_rows<fp8_e4m3fn>(64, 129)) == algorithm::gemv_columns);
     REQUIRE(plan<fp16>(t, 32, 1, 32).how == algorithm::gemv_rows);
     REQUIRE(plan<fixed<8, 4>>(t, 16, 16, 16).how == algorithm::panels);
   }

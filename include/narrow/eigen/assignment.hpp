@@ -126,4 +126,29 @@ void call_dense_assignment_loop(Dst& dst, const Src& src, const Functor& functor
   }
 }
 
+#if !EIGEN_VERSION_AT_LEAST(4, 0, 0)
+/// Eigen 3.4 has an overload for constants, which std::fill_n stores one by one.
+template <class Dst>
+requires narrow_scalar<typename Dst::Scalar>
+void call_dense_assignment_loop(
+    Dst& dst,
+    const Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<typename Dst::Scalar>, Dst>& src,
+    const Eigen::internal::assign_op<typename Dst::Scalar, typename Dst::Scalar>& functor) {
+  Eigen::internal::resize_if_allowed(dst, src, functor);
+  detail::fill_line(dst.data(), static_cast<std::size_t>(dst.size()), src.functor().m_other);
+}
+#endif
+
 }  // namespace narrow
+
+#if EIGEN_VERSION_AT_LEAST(4, 0, 0)
+namespace Eigen::internal {
+
+/// Eigen 5 stores constants by std::fill_n, one by one.
+template <class X>
+requires narrow::narrow_scalar<typename X::Scalar>
+struct eigen_fill_impl<X, true> : eigen_fill_impl<X, false> {
+};
+
+}  // namespace Eigen::internal
+#endif

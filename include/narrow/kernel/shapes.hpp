@@ -32,6 +32,11 @@ struct strided_lines {
   }
 };
 
+/// How far it is from one line to the next, and from one element of a line to the next.
+struct line_steps {
+  index line, element;
+};
+
 /// What elements are rounded stochastically under: the indices first, first + step, ..., those of the next
 /// line line_step on.
 struct element_draws {

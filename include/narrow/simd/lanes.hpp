@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <limits>
 
 #include "../config.hpp"
 #include "../kernel/elementwise/code_maps.hpp"
@@ -31,6 +32,7 @@ namespace narrow::inline NARROW_ABI::kernel {
 ///                                      the products of int16, two to each lane, to whichever it may be
 ///   multiply_add(acc, word, integers)  adds, in each lane, its two int16 times the two of the word
 ///   square_root(x)                     of floats and of doubles, rounded once
+///   to_integers<Style>(x)              floats rounded to integers; a std::float_round_style, ties to even
 ///   quick_reciprocal_root(x)           1 / square_root(x) of normal floats, within two units
 ///   int8_to_int16(from)                as many int8 as there are lanes of 16 bits, in such lanes
 ///   int8_to_int32(from)                as many int8 as there are lanes of 32 bits, in such lanes
@@ -70,6 +72,10 @@ template <class Instructions> consteval bool check_instructions() {
   NARROW_NEEDS("multiply_add of int16", i = Instructions::multiply_add(i, i, i));
   NARROW_NEEDS("multiply_add of a word of int16", i = Instructions::multiply_add(i, w, i));
   NARROW_NEEDS("square_root", f = Instructions::square_root(f), d = Instructions::square_root(d));
+  NARROW_NEEDS("to_integers", f = Instructions::template to_integers<std::round_toward_zero>(f),
+               f = Instructions::template to_integers<std::round_to_nearest>(f),
+               f = Instructions::template to_integers<std::round_toward_infinity>(f),
+               f = Instructions::template to_integers<std::round_toward_neg_infinity>(f));
   NARROW_NEEDS("quick_reciprocal_root", f = Instructions::quick_reciprocal_root(f));
   NARROW_NEEDS("int8_to_int16", i = Instructions::int8_to_int16(from));
   NARROW_NEEDS("int8_to_int32", i = Instructions::int8_to_int32(from));

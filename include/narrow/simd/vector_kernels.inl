@@ -32,8 +32,6 @@
 
 #include "operations.inl"
 
-#include "../kernel/product/compact.inl"
-
 #include "../kernel/elementwise/floats.inl"
 
 #include "../kernel/elementwise/float_functions.inl"
@@ -49,6 +47,8 @@
 #include "../kernel/elementwise/softmax.inl"
 
 #include "../kernel/product/small.inl"
+
+#include "../kernel/product/compact.inl"
 
 #include "../kernel/convert/offer.inl"
 #include "../kernel/product/offer.inl"

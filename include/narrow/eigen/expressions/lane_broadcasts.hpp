@@ -1,7 +1,7 @@
 // Vectors that meet every row or column of a matrix in a program of lanes: broadcast ones, and diagonals.
 #pragma once
 
-#include "lane_programs.hpp"
+#include "lane_views.hpp"
 
 namespace narrow::inline NARROW_ABI::detail {
 

@@ -281,26 +281,6 @@ requires(!direct_access<Eigen::MatrixWrapper<Arg>> &&
     : lane_wrapper<Eigen::MatrixWrapper<Arg>, Arg> {
 };
 
-/// The transpose of an expression that is computed: along its columns where lines are rows.
-template <class X>
-requires(!direct_access<Eigen::Transpose<X>> && lane_expression<X>) struct lane_program<Eigen::Transpose<X>> {
-  using below = lane_program_t<X>;
-  static constexpr traversal other(int order) { return order == by_columns ? by_rows : by_columns; }
-
-  using number = lane_number_of<X>;
-  static constexpr int orders =
-      below::orders == 0 || below::orders == (by_columns | by_rows) ? below::orders : other(below::orders);
-  static constexpr bool computes_first = detail::computes_first<X>;
-  template <traversal Order> static bool gapless(const Eigen::Transpose<X>& x) {
-    return below::template gapless<other(Order)>(x.nestedExpression());
-  }
-  template <traversal Order>
-  static constexpr bool always_gapless = below::template always_gapless<other(Order)>;
-  template <traversal Order> static auto make(const Eigen::Transpose<X>& x) {
-    return below::template make<other(Order)>(x.nestedExpression());
-  }
-};
-
 /// use(shape of x along lines of Order): one line where that is joined, which the compiler knows if
 /// AlwaysJoined.
 template <bool AlwaysJoined, traversal Order, class X, class Use>

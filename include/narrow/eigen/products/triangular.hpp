@@ -58,15 +58,24 @@ template <int Side, unsigned Mode, class L, class R> void solve_triangular(const
   rhs = x;
 }
 
-/// triangle(dst) = alpha values + beta triangle(dst), the rest of dst untouched.
+/// triangle(dst) = alpha values + beta triangle(dst), the rest of dst untouched. Mode: Lower or Upper.
 template <unsigned Mode, class Dst, class Values>
 void update_triangle(Dst& dst, const Values& values, double alpha, double beta) {
-  using wide = typename Values::Scalar;
-  const Values scaled = static_cast<wide>(alpha) * values;
-  if (beta == 0)
-    dst.template triangularView<Mode>() = scaled;
-  else
-    dst.template triangularView<Mode>() += scaled;
+  const auto factor = static_cast<typename Values::Scalar>(alpha);
+  constexpr bool from_diagonal = (Mode == Eigen::Lower) != bool(Dst::IsRowMajor);  // or up to it, on a line
+  for (Eigen::Index l = 0; l < dst.outerSize(); ++l) {
+    const Eigen::Index first = from_diagonal ? l : 0, length = from_diagonal ? dst.innerSize() - l : l + 1;
+    const auto part = [&](auto& m) {
+      if constexpr (Dst::IsRowMajor)
+        return m.row(l).segment(first, length);
+      else
+        return m.col(l).segment(first, length);
+    };
+    if (beta == 0)
+      part(dst) = factor * part(values);
+    else
+      part(dst) += factor * part(values);
+  }
 }
 
 }  // namespace narrow::detail
@@ -110,9 +119,8 @@ namespace Eigen {  // not internal: here Eigen keeps these two
   struct selfadjoint_product_selector<M, Other, UpLo, IsVector> {                                         \
     static void run(M& m, const Other& other, const typename M::Scalar& alpha) {                          \
       using wide = narrow::detail::routine_scalar_t<M, Other>;                                            \
-      const Matrix<wide, Dynamic, Dynamic> u = other;                                                     \
-      narrow::detail::update_triangle<UpLo>(m, Matrix<wide, Dynamic, Dynamic>(u * u.adjoint()),           \
-                                            narrow::detail::factor_value(alpha), 1);                      \
+      const Matrix<wide, Dynamic, Dynamic> square = other * other.transpose();                            \
+      narrow::detail::update_triangle<UpLo>(m, square, narrow::detail::factor_value(alpha), 1);           \
     }                                                                                                     \
   };                                                                                                      \
   template <class M, class P, int UpLo>                                                                   \

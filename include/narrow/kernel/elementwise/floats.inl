@@ -164,10 +164,16 @@ inline auto gathered(const T* from, index step, std::integer_sequence<int, L...>
   using codes [[gnu::vector_size(lanes32 * sizeof(T))]] = code;
   return codes{std::bit_cast<code>(from[L * step])...};
 }
+template <int... L>
+[[gnu::always_inline]] inline float_vector reversed(float_vector x, std::integer_sequence<int, L...>) {
+  return __builtin_shufflevector(x, x, (lanes32 - 1 - L)...);
+}
 template <class T>
 [[gnu::always_inline]] inline float_vector at(const lane_spread_numbers<T>& x, index i, all_lanes) {
   const T* const from = x.from + i * x.step;
   if (x.step == 1) return decoded<T>(from);
+  if (x.step == -1)
+    return reversed(decoded<T>(from - (lanes32 - 1)), std::make_integer_sequence<int, lanes32>{});
   const auto some = gathered(from, x.step, std::make_integer_sequence<int, lanes32>{});
   return decoded<T>(&some);
 }
@@ -196,47 +202,31 @@ template <class Lanes> [[gnu::always_inline]] inline float_vector apply(lane_squ
 template <class Lanes> [[gnu::always_inline]] inline float_vector apply(lane_cube, float_vector a, Lanes) {
   return uncontracted(uncontracted(a * a) * a);
 }
-/// The integer toward zero, with the sign of the number. From 2^23 on all numbers are integers.
+template <std::float_round_style Style>
+[[gnu::always_inline]] inline float_vector to_integers(float_vector a) {
+  return lanes_as<float_vector>(instructions::to_integers<Style>(lanes_as<instructions::floats>(a)));
+}
 template <class Lanes>
 [[gnu::always_inline]] inline float_vector apply(lane_truncated, float_vector a, Lanes) {
-  const auto bits = lanes_as<uint32_vector>(a), magnitude = bits & magnitude_mask;
-  const int32_vector has_fraction = lanes_as<int32_vector>(magnitude) < std::bit_cast<std::int32_t>(0x1p23f);
-  const auto small = lanes_as<float_vector>(magnitude & lanes_as<uint32_vector>(has_fraction));
-  const int32_vector integer = __builtin_convertvector(small, int32_vector);
-  const auto whole = lanes_as<uint32_vector>(__builtin_convertvector(integer, float_vector));
-  return lanes_as<float_vector>(has_fraction ? whole | (bits & ~magnitude_mask) : bits);
+  return to_integers<std::round_toward_zero>(a);
+}
+template <class Lanes> [[gnu::always_inline]] inline float_vector apply(lane_floor, float_vector a, Lanes) {
+  return to_integers<std::round_toward_neg_infinity>(a);
+}
+template <class Lanes> [[gnu::always_inline]] inline float_vector apply(lane_ceiling, float_vector a, Lanes) {
+  return to_integers<std::round_toward_infinity>(a);
 }
 template <class Lanes>
-[[gnu::always_inline]] inline float_vector apply(lane_floor, float_vector a, Lanes lanes) {
-  const float_vector whole = apply(lane_truncated{}, a, lanes);
-  return whole > a ? whole - 1.0f : whole;
-}
-template <class Lanes>
-[[gnu::always_inline]] inline float_vector apply(lane_ceiling, float_vector a, Lanes lanes) {
-  const float_vector whole = apply(lane_truncated{}, a, lanes);
-  return lanes_as<float_vector>(lanes_as<uint32_vector>(whole < a ? whole + 1.0f : whole) |
-                                (lanes_as<uint32_vector>(a) & ~magnitude_mask));
-}
-/// The integer further from zero where `is_further` says so.
-[[gnu::always_inline]] inline float_vector whole_or_next(float_vector whole, float_vector a,
-                                                         int32_vector is_further) {
-  const auto one = lanes_as<float_vector>(std::bit_cast<std::uint32_t>(1.0f) |
-                                          (lanes_as<uint32_vector>(a) & ~magnitude_mask));
-  return is_further ? whole + one : whole;
+[[gnu::always_inline]] inline float_vector apply(lane_nearest_even, float_vector a, Lanes) {
+  return to_integers<std::round_to_nearest>(a);
 }
 template <class Lanes>
 [[gnu::always_inline]] inline float_vector apply(lane_nearest_away, float_vector a, Lanes lanes) {
   const float_vector whole = apply(lane_truncated{}, a, lanes),
                      rest = apply(lane_absolute{}, a - whole, lanes);
-  return whole_or_next(whole, a, rest >= 0.5f);
-}
-template <class Lanes>
-[[gnu::always_inline]] inline float_vector apply(lane_nearest_even, float_vector a, Lanes lanes) {
-  const float_vector whole = apply(lane_truncated{}, a, lanes),
-                     rest = apply(lane_absolute{}, a - whole, lanes);
-  const float_vector half = whole * 0.5f;
-  const int32_vector is_odd = apply(lane_truncated{}, half, lanes) != half;
-  return whole_or_next(whole, a, (rest > 0.5f) | ((rest == 0.5f) & is_odd));
+  const auto one = lanes_as<float_vector>(std::bit_cast<std::uint32_t>(1.0f) |
+                                          (lanes_as<uint32_vector>(a) & ~magnitude_mask));
+  return rest >= 0.5f ? whole + one : whole;
 }
 template <class Lanes> [[gnu::always_inline]] inline float_vector apply(lane_sign, float_vector a, Lanes) {
   const auto one = lanes_as<uint32_vector>(float_vector{} + 1);

@@ -138,10 +138,6 @@ template <index Lines, index Length> struct fixed_shape {
   static constexpr std::integral_constant<index, Lines> lines{};
   static constexpr std::integral_constant<index, Length> length{};
 };
-/// How far it is from one line to the next, and from one element of a line to the next.
-struct line_steps {
-  index line, element;
-};
 
 // What is done with the numbers that a program gives; `function` is a kernel's.
 

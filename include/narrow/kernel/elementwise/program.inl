@@ -161,14 +161,18 @@ NARROW_KERNEL void sum_each_line(const Program& program, float* to, const line_s
   }
 }
 
-/// The sum of what is at places i, i + 1, ... of every `step`th line, from `line` on to the last before
-/// `end`.
+/// Adds what is at places i, i + 1, ... of as many lines as there are lanes, from `line` on, each to its sum;
+/// of lines before `end`.
 template <class Program, class Lanes>
-[[gnu::always_inline]] inline float_vector sum_at_places(const Program& program, index i, Lanes lanes,
-                                                         index line, index step, index end) {
-  float_vector sum = {};
-  for (; line < end; line += step) sum += at(on_line(program, line), i, lanes);
-  return sum;
+[[gnu::always_inline]] inline void add_at_places(const Program& program, index i, Lanes lanes, index line,
+                                                 index end, float_vector (&sums)[lanes32]) {
+  if (line + lanes32 <= end) {
+    NARROW_UNROLL for (index l = 0; l < lanes32; ++l) sums[l] += at(on_line(program, line + l), i, lanes);
+  } else {
+    NARROW_UNROLL for (index l = 0; l < lanes32; ++l) {
+      if (line + l < end) sums[l] += at(on_line(program, line + l), i, lanes);
+    }
+  }
 }
 /// What add_line and total_of_floats make of the numbers at places i, i + 1, ... of so many lines.
 template <class Program, class Lanes>
@@ -176,16 +180,15 @@ template <class Program, class Lanes>
                                                            index lines) {
   constexpr index block = sum_ways * lanes32;
   const index whole = lines / block * block;
-  float_vector sums[lanes32];
-  for (index l = 0; l < lanes32; ++l) {
-    sums[l] = sum_at_places(program, i, lanes, l, block, whole);
-    for (index w = 1; w < sum_ways && whole > 0; ++w)
-      sums[l] += sum_at_places(program, i, lanes, w * lanes32 + l, block, whole);
-    for (index line = whole + l; line < lines; line += lanes32)
-      sums[l] += at(on_line(program, line), i, lanes);
+  float_vector sums[lanes32] = {};
+  for (index way = 0; way < block && whole > 0; way += lanes32) {
+    float_vector some[lanes32] = {};
+    for (index line = way; line < whole; line += block) add_at_places(program, i, lanes, line, whole, some);
+    NARROW_UNROLL for (index l = 0; l < lanes32; ++l) sums[l] = way == 0 ? some[l] : sums[l] + some[l];
   }
-  for (index half = lanes32 / 2; half > 0; half /= 2)
-    for (index l = 0; l < half; ++l) sums[l] += sums[l + half];
+  for (index line = whole; line < lines; line += lanes32) add_at_places(program, i, lanes, line, lines, sums);
+  NARROW_UNROLL for (index half = lanes32 / 2; half > 0; half /= 2)
+      NARROW_UNROLL for (index l = 0; l < half; ++l) sums[l] += sums[l + half];
   return sums[0];
 }
 template <class Program>

@@ -1,9 +1,10 @@
 // Products of matrices that are small enough to be decoded whole, before they are multiplied as floats.
 #pragma once
 
+#include "../../simd/jobs.hpp"
 #include "../convert/copy.hpp"
 #include "../convert/decode.hpp"
-#include "plan.hpp"
+#include "epilogue.hpp"
 
 NARROW_STRICT_BEGIN
 
@@ -30,24 +31,57 @@ template <class T> matrix_view<const float> decode_compact(kernel_set t, matrix_
   return by_rows ? decoded : decoded.transposed();
 }
 
+template <class Store> inline constexpr bool stores_in_lanes = false;
+template <class Accumulation, class C, class Round>
+inline constexpr bool stores_in_lanes<epilogue_store<Accumulation, C, Round>> =
+    std::same_as<C, float> || (compact_number<C> && std::same_as<Round, rounding::nearest_even>);
+
+/// Calls use(factors) with A and B, after B was turned if the kernel wants it so.
+template <class A, class B, class Use>
+void with_compact_factors(kernel_set t, const matrix_view<const A>& a, const matrix_view<const B>& b,
+                          const Use& use) {
+  compact_factors<A, B> factors{a.data,       b.data, a.row_stride, a.col_stride, b.row_stride,
+                                b.col_stride, a.rows, a.cols,       b.cols};
+  if (a.rows == 1 || b.col_stride == 1) return use(factors);
+  float decoded[max_compact], turned[max_compact + compact_factors<A, B>::max_spare];
+  copy(t, decode_compact(t, b, decoded), matrix_view<float>{turned, b.rows, b.cols, b.cols, 1});
+  std::fill_n(turned + b.rows * b.cols, compact_factors<A, B>::max_spare, 0.0f);
+  factors.turned = turned;
+  use(factors);
+}
+
+/// c = alpha A B + beta c by the job for these types.
+template <class A, class B, class C, class Round>
+void multiply_compact(kernel_set t, const matrix_view<const A>& a, const matrix_view<const B>& b,
+                      const epilogue<C, Round>& e) {
+  with_compact_factors(t, a, b, [&](const compact_factors<A, B>& factors) {
+    do_job<compact_product<A, B, C>>([&](const auto& kernel) {
+      kernel(factors, e.c.data, line_steps{e.c.row_stride, e.c.col_stride}, static_cast<float>(e.alpha),
+             static_cast<float>(e.beta));
+    });
+  });
+}
+
+/// The sums of A B, handed to store(i, j, sums), a matrix_view, or stored where it would store them.
 template <class A, class B, class Store>
 void run_compact(kernel_set t, const matrix_view<const A>& a, const matrix_view<const B>& b,
                  const Store& store) {
-  constexpr index room = max_compact + compact_factors::max_spare;
-  float left[max_compact], right[room], turned[room], sums[max_compact];
-  const auto x = decode_compact(t, a, left);
-  auto y = decode_compact(t, b, right);
-  float* end = right + y.rows * y.cols;
-  if (y.col_stride != 1) {
-    const matrix_view<float> rows{turned, y.rows, y.cols, y.cols, 1};
-    copy(t, y, rows);
-    y = rows;
-    end = turned + y.rows * y.cols;
+  if constexpr (compact_number<A> && compact_number<B>) {
+    if (lies_in_lines(a) && lies_in_lines(b)) {
+      if constexpr (stores_in_lanes<Store>) return multiply_compact(t, a, b, store.result);
+      float sums[max_compact];
+      const matrix_view<float> c{sums, a.rows, b.cols, b.cols, 1};
+      const rounding::nearest_even round;
+      multiply_compact(t, a, b, epilogue{c, 1, 0, round, element_order{}});
+      return store(0, 0, matrix_view<const float>(c));
+    }
   }
-  std::fill_n(end, compact_factors::max_spare, 0.0f);
-  t.get<&kernel_table::compact>()(
-      {x.data, y.data, x.row_stride, x.col_stride, y.row_stride, x.rows, x.cols, y.cols}, sums);
-  store(0, 0, matrix_view{static_cast<const float*>(sums), x.rows, y.cols, y.cols, 1});
+  float left[max_compact], right[max_compact], sums[max_compact];
+  with_compact_factors(t, decode_compact(t, a, left), decode_compact(t, b, right),
+                       [&](const compact_factors<float, float>& factors) {
+                         t.get<&kernel_table::compact>()(factors, sums, {b.cols, 1}, 1, 0);
+                       });
+  store(0, 0, matrix_view{static_cast<const float*>(sums), a.rows, b.cols, b.cols, 1});
 }
 
 }  // namespace narrow::kernel

@@ -215,6 +215,16 @@ void apply_epilogue(kernel_set t, matrix_view<const Sum> sums, const epilogue<C,
                                           at_element(e.round, e.order(i, j)));
 }
 
+/// Stores tiles of the sums of a product where they belong in its result.
+template <class Accumulation, class C, class Round> struct epilogue_store {
+  kernel_set t;
+  const epilogue<C, Round>& result;
+
+  template <class Sums> void operator()(index i, index j, const Sums& sums) const {
+    apply_epilogue<Accumulation>(t, sums, result.block(i, j, sums.rows, sums.cols));
+  }
+};
+
 }  // namespace narrow::kernel
 
 NARROW_STRICT_END

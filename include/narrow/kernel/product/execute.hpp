@@ -118,6 +118,9 @@ void products(kernel_set t, const matrix_view<const A>& a, const matrix_view<con
   product_plan plan = plan_product<Accumulation>(t, a, b, largest, packed_type::int8, of_larger);
   if (plan.how == algorithm::panels && known == numbers::any && needs_fallback<best>(t, plan, a, b, kept))
     plan = plan_product<Accumulation>(t, a, b, largest, plan.fallback);
+  if (plan.how == algorithm::compact && raises_no_others(b.cols))
+    return execute<Accumulation>(t, plan, a, b, store, direct, kept);
+  const detail::float_environment exceptions_dropped;  // of what fills tiles and panels
   execute<Accumulation>(t, plan, a, b, store, direct, kept);
 }
 
@@ -128,9 +131,7 @@ void multiply(kernel_set t, const matrix_view<const A>& a, const matrix_view<con
   using accumulation = detail::accumulation_traits<A, B>;
   if (e.lies_down())
     return multiply(t, b.transposed(), a.transposed(), e.transposed(), kept.transposed(), known);
-  const auto store = [&](index i, index j, auto sums) {
-    apply_epilogue<accumulation>(t, sums, e.block(i, j, sums.rows, sums.cols));
-  };
+  const epilogue_store<accumulation, C, Round> store{t, e};
   products<accumulation>(t, a, b, largest_elements<A, B>(), store, e.direct(), kept, known);
 }
 

@@ -83,26 +83,35 @@ template <packed_type P, class A> bool is_skinny(kernel_set t, const matrix_view
   return cols <= most.columns && cols * most.terms_each <= a.cols && a.rows * a.cols >= most.elements;
 }
 
-/// Numbers of a factor, or of a result, that are decoded whole: a first-level cache holds three times as many
-/// floats.
-inline constexpr index max_compact = 4096;
+/// Numbers that kernels of small products read, and those that they store.
+template <class T>
+concept compact_number = std::same_as<T, float> ||(narrow_float<T>&& has_coder<T>);
+template <class T> bool lies_in_lines(const matrix_view<T>& m) {
+  return m.row_stride == 1 || m.col_stride == 1;
+}
 
-/// Whether a product is so small that to pack its factors is most of the work: by as many multiplications as
-/// those of matrices of so many rows and columns that panels took longer for (Zen 5). Of a row times a
-/// matrix, which is read once, only what is smaller still, and where rows of the matrix lie along memory; all
-/// of it is of products with several columns.
-template <packed_type Best>
-bool is_compact(kernel_set t, const work_shape& w, bool right_by_rows, packed_type max_type) {
+/// Whether a row times a matrix is so small that the kernels of larger ones take longer to begin (Zen 5): if
+/// its columns lie along memory, or its numbers are not decoded by one instruction, it is sooner too large.
+template <class A, class B>
+bool is_compact_row(const matrix_view<const A>& a, const matrix_view<const B>& b) {
+  if (!compact_number<A> || !compact_number<B> || !lies_in_lines(a) || !lies_in_lines(b)) return false;
+  constexpr index max_numbers = sizeof(B) == 2 ? near_bytes : near_bytes / 2, max_in_columns = 48 * 48;
+  return a.cols <= max_compact && b.cols <= max_compact &&
+         a.cols * b.cols <= (b.col_stride == 1 ? max_numbers : max_in_columns);
+}
+/// Whether a product of several rows and columns is so small that to pack its factors is most of the work: by
+/// as many multiplications as those of matrices of so many rows and columns that panels took longer for
+/// (Zen 5).
+template <packed_type Best> bool is_compact(kernel_set t, const work_shape& w, packed_type max_type) {
   const bool is_best = max_type >= Best, has_tiles = static_cast<bool>(t.get<&kernel_table::large_k_bf16>());
   index side = 48;
   if (Best == packed_type::bf16 && is_best && t.get<&kernel_table::bf16>()) side = has_tiles ? 16 : 32;
   if (Best == packed_type::two_bf16 && is_best && has_tiles) side = 32;
-  const index max_products = w.rows > 1 ? side * side * side : right_by_rows ? 32 * 32 : 0;
   const auto fits = [](index m, index n) {
     return m <= max_compact && n <= max_compact && m * n <= max_compact;
   };
-  return w.rows > 0 && w.cols > 1 && fits(w.rows, w.cols) && fits(w.rows, w.depth) && fits(w.depth, w.cols) &&
-         w.rows * w.cols * w.depth <= max_products;
+  return fits(w.rows, w.cols) && fits(w.rows, w.depth) && fits(w.depth, w.cols) &&
+         w.rows * w.cols * w.depth <= side * side * side;
 }
 
 }  // namespace narrow::kernel

@@ -298,11 +298,13 @@ bool plan_skinny(kernel_set t, const matrix_view<const A>& a, index cols, magnit
   return true;
 }
 
-/// A product that is not packed because it is small.
-template <packed_type Best, class B>
-bool plan_compact(kernel_set t, const work_shape& w, const matrix_view<const B>& b, packed_type max_type,
-                  product_plan& plan) {
-  if (!t.get<&kernel_table::compact>() || !is_compact<Best>(t, w, b.col_stride == 1, max_type)) return false;
+/// A product that is not packed because it is small. (A matrix times a column is the transposed one.)
+template <packed_type Best, class A, class B>
+bool plan_compact(kernel_set t, const matrix_view<const A>& a, const matrix_view<const B>& b,
+                  packed_type max_type, product_plan& plan) {
+  const bool is_due =
+      a.rows > 1 ? is_compact<Best>(t, {a.rows, b.cols, 1, 1, a.cols}, max_type) : is_compact_row(a, b);
+  if (!t.get<&kernel_table::compact>() || a.rows == 0 || b.cols < 2 || !is_due) return false;
   plan.how = algorithm::compact;
   plan.packed = packed_type::fp32;
   return true;
@@ -340,7 +342,7 @@ product_plan plan_product(kernel_set t, const matrix_view<const A>& a, const mat
   }
   if (a.cols == 0) return plan;
   if constexpr (std::same_as<sum, float>)
-    if (plan_compact<best_panel_type<sum, A, B>()>(t, w, b, max_type, plan)) return plan;
+    if (plan_compact<best_panel_type<sum, A, B>()>(t, a, b, max_type, plan)) return plan;
   if (b.cols == 1) {
     made = plan_as<best_type<sum, A, B>()>(
         max_type, plan, [&]<packed_type P>() { return plan_gemv<P>(t, a, largest, plan); });

@@ -130,14 +130,35 @@ struct widening_kernels {
   constexpr explicit operator bool() const { return join != nullptr; }
 };
 
-/// Two matrices of few floats. A row of b lies side by side, and may be followed by what is read, but not
-/// used: less than max_spare numbers.
-struct compact_factors {
-  const float *a, *b;
-  index a_row_step, a_term_step, b_term_step;
+/// Numbers of a factor, or of a result, of products that are multiplied without panels because they are
+/// small: a first-level cache holds three times as many floats. The second factor may have more where the
+/// first one is a row.
+inline constexpr index max_compact = 4096;
+
+/// Two such matrices (rows, depth) and (depth, cols): neighbours lie side by side along the rows or along the
+/// columns of each of them.
+template <class A, class B> struct compact_factors {
+  const A* a;
+  const B* b;
+  index a_row_step, a_term_step, b_term_step, b_col_step;
   index rows, depth, cols;
+  /// The second one as floats whose rows follow one another, with max_spare numbers after them that are read,
+  /// but not used; or null. It is needed where there are several rows and columns of b lie side by side.
+  const float* turned = nullptr;
 
   static constexpr index max_spare = 16;
+};
+/// Whether the kernel of such factors with so many columns raises no floating-point exceptions that their
+/// numbers do not raise: where there are no spare lanes, or few.
+constexpr bool raises_no_others(index cols) {
+  constexpr index lanes = 16;  // at most
+  return cols < lanes || cols % lanes == 0;
+}
+/// C = alpha A B + beta C, products added in ascending order in float, but those of one row with columns that
+/// lie side by side; then each operation is rounded, and the result to nearest even. Coefficient (i, j) of C
+/// is at c + i * steps.line + j * steps.element, and is not read where beta is 0.
+template <class A, class B, class C> struct compact_product {
+  using function = void(const compact_factors<A, B>&, C* c, const line_steps&, float alpha, float beta);
 };
 
 /// Kernels that scale tiles of sums of one type.
@@ -295,9 +316,8 @@ struct product_table {
   panel_kernel<std::int32_t> large_k_int8 = {};
   two_bf16_kernels two_bf16 = {};
   wide_kernels wide = {};
-  /// sums[i * cols + j] = sum over p of a(i, p) b(p, j), added in ascending order.
-  void (*compact)(const compact_factors&, float* sums) = nullptr;
-  packing_kernels packing = {};    // without these no panels are used
+  compact_product<float, float, float>::function* compact = nullptr;  // where no job is for the types
+  packing_kernels packing = {};                                       // without these no panels are used
   widening_kernels widening = {};  // without these no panels of integers whose sums do not fit 32 bits
 
   // What becomes of tiles of sums.

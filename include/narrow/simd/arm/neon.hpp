@@ -66,6 +66,14 @@ struct instructions : parts_in_memory {
   }
   static floats square_root(floats x) { return vsqrtq_f32(x); }
   static doubles square_root(doubles x) { return vsqrtq_f64(x); }
+  template <std::float_round_style Style> static floats to_integers(floats x) {
+    if constexpr (Style == std::round_toward_zero)
+      return vrndq_f32(x);
+    else if constexpr (Style == std::round_to_nearest)
+      return vrndnq_f32(x);
+    else
+      return Style == std::round_toward_infinity ? vrndpq_f32(x) : vrndmq_f32(x);
+  }
   static floats quick_reciprocal_root(floats x) { return vdivq_f32(vdupq_n_f32(1), vsqrtq_f32(x)); }
   static integers int8_to_int16(const void* from) {
     return vreinterpretq_s32_s16(vmovl_s8(load_as<int8x8_t>(from)));

@@ -6,9 +6,23 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
 
 #include "../lanes.hpp"
 #include "processor.hpp"
+
+namespace narrow::inline NARROW_ABI::kernel {
+
+/// How instructions name a way to round to integers, without a floating-point exception.
+template <std::float_round_style Style>
+inline constexpr int rounding_immediate = _MM_FROUND_NO_EXC |
+                                          (Style == std::round_toward_zero       ? _MM_FROUND_TO_ZERO
+                                           : Style == std::round_toward_infinity ? _MM_FROUND_TO_POS_INF
+                                           : Style == std::round_toward_neg_infinity
+                                               ? _MM_FROUND_TO_NEG_INF
+                                               : _MM_FROUND_TO_NEAREST_INT);
+
+}  // namespace narrow::kernel
 
 NARROW_TARGET_BEGIN("avx2,fma,f16c")
 
@@ -68,6 +82,9 @@ struct instructions : parts_in_memory {
   }
   static floats square_root(floats x) { return _mm256_sqrt_ps(x); }
   static doubles square_root(doubles x) { return _mm256_sqrt_pd(x); }
+  template <std::float_round_style Style> static floats to_integers(floats x) {
+    return _mm256_round_ps(x, rounding_immediate<Style>);
+  }
   static floats quick_reciprocal_root(floats x) { return _mm256_set1_ps(1) / square_root(x); }
   static integers int8_to_int16(const void* from) { return _mm256_cvtepi8_epi16(load_half(from)); }
   static integers int8_to_int32(const void* from) {

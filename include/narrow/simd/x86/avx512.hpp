@@ -76,6 +76,9 @@ struct instructions {
   }
   static floats square_root(floats x) { return _mm512_sqrt_ps(x); }
   static doubles square_root(doubles x) { return _mm512_sqrt_pd(x); }
+  template <std::float_round_style Style> static floats to_integers(floats x) {
+    return _mm512_roundscale_ps(x, rounding_immediate<Style>);
+  }
   /// By an estimate of 14 bits and a step of Newton's method, which takes half as long.
   static floats quick_reciprocal_root(floats x) {
     const floats estimate = _mm512_rsqrt14_ps(x);
