@@ -81,22 +81,18 @@ template <class Program, class T>
   return true;
 }
 
-template <class Program, class T, class Shape>
-NARROW_KERNEL void store_lines(const Program& program, T* to, index to_step, const Shape& shape) {
-  const index lines = shape.lines;
-  if constexpr (maps_codes<Program, T> && (is_function<Program> || has_quick_tables))
-    if (look_up_lines(program, to, to_step, line_shape{lines, shape.length})) return;
-  const auto length = shape.length;  // which a store to `to` cannot change
-  for (index l = 0; l < lines; ++l, to += to_step) {
-    const auto line = on_line(program, l);
-    index i = 0;
-    if constexpr (!stores_nans<T> && !narrow_fixed<T>)
-      for (; i + 2 * lanes32 <= length; i += 2 * lanes32)
-        store_numbers<T>(to + i, at(line, i, all_lanes{}), at(line, i + lanes32, all_lanes{}));
-    for (; i + lanes32 <= length; i += lanes32) store_numbers<T>(to + i, at(line, i, all_lanes{}));
-    if (i != length) store_numbers<T>(to + i, at(line, i, rest_of(length)), rest_of(length));
+/// How vectors of floats are stored as T: `one`, or, `in_twos`, `two` at a time. `is_there`: whether the
+/// instruction set says it of this T.
+template <class T> struct stored_as {
+  static constexpr bool is_there = true, in_twos = !stores_nans<T> && !narrow_fixed<T>;
+  template <class Vector> [[gnu::always_inline]] static void one(T* to, const Vector& x) {
+    store_numbers<T>(to, x);
   }
-}
+  template <class Vector> [[gnu::always_inline]] static void two(T* to, const Vector& x, const Vector& y) {
+    store_numbers<T>(to, x, y);
+  }
+};
+#include "store.inl"
 
 template <class T, class Code> inline void spread(const Code* codes, T* to, index step, index count) {
   for (index e = 0; e < count; ++e) to[e * step] = std::bit_cast<T>(codes[e]);
@@ -203,10 +199,6 @@ NARROW_KERNEL void sum_each_place(const Program& program, float* to, const line_
   }
 }
 
-template <class Program, class T, class Shape>
-constexpr auto kernel_of(std::type_identity<stored_program<Program, T, Shape>>) {
-  return store_lines<Program, T, Shape>;
-}
 template <class Program, class T>
 constexpr auto kernel_of(std::type_identity<spread_out_program<Program, T>>) {
   return spread_lines<Program, T>;

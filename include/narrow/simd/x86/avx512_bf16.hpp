@@ -59,10 +59,41 @@ NARROW_KERNEL inline bool dot_checked_bf16(const void* a, const void* b, index n
   return result.exact;
 }
 
+/// As bf16 by instructions that take subnormal numbers for zeros: if there is one, by other ones.
+template <class T> struct stored_as { static constexpr bool is_there = false; };
+template <class T>
+requires(coded_as_bf16<T>&& std::same_as<typename T::overflow_policy, overflow::ieee>) struct stored_as<T> {
+  static constexpr bool is_there = true, in_twos = true;
+
+  [[gnu::always_inline]] static void one(T* to, const avx512::float_vector& x) {
+    if (any_subnormal(x, x)) [[unlikely]]
+      return avx512::store_numbers<T>(to, x);
+    const __m256bh codes = _mm512_cvtneps_pbh(x);
+    std::memcpy(static_cast<void*>(to), &codes, sizeof codes);
+  }
+  [[gnu::always_inline]] static void two(T* to, const avx512::float_vector& x, const avx512::float_vector& y) {
+    if (any_subnormal(x, y)) [[unlikely]]
+      return avx512::store_numbers<T>(to, x, y);
+    const __m512bh codes = _mm512_cvtne2ps_pbh(y, x);
+    std::memcpy(static_cast<void*>(to), &codes, sizeof codes);
+  }
+
+ private:
+  static bool any_subnormal(const avx512::float_vector& x, const avx512::float_vector& y) {
+    constexpr int subnormal = 0x20;  // of the classes of VFPCLASSPS
+    return (_mm512_fpclass_ps_mask(x, subnormal) | _mm512_fpclass_ps_mask(y, subnormal)) != 0;
+  }
+};
+using avx512::all_lanes, avx512::at, avx512::has_quick_tables, avx512::lanes32, avx512::look_up_lines, avx512::rest_of,
+    avx512::store_numbers;
+#include "../../kernel/elementwise/store.inl"
+
 struct kernels {
   template <class Table> static constexpr void offer(Table& table) {
     NARROW_OFFER(bf16, panels<bf16_pairs, 14, 2, 8>("vdpbf16ps"));
     NARROW_OFFER(dot_bf16, {dot_line<bf16_line>, dot_checked_bf16});
+    if constexpr (requires { kernel_of(std::type_identity<typename Table::job>{}); })
+      table.run = kernel_of(std::type_identity<typename Table::job>{});
   }
 };
 

@@ -1,0 +1,25 @@
+// The loop that evaluates a program of lanes and stores its numbers; included in the namespace of an instruction
+// set after `stored_as`, which says how: by program.inl, and by instruction sets that have their own. No include
+// guard, on purpose.
+
+template <class Program, class T, class Shape>
+NARROW_KERNEL void store_lines(const Program& program, T* to, index to_step, const Shape& shape) {
+  using stored = stored_as<T>;
+  const index lines = shape.lines;
+  if constexpr (maps_codes<Program, T> && (is_function<Program> || has_quick_tables))
+    if (look_up_lines(program, to, to_step, line_shape{lines, shape.length})) return;
+  const auto length = shape.length;  // which a store to `to` cannot change
+  for (index l = 0; l < lines; ++l, to += to_step) {
+    const auto line = on_line(program, l);
+    index i = 0;
+    if constexpr (stored::in_twos)
+      for (; i + 2 * lanes32 <= length; i += 2 * lanes32)
+        stored::two(to + i, at(line, i, all_lanes{}), at(line, i + lanes32, all_lanes{}));
+    for (; i + lanes32 <= length; i += lanes32) stored::one(to + i, at(line, i, all_lanes{}));
+    if (i != length) store_numbers<T>(to + i, at(line, i, rest_of(length)), rest_of(length));
+  }
+}
+template <class Program, class T, class Shape>
+requires(stored_as<T>::is_there) constexpr auto kernel_of(std::type_identity<stored_program<Program, T, Shape>>) {
+  return store_lines<Program, T, Shape>;
+}
