@@ -379,5 +379,6 @@ TEST_CASE("what is a program of lanes", "[eigen][lanes]") {
   CHECK(is_program(a.array().asin()));
   CHECK(is_program(a.cwiseSqrt()));
   CHECK(!is_program(a.unaryExpr([](fp16 x) { return x; })));
-  CHECK(!is_program(a.reverse()));
+  CHECK(is_program(a.reverse()));
+  CHECK(!is_program(a.replicate(2, 2)));
 }

@@ -72,9 +72,9 @@ TEST_CASE("shapes and strides choose the algorithm", "[plan]") {
     REQUIRE(plan<fp16>(t, 1, 1, 64).how == algorithm::dot);
     REQUIRE(plan<fp16>(t, 64, 1, 64).how == algorithm::gemv_rows);
     REQUIRE(
-        kernel::plan_product<accumulation>(t, by_columns<fp16>(64, 64), by_columns<fp16>(64, 1), {}).how ==
+        kernel::plan_product<accumulation>(t, by_columns<fp16>(64, 512), by_columns<fp16>(512, 1), {}).how ==
         algorithm::gemv_columns);
-    const auto lying = plan<fp16>(t, 1, 64, 64);  // the matrix is B, and its transpose lies by columns
+    const auto lying = plan<fp16>(t, 1, 64, 512);  // the matrix is B, and its transpose lies by columns
     REQUIRE(lying.how == algorithm::gemv_columns);
     REQUIRE(lying.transposed);
     REQUIRE(plan<fp16>(t, 64, 4, 128).how == algorithm::skinny_rows);
@@ -130,8 +130,8 @@ TEST_CASE("small products of floats are not packed", "[plan]") {
     REQUIRE(plan<fp16>(t, 4, 4, 1024).how == algorithm::compact);
     REQUIRE(plan<fp16>(t, 4, 4, 1025).how == algorithm::panels);
     REQUIRE(plan<fp16>(t, 64, 64, 64).how == algorithm::panels);
-    // A row is multiplied so if the matrix is small, which is sooner too large by columns or of bytes. A
-    // column is not: what Eigen asks for is the transposed product.
+    // A row is multiplied so if the matrix is small, which is sooner too large by columns or of bytes; a
+    // column as the row of the transposed product.
     const auto row_how = []<class T>(kernel::kernel_set k, std::type_identity<T>, const auto& matrix) {
       using accumulation = detail::accumulation_traits<T, T>;
       return kernel::plan_product<accumulation>(k, by_rows<T>(1, matrix.rows), matrix, {}).how;
@@ -146,7 +146,9 @@ TEST_CASE("small products of floats are not packed", "[plan]") {
     REQUIRE(row_how(t, words, by_columns<fp16>(48, 49)) == algorithm::gemv_rows);
     REQUIRE(row_how(t, bytes, by_rows<fp8_e4m3fn>(64, 128)) == algorithm::compact);
     REQUIRE(row_how(t, bytes, by_rows<fp8_e4m3fn>(64, 129)) == algorithm::gemv_columns);
-    REQUIRE(plan<fp16>(t, 32, 1, 32).how == algorithm::gemv_rows);
+    REQUIRE(plan<fp16>(t, 48, 1, 48).how == algorithm::compact);
+    REQUIRE(plan<fp16>(t, 48, 1, 48).transposed);
+    REQUIRE(plan<fp16>(t, 48, 1, 49).how == algorithm::gemv_rows);
     REQUIRE(plan<fixed<8, 4>>(t, 16, 16, 16).how == algorithm::panels);
   }
 }

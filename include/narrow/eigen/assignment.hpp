@@ -15,6 +15,7 @@
 
 #include "expressions/copies.hpp"
 #include "expressions/fixed_programs.hpp"
+#include "expressions/lane_casts.hpp"
 #include "expressions/piecewise_loops.hpp"
 
 namespace narrow::inline NARROW_ABI {
@@ -36,11 +37,23 @@ concept assigns_in_pieces = requires {
 }
 &&stored_in_pieces<typename combination<Functor>::type, Dst, assigned_values<Dst, Src, Functor>>;
 
+/// What a program computes of src where that is assigned to numbers of type To: what is rounded last, if that
+/// is not what only a cast makes floats of.
+template <class To, class Combine, class Src> decltype(auto) values_in_lanes(const Src& src) {
+  if constexpr (lane_expressions_of<widened_t<To>, rounded_last_t<To, Combine, Src>>)
+    return rounded_last<To, Combine>(src);
+  else
+    return (src);
+}
+template <class To, class Combine, class Src>
+using values_in_lanes_t =
+    std::remove_cvref_t<decltype(values_in_lanes<To, Combine>(std::declval<const Src&>()))>;
 template <class Dst, class Src, class Functor>
 concept assigns_in_lanes = requires {
   typename combination<Functor>::type;
 }
-&&assigned_in_lanes<typename combination<Functor>::type, Dst, assigned_values<Dst, Src, Functor>>;
+&&assigned_in_lanes<typename combination<Functor>::type, Dst,
+                    values_in_lanes_t<typename Dst::Scalar, typename combination<Functor>::type, Src>>;
 
 template <class Dst, class Src, class Functor>
 concept assigns_last_function =
@@ -56,7 +69,7 @@ concept assigns_few = is_few(Dst::SizeAtCompileTime) && assigns_in_lanes<Dst, Sr
 template <class Dst, class Src, class Functor>
 concept assigned_here = moves_lines<Dst, Src, Functor> || assigns_drawn<Dst, Functor> ||
     assigns_computed<Dst, Src, Functor> || assigns_few<Dst, Src, Functor> ||
-    assigns_in_pieces<Dst, Src, Functor> ||
+    assigns_in_pieces<Dst, Src, Functor> || stores_without_rounding<Dst, Src, Functor> ||
     (narrow_fixed<typename Dst::Scalar>&& assigns_in_lanes<Dst, Src, Functor>);
 
 /// dst(i, j) = functor of dst(i, j) and from(i, j), under the draw of the row-major index of (i, j), whatever
@@ -115,10 +128,13 @@ void call_dense_assignment_loop(Dst& dst, const Src& src, const Functor& functor
   if constexpr (detail::moves_lines<Dst, Src, Functor>) {
     Eigen::internal::resize_if_allowed(dst, src, functor);
     detail::move_lines(dst, src);
+  } else if constexpr (detail::stores_without_rounding<Dst, Src, Functor>) {
+    const auto fit = [&] { Eigen::internal::resize_if_allowed(dst, src, functor); };
+    if (!detail::store_without_rounding(dst, src, fit)) detail::assign_otherwise(dst, src, functor);
   } else if constexpr (detail::assigns_in_lanes<Dst, Src, Functor>) {
     const auto fit = [&] { Eigen::internal::resize_if_allowed(dst, src, functor); };
     using combine = typename detail::combination<Functor>::type;
-    const auto done = detail::assign_in_lanes<combine>(dst, detail::rounded_last<To, combine>(src), fit);
+    const auto done = detail::assign_in_lanes<combine>(dst, detail::values_in_lanes<To, combine>(src), fit);
     if constexpr (!std::same_as<decltype(done), const std::true_type>)
       if (!done) detail::assign_otherwise(dst, src, functor);
   } else {

@@ -163,6 +163,9 @@ template <class Xpr, class Arg, class Scalar, Eigen::DirectionType Direction> cl
   }
 };
 
+/// The coefficients of x as doubles.
+template <class X> plain_like<double, X> as_doubles(const X& x) { return x.template cast<double>().matrix(); }
+
 /// In a program of lanes sums are numbers that were computed before.
 template <class Arg, narrow_float T, class S, int Direction>
 struct lane_program<Eigen::PartialReduxExpr<Arg, Eigen::internal::member_sum<T, S>, Direction>>
@@ -268,24 +271,25 @@ struct evaluator<PartialReduxExpr<Arg, member_sum<T, S>, Direction>>
 };
 
 // `isApprox`, `isMuchSmallerThan` (Core/Fuzzy.h): squares and their sums leave the range of a narrow format
-// at once.
+// at once. Each coefficient is read several times.
 
 template <narrow::detail::narrow_expression X, class Y> struct isApprox_selector<X, Y, false> {
   static bool run(const X& x, const Y& y, const typename X::RealScalar& precision) {
-    return x.template cast<double>().isApprox(y.template cast<double>(), static_cast<double>(precision));
+    return narrow::detail::as_doubles(x).isApprox(narrow::detail::as_doubles(y),
+                                                  static_cast<double>(precision));
   }
 };
 template <narrow::detail::narrow_expression X, class Y>
 struct isMuchSmallerThan_object_selector<X, Y, false> {
   static bool run(const X& x, const Y& y, const typename X::RealScalar& precision) {
-    return x.template cast<double>().isMuchSmallerThan(y.template cast<double>(),
-                                                       static_cast<double>(precision));
+    return narrow::detail::as_doubles(x).isMuchSmallerThan(narrow::detail::as_doubles(y),
+                                                           static_cast<double>(precision));
   }
 };
 template <narrow::detail::narrow_expression X> struct isMuchSmallerThan_scalar_selector<X, false> {
   static bool run(const X& x, const typename X::RealScalar& y, const typename X::RealScalar& precision) {
-    return x.template cast<double>().isMuchSmallerThan(static_cast<double>(y),
-                                                       static_cast<double>(precision));
+    return narrow::detail::as_doubles(x).isMuchSmallerThan(static_cast<double>(y),
+                                                           static_cast<double>(precision));
   }
 };
 

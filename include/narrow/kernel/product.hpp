@@ -46,6 +46,12 @@ template <class C> bool lies_down(const matrix_view<C>& c) { return c.row_stride
 template <class A, class B, class C, class Round>
 void gemm(const matrix_view<const A>& a, const matrix_view<const B>& b, const matrix_view<C>& c, double alpha,
           double beta, const Round& round, const kept_panels& kept = {}) {
+  enter([&](kernel_set t) { multiply(t, a, b, epilogue{c, alpha, beta, round, row_by_row(c)}, kept); });
+}
+/// The same, but that floating-point exceptions which the numbers of a small product raise may stay.
+template <class A, class B, class C, class Round>
+void gemm_lightly(const matrix_view<const A>& a, const matrix_view<const B>& b, const matrix_view<C>& c,
+                  double alpha, double beta, const Round& round, const kept_panels& kept = {}) {
   enter_lightly([&](kernel_set t) {
     multiply(t, a, b, epilogue{c, alpha, beta, round, row_by_row(c)}, kept);
   });

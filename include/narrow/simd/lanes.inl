@@ -86,6 +86,13 @@ inline auto joined(const Lanes& low, const Lanes& high, std::integer_sequence<in
   return __builtin_shufflevector(low, high, I...);
 }
 
+template <class Vector, int... L>
+inline auto half_lanes(const Vector& x, int first, std::integer_sequence<int, L...>) {
+  return first == 0 ? __builtin_shufflevector(x, x, L...)
+                    : __builtin_shufflevector(x, x, (int{sizeof...(L)} + L)...);
+}
+inline constexpr auto half_of_lanes = std::make_integer_sequence<int, lanes32 / 2>{};
+
 // So many bytes of a vector as the program is compiled for, in moves of their own sizes: what was just stored
 // a processor hands on to a load that lies within it, but not from or to a move with a mask.
 

@@ -32,6 +32,8 @@
 
 #include "operations.inl"
 
+#include "../kernel/elementwise/casts.inl"
+
 #include "../kernel/elementwise/floats.inl"
 
 #include "../kernel/elementwise/float_functions.inl"

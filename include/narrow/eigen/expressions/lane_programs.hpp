@@ -148,10 +148,8 @@ template <int Step, class T> auto lane_leaf(const T* from, Eigen::Index line_ste
   else
     return kernel::lane_spread_numbers<T>{from, line_step, step};
 }
-template <class X>
-requires(direct_access<X> &&
-         (lane_number<typename X::Scalar> || lane_fixed_number<typename X::Scalar>)) struct lane_program<X> {
-  using number = widened_t<typename X::Scalar>;
+/// The leaf of a program for the numbers of X, which are in memory; members as of lane_program.
+template <class X> struct lane_memory {
   static constexpr traversal orders = storage_order_of<X>;
   template <traversal Order> static bool gapless(const X& x) { return Order == orders && without_gaps(x); }
   template <traversal Order> static constexpr bool always_gapless = Order == orders&& always_without_gaps<X>;
@@ -161,6 +159,12 @@ requires(direct_access<X> &&
     else
       return lane_leaf<Eigen::Dynamic>(x.data(), x.innerStride(), x.outerStride());
   }
+};
+template <class X>
+requires(direct_access<X> &&
+         (lane_number<typename X::Scalar> || lane_fixed_number<typename X::Scalar>)) struct lane_program<X>
+    : lane_memory<X> {
+  using number = widened_t<typename X::Scalar>;
 };
 
 /// Whether n numbers, at compile time, are so few that a loop over them is worth laying out.

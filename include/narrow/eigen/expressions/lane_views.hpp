@@ -27,8 +27,10 @@ requires(!direct_access<Eigen::Transpose<X>> && lane_expression<X>) struct lane_
 
 /// A matrix in memory from its last row, or column, or both, to its first one.
 template <class X, int Direction>
-requires(direct_access<X>&& lane_number<typename X::Scalar>) struct lane_program<Eigen::Reverse<X, Direction>> {
-  static constexpr bool turns_rows = Direction != Eigen::Horizontal, turns_cols = Direction != Eigen::Vertical;
+requires(
+    direct_access<X>&& lane_number<typename X::Scalar>) struct lane_program<Eigen::Reverse<X, Direction>> {
+  static constexpr bool turns_rows = Direction != Eigen::Horizontal,
+                        turns_cols = Direction != Eigen::Vertical;
 
   using number = float;
   static constexpr traversal orders = storage_order_of<X>;
@@ -37,7 +39,8 @@ requires(direct_access<X>&& lane_number<typename X::Scalar>) struct lane_program
   template <traversal Order> static auto make(const Eigen::Reverse<X, Direction>& reverse) {
     const X& x = reverse.nestedExpression();
     const matrix_view<const typename X::Scalar> m = view_of_direct(x);
-    const auto* const first = x.size() == 0 ? m.data : &m(turns_rows ? m.rows - 1 : 0, turns_cols ? m.cols - 1 : 0);
+    const auto* const first =
+        x.size() == 0 ? m.data : &m(turns_rows ? m.rows - 1 : 0, turns_cols ? m.cols - 1 : 0);
     const Eigen::Index row_step = turns_rows ? -m.row_stride : m.row_stride,
                        col_step = turns_cols ? -m.col_stride : m.col_stride;
     return lane_leaf<Eigen::Dynamic>(first, Order == by_columns ? col_step : row_step,

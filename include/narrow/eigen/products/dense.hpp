@@ -108,8 +108,8 @@ template <class L, class R> class factors {
     b_.protect_from(written);
   }
   template <class To> void multiply(const matrix_view<To>& c, double alpha, double beta) const {
-    kernel::gemm(a_.view(), b_.view(), c, alpha * a_.factor() * b_.factor(), beta,
-                 typename policy_of<To>::type{}, {a_.panels(), b_.panels()});
+    kernel::gemm_lightly(a_.view(), b_.view(), c, alpha * a_.factor() * b_.factor(), beta,
+                         typename policy_of<To>::type{}, {a_.panels(), b_.panels()});
   }
 
  private:

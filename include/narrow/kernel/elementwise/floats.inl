@@ -31,6 +31,10 @@ template <class T> inline float_vector decoded_upper_half_of_fp16(const void* fr
 template <class T> [[gnu::always_inline]] inline float_vector decoded(const void* from) {
   if constexpr (std::same_as<T, float>)
     return vector_at<float_vector>(static_cast<const float*>(from));
+  else if constexpr (std::same_as<T, double>)
+    return decoded_doubles(from);
+  else if constexpr (std::integral<T>)
+    return decoded_integers<T>(from);
   else if constexpr (coded_as_fp16<T>)
     return instructions::load_fp16(from);
   else if constexpr (coded_as_bf16<T>)
@@ -106,7 +110,7 @@ template <class T> struct lane_codes {
 };
 
 /// Whether numbers are stored as T by an instruction that knows what becomes of a NaN.
-template <class T> inline constexpr bool stores_nans = std::same_as<T, float>;
+template <class T> inline constexpr bool stores_nans = !narrow_scalar<T>;
 template <class T>
 requires coded_as_fp16<T>
 inline constexpr bool stores_nans<T> = std::same_as<typename T::overflow_policy, overflow::ieee>;
@@ -116,6 +120,13 @@ template <class T> [[gnu::always_inline]] inline void store_numbers(void* to, fl
     const uint32_vector quiet =
         lanes_as<uint32_vector>(x) | (lanes_as<uint32_vector>(is_nan(x)) & 0x0040'0000u);
     std::memcpy(to, &quiet, sizeof quiet);
+  } else if constexpr (std::same_as<T, double>) {
+    const double_vector halves[] = {wider<double_vector>(half_lanes(x, 0, half_of_lanes)),
+                                    wider<double_vector>(half_lanes(x, 1, half_of_lanes))};
+    std::memcpy(to, halves, sizeof halves);
+  } else if constexpr (std::same_as<T, int>) {
+    const auto integers = __builtin_convertvector(x, int32_vector);  // toward zero
+    std::memcpy(to, &integers, sizeof integers);
   } else if constexpr (stores_nans<T>) {
     instructions::store_fp16(to, reinterpret_cast<instructions::floats>(x));
   } else {
@@ -124,6 +135,11 @@ template <class T> [[gnu::always_inline]] inline void store_numbers(void* to, fl
       numbers.set_nans();
     numbers.store(to);
   }
+}
+/// Conditions, of which all bits of a lane hold or none.
+template <std::same_as<bool> T>
+[[gnu::always_inline]] inline void store_numbers(void* to, int32_vector holds) {
+  store_lower<1>(to, lanes_as<uint32_vector>(holds) & 1u);
 }
 /// Of two vectors, which have one look for NaNs.
 template <class T>
@@ -143,12 +159,18 @@ template <class T>
 }
 template <class T>
 [[gnu::always_inline]] inline float_vector at(const lane_numbers<T>& x, index i, first_lanes lanes) {
-  detail::uint_at_least<8 * sizeof(T)> some[lanes32];
-  read_part(some, x.from + i, lanes.count * index{sizeof(T)});
-  return decoded<T>(some);
+  if constexpr (sizeof(T) > sizeof(float)) {
+    T some[lanes32] = {};
+    std::copy_n(x.from + i, lanes.count, some);
+    return decoded<T>(some);
+  } else {
+    detail::uint_at_least<8 * sizeof(T)> some[lanes32];
+    read_part(some, x.from + i, lanes.count * index{sizeof(T)});
+    return decoded<T>(some);
+  }
 }
 template <class T, index Count>
-requires(!narrow_fixed<T>) [[gnu::always_inline]] inline float_vector
+requires(!narrow_fixed<T> && sizeof(T) <= sizeof(float)) [[gnu::always_inline]] inline float_vector
     at(const lane_numbers<T>& x, index i, so_many_lanes<Count>) {
   constexpr int bytes = sizeof(T) * lanes32;
   const auto some = first_bytes<Count * index{sizeof(T)}, std::max(bytes, 16)>(
@@ -160,7 +182,7 @@ requires(!narrow_fixed<T>) [[gnu::always_inline]] inline float_vector
 /// memory the processor could not read it as long as parts of it are on their way there.
 template <class T, int... L>
 inline auto gathered(const T* from, index step, std::integer_sequence<int, L...>) {
-  using code = std::conditional_t<std::same_as<T, float>, float, detail::uint_at_least<8 * sizeof(T)>>;
+  using code = std::conditional_t<narrow_scalar<T>, detail::uint_at_least<8 * sizeof(T)>, T>;
   using codes [[gnu::vector_size(lanes32 * sizeof(T))]] = code;
   return codes{std::bit_cast<code>(from[L * step])...};
 }
@@ -174,8 +196,14 @@ template <class T>
   if (x.step == 1) return decoded<T>(from);
   if (x.step == -1)
     return reversed(decoded<T>(from - (lanes32 - 1)), std::make_integer_sequence<int, lanes32>{});
-  const auto some = gathered(from, x.step, std::make_integer_sequence<int, lanes32>{});
-  return decoded<T>(&some);
+  if constexpr (sizeof(T) > sizeof(float)) {
+    T some[lanes32];
+    for (index l = 0; l < lanes32; ++l) some[l] = from[l * x.step];
+    return decoded<T>(some);
+  } else {
+    const auto some = gathered(from, x.step, std::make_integer_sequence<int, lanes32>{});
+    return decoded<T>(&some);
+  }
 }
 template <class T>
 [[gnu::always_inline]] inline float_vector at(const lane_spread_numbers<T>& x, index i, first_lanes lanes) {
@@ -238,6 +266,12 @@ template <class Lanes> [[gnu::always_inline]] inline float_vector apply(lane_roo
 }
 template <class T, class Lanes>
 [[gnu::always_inline]] inline float_vector apply(lane_rounded<T>, float_vector a, Lanes) {
+  if constexpr (!stores_nans<T> && lane_codes<T>::in_upper_half) {
+    lane_codes<T> number(a);
+    if (any_nan(a, a)) [[unlikely]]
+      number.set_nans();
+    return lanes_as<float_vector>(number.codes & 0xffff'0000u);
+  }
   detail::uint_at_least<8 * sizeof(T)> codes[lanes32];
   store_numbers<T>(codes, a);
   return decoded<T>(codes);

@@ -261,12 +261,6 @@ template <class Mask, class Decide>
   return vector_at<float_vector>(results);
 }
 
-template <class Vector, int... L>
-inline auto half_lanes(const Vector& x, int first, std::integer_sequence<int, L...>) {
-  return first == 0 ? __builtin_shufflevector(x, x, L...)
-                    : __builtin_shufflevector(x, x, (int{sizeof...(L)} + L)...);
-}
-inline constexpr auto half_of_lanes = std::make_integer_sequence<int, lanes32 / 2>{};
 inline constexpr auto all_of_lanes = std::make_integer_sequence<int, lanes32>{};
 
 /// The numbers, and in spare lanes the usual one of the function.

@@ -55,11 +55,18 @@ inline bool apply(lane_and, bool a, bool b) { return a && b; }
 inline bool apply(lane_or, bool a, bool b) { return a || b; }
 inline bool apply(lane_not, bool a) { return !a; }
 
-template <class T> inline float at(const lane_numbers<T>& x, index i) {
-  return static_cast<float>(x.from[i]);
+/// A number as a float: one that is none rounded to odd, in a bit that no format of 16 bits has.
+template <class T> inline float number(const T& x) {
+  using layout = detail::binary32;
+  if constexpr (std::same_as<T, double> || std::same_as<T, int>)
+    return static_cast<float>(
+        floating<layout::exponent_bits, layout::mantissa_bits, specials::ieee, rounding::to_odd>(x));
+  else
+    return static_cast<float>(x);
 }
+template <class T> inline float at(const lane_numbers<T>& x, index i) { return number(x.from[i]); }
 template <class T> inline float at(const lane_spread_numbers<T>& x, index i) {
-  return static_cast<float>(x.from[i * x.step]);
+  return number(x.from[i * x.step]);
 }
 inline float at(const lane_constant& x, index) { return x.value; }
 template <class Op, class A> inline auto at(const lane_unary<Op, A>& x, index i);
@@ -86,11 +93,11 @@ NARROW_KERNEL void store_lines(const Program& program, T* to, index to_step, con
   for (index l = 0; l < lines; ++l, to += to_step) {
     const auto line = on_line(program, l);
     for (index i = 0; i < length; ++i) {
-      const float x = at(line, i);
+      const auto x = at(line, i);
       if constexpr (std::same_as<T, float>)
         to[i] = quiet(x);
       else
-        to[i] = T(x);
+        to[i] = static_cast<T>(x);
     }
   }
 }

@@ -14,7 +14,9 @@ namespace narrow::inline NARROW_ABI::kernel {
 
 // Leaves.
 
-/// Element i of line l is from[l * line_step + i]; T is float, a format with has_coder or a fixed-point one.
+/// Element i of line l is from[l * line_step + i]; T is float, a format with has_coder or a fixed-point one,
+/// or, of numbers that are rounded to a format of at most 16 bits next, an integer of at most 32 bits or
+/// double.
 template <class T> struct lane_numbers {
   const T* from;
   index line_step;
@@ -142,7 +144,7 @@ template <index Lines, index Length> struct fixed_shape {
 // What is done with the numbers that a program gives; `function` is a kernel's.
 
 /// Stores them, each rounded to T: element i of line l at to[l * to_step + i]. A T that is not float is
-/// rounded to nearest even.
+/// rounded to nearest even; as an int, without what follows the point. Conditions are stored as bool.
 template <class Program, class T, class Shape> struct stored_program {
   using function = void(const Program&, T* to, index to_step, const Shape&);
 };

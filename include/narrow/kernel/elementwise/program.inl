@@ -24,12 +24,18 @@ template <class Op, class A, class B, class Lanes>
 
 /// Stores the first few numbers of a vector.
 template <class T, class Vector> inline void store_numbers(T* to, Vector x, first_lanes lanes) {
-  detail::uint_at_least<8 * sizeof(T)> some[lanes32];
-  store_numbers<T>(some, x);
-  write_part(to, some, lanes.count * index{sizeof(T)});
+  if constexpr (sizeof(T) > sizeof(float)) {
+    T some[lanes32];
+    store_numbers<T>(some, x);
+    std::copy_n(some, lanes.count, to);
+  } else {
+    detail::uint_at_least<8 * sizeof(T)> some[lanes32];
+    store_numbers<T>(some, x);
+    write_part(to, some, lanes.count * index{sizeof(T)});
+  }
 }
 template <class T, class Vector, index Count>
-inline void store_numbers(T* to, Vector x, so_many_lanes<Count>) {
+requires(sizeof(T) <= sizeof(float)) inline void store_numbers(T* to, Vector x, so_many_lanes<Count>) {
   typename words_of<std::max(int{sizeof(T)} * lanes32, 16)>::type some = {};
   store_numbers<T>(&some, x);
   put_first_bytes<Count * index{sizeof(T)}>(reinterpret_cast<unsigned char*>(to), some);

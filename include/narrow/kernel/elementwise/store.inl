@@ -1,6 +1,6 @@
-// The loop that evaluates a program of lanes and stores its numbers; included in the namespace of an instruction
-// set after `stored_as`, which says how: by program.inl, and by instruction sets that have their own. No include
-// guard, on purpose.
+// The loop that evaluates a program of lanes and stores its numbers; included in the namespace of an
+// instruction set after `stored_as`, which says how: by program.inl, and by instruction sets that have their
+// own. No include guard, on purpose.
 
 template <class Program, class T, class Shape>
 NARROW_KERNEL void store_lines(const Program& program, T* to, index to_step, const Shape& shape) {
@@ -20,6 +20,7 @@ NARROW_KERNEL void store_lines(const Program& program, T* to, index to_step, con
   }
 }
 template <class Program, class T, class Shape>
-requires(stored_as<T>::is_there) constexpr auto kernel_of(std::type_identity<stored_program<Program, T, Shape>>) {
+requires(stored_as<T>::is_there) constexpr auto kernel_of(
+    std::type_identity<stored_program<Program, T, Shape>>) {
   return store_lines<Program, T, Shape>;
 }

@@ -218,12 +218,20 @@ void apply_epilogue(kernel_set t, matrix_view<const Sum> sums, const epilogue<C,
 /// Stores tiles of the sums of a product where they belong in its result.
 template <class Accumulation, class C, class Round> struct epilogue_store {
   kernel_set t;
-  const epilogue<C, Round>& result;
+  epilogue<C, Round> result;
 
   template <class Sums> void operator()(index i, index j, const Sums& sums) const {
     apply_epilogue<Accumulation>(t, sums, result.block(i, j, sums.rows, sums.cols));
   }
 };
+/// Stores what belongs to the transposed result.
+template <class Store> auto transposed(const Store& store) {
+  return [&store](index i, index j, const auto& sums) { store(j, i, sums.transposed()); };
+}
+template <class Accumulation, class C, class Round>
+auto transposed(const epilogue_store<Accumulation, C, Round>& store) {
+  return epilogue_store<Accumulation, C, Round>{store.t, store.result.transposed()};
+}
 
 }  // namespace narrow::kernel
 

@@ -81,7 +81,12 @@ void execute(kernel_set t, const product_plan& plan, const matrix_view<const A>&
     case algorithm::skinny_columns:
       return execute_skinny<Accumulation>(t, plan, a, b, store);
     case algorithm::compact:
-      if constexpr (std::same_as<sum, float>) run_compact(t, a, b, store);
+      if constexpr (std::same_as<sum, float>) {
+        if (plan.transposed)
+          run_compact(t, b.transposed(), a.transposed(), transposed(store));
+        else
+          run_compact(t, a, b, store);
+      }
       return;
     case algorithm::panels:
       with_packed_type<best_panel_type<sum, A, B>()>([&]<packed_type P>() {

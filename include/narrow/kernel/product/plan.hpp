@@ -298,7 +298,7 @@ bool plan_skinny(kernel_set t, const matrix_view<const A>& a, index cols, magnit
   return true;
 }
 
-/// A product that is not packed because it is small. (A matrix times a column is the transposed one.)
+/// A product that is not packed because it is small.
 template <packed_type Best, class A, class B>
 bool plan_compact(kernel_set t, const matrix_view<const A>& a, const matrix_view<const B>& b,
                   packed_type max_type, product_plan& plan) {
@@ -308,6 +308,14 @@ bool plan_compact(kernel_set t, const matrix_view<const A>& a, const matrix_view
   plan.how = algorithm::compact;
   plan.packed = packed_type::fp32;
   return true;
+}
+/// The same of a matrix times a column, which is computed as a row times the transposed matrix.
+template <class A, class B>
+bool plan_compact_column(kernel_set t, const matrix_view<const A>& a, const matrix_view<const B>& b,
+                         product_plan& plan) {
+  plan.transposed = b.cols == 1 && plan_compact<packed_type::fp32>(t, b.transposed(), a.transposed(),
+                                                                   packed_type::fp32, plan);
+  return plan.transposed;
 }
 
 /// An inner product, which has its own order of additions in plain C++, too.
@@ -342,7 +350,9 @@ product_plan plan_product(kernel_set t, const matrix_view<const A>& a, const mat
   }
   if (a.cols == 0) return plan;
   if constexpr (std::same_as<sum, float>)
-    if (plan_compact<best_panel_type<sum, A, B>()>(t, a, b, max_type, plan)) return plan;
+    if (plan_compact<best_panel_type<sum, A, B>()>(t, a, b, max_type, plan) ||
+        plan_compact_column(t, a, b, plan))
+      return plan;
   if (b.cols == 1) {
     made = plan_as<best_type<sum, A, B>()>(
         max_type, plan, [&]<packed_type P>() { return plan_gemv<P>(t, a, largest, plan); });

@@ -71,7 +71,8 @@ requires(coded_as_bf16<T>&& std::same_as<typename T::overflow_policy, overflow::
     const __m256bh codes = _mm512_cvtneps_pbh(x);
     std::memcpy(static_cast<void*>(to), &codes, sizeof codes);
   }
-  [[gnu::always_inline]] static void two(T* to, const avx512::float_vector& x, const avx512::float_vector& y) {
+  [[gnu::always_inline]] static void two(T* to, const avx512::float_vector& x,
+                                         const avx512::float_vector& y) {
     if (any_subnormal(x, y)) [[unlikely]]
       return avx512::store_numbers<T>(to, x, y);
     const __m512bh codes = _mm512_cvtne2ps_pbh(y, x);
@@ -84,8 +85,8 @@ requires(coded_as_bf16<T>&& std::same_as<typename T::overflow_policy, overflow::
     return (_mm512_fpclass_ps_mask(x, subnormal) | _mm512_fpclass_ps_mask(y, subnormal)) != 0;
   }
 };
-using avx512::all_lanes, avx512::at, avx512::has_quick_tables, avx512::lanes32, avx512::look_up_lines, avx512::rest_of,
-    avx512::store_numbers;
+using avx512::all_lanes, avx512::at, avx512::has_quick_tables, avx512::lanes32, avx512::look_up_lines,
+    avx512::rest_of, avx512::store_numbers;
 #include "../../kernel/elementwise/store.inl"
 
 struct kernels {
