@@ -1,5 +1,5 @@
-// Casts in programs of lanes: to a narrow format, in the middle of an expression too, from floats, integers and
-// doubles; and of what an expression gives to integers, doubles and conditions.
+// Casts in programs of lanes: to a narrow format, in the middle of an expression too, from floats, integers
+// and doubles; and of what an expression gives to integers, doubles and conditions.
 #pragma once
 
 #include "lane_conditions.hpp"
@@ -36,7 +36,8 @@ struct lane_program<Eigen::CwiseUnaryOp<Op, Arg>> : lane_operands<Arg> {
 /// `m.cast<T>()` for integers or doubles in memory.
 template <class Op, class Arg>
 concept casts_memory_to_narrow = rounded_in_lanes<scalar_of<Eigen::CwiseUnaryOp<Op, Arg>>> &&
-    casts_to<Op, scalar_of<Eigen::CwiseUnaryOp<Op, Arg>>> && direct_access<Arg> && cast_to_lanes<scalar_of<Arg>>;
+    casts_to<Op, scalar_of<Eigen::CwiseUnaryOp<Op, Arg>>> && direct_access<Arg> &&
+    cast_to_lanes<scalar_of<Arg>>;
 template <class Op, class Arg>
 requires casts_memory_to_narrow<Op, Arg>
 struct lane_program<Eigen::CwiseUnaryOp<Op, Arg>> {
@@ -47,8 +48,7 @@ struct lane_program<Eigen::CwiseUnaryOp<Op, Arg>> {
   template <traversal Order> static bool gapless(const expression& x) {
     return memory::template gapless<Order>(x.nestedExpression());
   }
-  template <traversal Order>
-  static constexpr bool always_gapless = memory::template always_gapless<Order>;
+  template <traversal Order> static constexpr bool always_gapless = memory::template always_gapless<Order>;
   template <traversal Order> static auto make(const expression& x) {
     using leaf = decltype(memory::template make<Order>(x.nestedExpression()));
     return kernel::lane_unary<kernel::lane_rounded<scalar_of<expression>>, leaf>{
@@ -60,8 +60,8 @@ struct lane_program<Eigen::CwiseUnaryOp<Op, Arg>> {
 /// that gives conditions.
 template <class T, class X> struct stored_without_rounding { using type = void; };
 template <class T, casts_to<T> Op, class X>
-requires((std::same_as<T, int> || std::same_as<T, double>)&&narrow_float<scalar_of<X>>&& lane_expressions<
-         X>) struct stored_without_rounding<T, Eigen::CwiseUnaryOp<Op, X>> {
+requires((std::same_as<T, int> || std::same_as<T, double>)&&narrow_float<scalar_of<X>>&&
+             lane_expressions<X>) struct stored_without_rounding<T, Eigen::CwiseUnaryOp<Op, X>> {
   using type = X;
   static const X& of(const Eigen::CwiseUnaryOp<Op, X>& x) { return x.nestedExpression(); }
 };
@@ -71,13 +71,15 @@ requires piecewise_t<X>::any_narrow struct stored_without_rounding<bool, X> {
   static const X& of(const X& x) { return x; }
 };
 template <class Dst, class Src, class Functor>
-concept stores_without_rounding = direct_access<Dst> && Dst::InnerStrideAtCompileTime == 1 &&
+concept stores_without_rounding =
+    direct_access<Dst> && Dst::InnerStrideAtCompileTime == 1 &&
     std::same_as<Functor, Eigen::internal::assign_op<typename Dst::Scalar, typename Dst::Scalar>> &&
     !std::is_void_v<typename stored_without_rounding<typename Dst::Scalar, Src>::type>;
 
 /// dst = src, after fit() has given dst its size. False, and nothing is stored, if that has to be computed in
 /// another way.
-template <class Dst, class Src, class Fit> bool store_without_rounding(Dst& dst, const Src& src, const Fit& fit) {
+template <class Dst, class Src, class Fit>
+bool store_without_rounding(Dst& dst, const Src& src, const Fit& fit) {
   using source = stored_without_rounding<typename Dst::Scalar, Src>;
   using program = lane_program_t<typename source::type>;
   constexpr traversal order = storage_order_of<Dst>;
@@ -85,9 +87,9 @@ template <class Dst, class Src, class Fit> bool store_without_rounding(Dst& dst,
   const auto p = program::template make<order>(x);
   fit();
   const bool is_line = without_gaps(dst) && program::template gapless<order>(x);
-  return kernel::store_program(p, dst.data(), dst.outerStride(),
-                               is_line ? kernel::line_shape{1, dst.size()}
-                                       : kernel::line_shape{dst.outerSize(), dst.innerSize()});
+  return kernel::store_program(
+      p, dst.data(), dst.outerStride(),
+      is_line ? kernel::line_shape{1, dst.size()} : kernel::line_shape{dst.outerSize(), dst.innerSize()});
 }
 
 }  // namespace narrow::detail

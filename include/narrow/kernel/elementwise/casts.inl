@@ -1,8 +1,8 @@
-// Integers and doubles as the floats that programs of lanes compute with; included once in the namespace of an
-// instruction set by simd/vector_kernels.inl. No include guard, on purpose.
+// Integers and doubles as the floats that programs of lanes compute with; included once in the namespace of
+// an instruction set by simd/vector_kernels.inl. No include guard, on purpose.
 
-/// Integers as floats: exact where an int has no more than 24 bits, else rounded to odd in bits that no format of
-/// 16 bits has.
+/// Integers as floats: exact where an int has no more than 24 bits, else rounded to odd in bits that no
+/// format of 16 bits has.
 template <class T> inline float_vector decoded_integers(const void* from) {
   using numbers [[gnu::vector_size(lanes32 * sizeof(T))]] = T;
   auto x = __builtin_convertvector(vector_at<numbers>(static_cast<const T*>(from)), int32_vector);
@@ -15,8 +15,8 @@ template <class T> inline float_vector decoded_integers(const void* from) {
   }
   return __builtin_convertvector(x, float_vector);
 }
-/// Doubles as floats, those that are none rounded to odd: what they are rounded to next, of fewer bits, is what
-/// the doubles would be.
+/// Doubles as floats, those that are none rounded to odd: what they are rounded to next, of fewer bits, is
+/// what the doubles would be.
 inline half_float_vector decoded_half(const double* from) {
   const auto x = vector_at<double_vector>(from);
   const auto y = wider<half_float_vector>(x);
@@ -24,7 +24,8 @@ inline half_float_vector decoded_half(const double* from) {
   const auto code = lanes_as<half_uint32_vector>(y);
   constexpr auto magnitude = std::numeric_limits<std::int64_t>::max();  // all bits but the sign
   const int64_vector differ = (back < x) | (back > x),
-                     are_larger = (lanes_as<int64_vector>(back) & magnitude) > (lanes_as<int64_vector>(x) & magnitude);
+                     are_larger =
+                         (lanes_as<int64_vector>(back) & magnitude) > (lanes_as<int64_vector>(x) & magnitude);
   const auto differs = __builtin_convertvector(differ, half_int32_vector),
              too_large = __builtin_convertvector(are_larger, half_int32_vector);
   const auto is_even = lanes_as<half_int32_vector>((code & 1u) - 1u);

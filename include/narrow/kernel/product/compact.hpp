@@ -50,38 +50,41 @@ void with_compact_factors(kernel_set t, const matrix_view<const A>& a, const mat
   use(factors);
 }
 
-/// c = alpha A B + beta c by the job for these types.
+/// c = alpha A B + beta c by the job for these types. False, and nothing is done, where there is none.
 template <class A, class B, class C, class Round>
-void multiply_compact(kernel_set t, const matrix_view<const A>& a, const matrix_view<const B>& b,
+bool multiply_compact(kernel_set t, const matrix_view<const A>& a, const matrix_view<const B>& b,
                       const epilogue<C, Round>& e) {
+  bool is_done = false;
   with_compact_factors(t, a, b, [&](const compact_factors<A, B>& factors) {
-    do_job<compact_product<A, B, C>>([&](const auto& kernel) {
+    is_done = do_job<compact_product<A, B, C>>([&](const auto& kernel) {
       kernel(factors, e.c.data, line_steps{e.c.row_stride, e.c.col_stride}, static_cast<float>(e.alpha),
              static_cast<float>(e.beta));
     });
   });
+  return is_done;
 }
 
 /// The sums of A B, handed to store(i, j, sums), a matrix_view, or stored where it would store them.
 template <class A, class B, class Store>
 void run_compact(kernel_set t, const matrix_view<const A>& a, const matrix_view<const B>& b,
                  const Store& store) {
-  if constexpr (compact_number<A> && compact_number<B>) {
-    if (lies_in_lines(a) && lies_in_lines(b)) {
-      if constexpr (stores_in_lanes<Store>) return multiply_compact(t, a, b, store.result);
-      float sums[max_compact];
-      const matrix_view<float> c{sums, a.rows, b.cols, b.cols, 1};
-      const rounding::nearest_even round;
-      multiply_compact(t, a, b, epilogue{c, 1, 0, round, element_order{}});
+  if constexpr (!compact_number<A> || !compact_number<B>) {
+    float left[max_compact], right[max_compact], sums[max_compact];
+    with_compact_factors(t, decode_compact(t, a, left), decode_compact(t, b, right),
+                         [&](const compact_factors<float, float>& factors) {
+                           t.get<&kernel_table::compact>()(factors, sums, {b.cols, 1}, 1, 0);
+                         });
+    return store(0, 0, matrix_view{static_cast<const float*>(sums), a.rows, b.cols, b.cols, 1});
+  } else if constexpr (stores_in_lanes<Store>) {
+    if (multiply_compact(t, a, b, store.result)) return;
+  } else {
+    float sums[max_compact];
+    const matrix_view<float> c{sums, a.rows, b.cols, b.cols, 1};
+    const rounding::nearest_even round;
+    if (multiply_compact(t, a, b, epilogue{c, 1, 0, round, element_order{}}))
       return store(0, 0, matrix_view<const float>(c));
-    }
   }
-  float left[max_compact], right[max_compact], sums[max_compact];
-  with_compact_factors(t, decode_compact(t, a, left), decode_compact(t, b, right),
-                       [&](const compact_factors<float, float>& factors) {
-                         t.get<&kernel_table::compact>()(factors, sums, {b.cols, 1}, 1, 0);
-                       });
-  store(0, 0, matrix_view{static_cast<const float*>(sums), a.rows, b.cols, b.cols, 1});
+  portable::product<detail::accumulation_traits<A, B>>(a, b, store);
 }
 
 }  // namespace narrow::kernel

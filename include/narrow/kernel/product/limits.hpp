@@ -90,11 +90,21 @@ template <class T> bool lies_in_lines(const matrix_view<T>& m) {
   return m.row_stride == 1 || m.col_stride == 1;
 }
 
+/// Whether there is a kernel for small products of such matrices: of numbers that it reads where they lie, or
+/// of what is decoded before.
+template <class A, class B>
+bool has_compact(kernel_set t, const matrix_view<const A>& a, const matrix_view<const B>& b) {
+  if constexpr (compact_number<A> && compact_number<B>)  // a job of those that have any vectors
+    return t.get<&kernel_table::packing>() && lies_in_lines(a) && lies_in_lines(b);
+  else
+    return static_cast<bool>(t.get<&kernel_table::compact>());
+}
+
 /// Whether a row times a matrix is so small that the kernels of larger ones take longer to begin (Zen 5): if
 /// its columns lie along memory, or its numbers are not decoded by one instruction, it is sooner too large.
 template <class A, class B>
 bool is_compact_row(const matrix_view<const A>& a, const matrix_view<const B>& b) {
-  if (!compact_number<A> || !compact_number<B> || !lies_in_lines(a) || !lies_in_lines(b)) return false;
+  if (!compact_number<A> || !compact_number<B>) return false;
   constexpr index max_numbers = sizeof(B) == 2 ? near_bytes : near_bytes / 2, max_in_columns = 48 * 48;
   return a.cols <= max_compact && b.cols <= max_compact &&
          a.cols * b.cols <= (b.col_stride == 1 ? max_numbers : max_in_columns);

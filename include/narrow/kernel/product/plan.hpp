@@ -302,9 +302,10 @@ bool plan_skinny(kernel_set t, const matrix_view<const A>& a, index cols, magnit
 template <packed_type Best, class A, class B>
 bool plan_compact(kernel_set t, const matrix_view<const A>& a, const matrix_view<const B>& b,
                   packed_type max_type, product_plan& plan) {
+  if (a.rows == 0 || b.cols < 2) return false;
   const bool is_due =
       a.rows > 1 ? is_compact<Best>(t, {a.rows, b.cols, 1, 1, a.cols}, max_type) : is_compact_row(a, b);
-  if (!t.get<&kernel_table::compact>() || a.rows == 0 || b.cols < 2 || !is_due) return false;
+  if (!is_due || !has_compact(t, a, b)) return false;
   plan.how = algorithm::compact;
   plan.packed = packed_type::fp32;
   return true;
