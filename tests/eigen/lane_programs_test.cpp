@@ -253,6 +253,13 @@ TEMPLATE_TEST_CASE("programs of lanes go along lines", "[eigen][lanes]", (matrix
     expect((a.transpose().colwise() + (2 * row).transpose()).transpose(),
            [&](at i, at j) { return wide(a, i, j) + 2 * wide(row, j); });
     expect((column * 3).asDiagonal() * a, [&](at i, at j) { return wide(a, i, j) * (wide(column, i) * 3); });
+    expect(a + a.reverse(), [&](at i, at j) { return wide(a, i, j) + wide(a, rows - 1 - i, cols - 1 - j); });
+    expect(2 * a.rowwise().reverse(), [&](at i, at j) { return 2 * wide(a, i, cols - 1 - j); });
+    expect(a - a.colwise().reverse(), [&](at i, at j) { return wide(a, i, j) - wide(a, rows - 1 - i, j); });
+    expect(a.colwise() + 2 * column.reverse(),
+           [&](at i, at j) { return wide(a, i, j) + 2 * wide(column, rows - 1 - i); });
+    expect((across.reverse() + across).transpose(),
+           [&](at i, at j) { return wide(across, cols - 1 - j, rows - 1 - i) + wide(across, j, i); });
     // Lines across memory.
     whole = a;
     whole.row(3) = 2 * a.row(4) + a.row(5);

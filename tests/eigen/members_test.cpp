@@ -128,6 +128,26 @@ TEST_CASE("Matrices are filled, resized, reordered and written") {
   REQUIRE_FALSE(listed.allFinite());
 }
 
+TEMPLATE_TEST_CASE("A constant fills matrices of every size", "", fp16, narrow::fp8_e4m3fn,
+                   (narrow::fixed<32, 8>)) {
+  for (const Eigen::Index rows : {0, 1, 7, 15, 16, 17, 33, 64, 100}) {
+    column<TestType> v(rows);
+    matrix<TestType> m(rows, 3);
+    v.setConstant(TestType(3));
+    m.setConstant(TestType(2));
+    REQUIRE((v.array() == TestType(3)).all());
+    REQUIRE((m.array() == TestType(2)).all());
+    v.setZero();
+    m.setOnes();
+    REQUIRE((v.array() == TestType(0)).all());
+    REQUIRE((m.array() == TestType(1)).all());
+    m.middleCols(1, 1).setZero();
+    REQUIRE(static_cast<double>(narrow::sum(m)) == static_cast<double>(2 * rows));
+    if (rows > 0) m.row(0).setConstant(TestType(4));
+    REQUIRE(static_cast<double>(narrow::sum(m)) == static_cast<double>(2 * rows + (rows > 0 ? 10 : 0)));
+  }
+}
+
 TEST_CASE("Small vectors have cross products and homogeneous coordinates") {
   using Vec = Eigen::Matrix<fp16, 3, 1>;
   const Vec x(1, 2, 3), y(4, -5, 6);

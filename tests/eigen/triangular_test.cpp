@@ -117,6 +117,33 @@ TEST_CASE("Products and rank updates into a triangle leave the rest alone") {
           lower(before + 2 * (b.col(0) * d.col(0).transpose() + d.col(0) * b.col(0).transpose())));
 }
 
+TEST_CASE("A triangle is updated in either order of storage, above and below the diagonal") {
+  using Rows = Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  const Mat x = a.cast<S>(), y = b.cast<S>(), z = d.cast<S>();
+  const Eigen::MatrixXd before = integers(size, size, 10), product = b * d.transpose(),
+                        square = 0.5 * b * b.transpose();
+  const auto check = [&]<class M>(std::type_identity<M>) {
+    M c = before.cast<S>();
+    Eigen::MatrixXd expected = before;
+    c.template triangularView<Eigen::Upper>() = y * z.transpose();
+    expected.triangularView<Eigen::Upper>() = rounded_to<S>(product);
+    REQUIRE(as_double(c) == expected);
+    c.template triangularView<Eigen::Lower>() += y * z.transpose();
+    expected.triangularView<Eigen::Lower>() = rounded_to<S>(expected + product);
+    REQUIRE(as_double(c) == expected);
+    c.template selfadjointView<Eigen::Upper>().rankUpdate(y, S(0.5));
+    expected.triangularView<Eigen::Upper>() = rounded_to<S>(expected + square);
+    REQUIRE(as_double(c) == expected);
+    auto part = c.bottomRightCorner(3, 3);
+    part.template selfadjointView<Eigen::Lower>().rankUpdate(y.topRows(3), S(0.5));
+    expected.bottomRightCorner(3, 3).triangularView<Eigen::Lower>() =
+        rounded_to<S>(expected.bottomRightCorner(3, 3) + square.topLeftCorner(3, 3));
+    REQUIRE(as_double(c) == expected);
+  };
+  check(std::type_identity<Mat>{});
+  check(std::type_identity<Rows>{});
+}
+
 TEST_CASE("Triangular solves round each unknown once") {
   const Eigen::MatrixXd t = a / 16 + 3 * Eigen::MatrixXd::Identity(size, size);
   const Mat x = t.cast<S>(), y = b.cast<S>(), yt = y.transpose();
