@@ -40,9 +40,24 @@ template <class T> bool depends_on_order(float extreme) {
   return magnitude > binary32::infinity || (magnitude == 0 && T::layout::has_negative_zero);
 }
 
+/// The same of few numbers, one by one.
+template <class T, template <class, class, int> class Op, int NaNs, class X> T extreme_of_few(const X& x) {
+  plain_like<float, X> numbers;
+  numbers = x.template cast<float>();
+  float kept = numbers(0, 0);
+  for (Eigen::Index j = 0; j < numbers.cols(); ++j)
+    for (Eigen::Index i = j == 0 ? 1 : 0; i < numbers.rows(); ++i)
+      kept = Op<float, float, NaNs>{}(kept, numbers(i, j));
+  return T(kept);
+}
+
 /// The largest or smallest coefficient, whichever Op<..., NaNs> keeps of two.
 template <class T, template <class, class, int> class Op, int NaNs, class Values, class X>
 T extreme(const Values& values, const X& x) {
+  constexpr bool are_few =
+      1 <= int(X::SizeAtCompileTime) && int(X::SizeAtCompileTime) <= kernel::few::max_numbers;
+  if constexpr (are_few && lane_expressions<X> && narrow_float<scalar_of<X>> && !computes_first<X>)
+    return extreme_of_few<T, Op, NaNs>(x);
   float kept = 0;
   bool found = extreme_in_lanes<lane_order_of<Op>>(x, kept);
   if constexpr (read_in_pieces<X>) {

@@ -50,9 +50,16 @@ struct lane_program<Eigen::CwiseUnaryOp<Op, Arg>> {
   }
   template <traversal Order> static constexpr bool always_gapless = memory::template always_gapless<Order>;
   template <traversal Order> static auto make(const expression& x) {
+    using T = scalar_of<expression>;
     using leaf = decltype(memory::template make<Order>(x.nestedExpression()));
-    return kernel::lane_unary<kernel::lane_rounded<scalar_of<expression>>, leaf>{
-        memory::template make<Order>(x.nestedExpression())};
+    constexpr bool is_exact = std::integral<scalar_of<Arg>> &&
+                              T::layout::mantissa_bits + 1 >= std::numeric_limits<scalar_of<Arg>>::digits &&
+                              T::layout::exponent_bits > 4;  // no integer of so few bits is too large
+    if constexpr (is_exact)
+      return memory::template make<Order>(x.nestedExpression());
+    else
+      return kernel::lane_unary<kernel::lane_rounded<T>, leaf>{
+          memory::template make<Order>(x.nestedExpression())};
   }
 };
 

@@ -4,8 +4,9 @@
 /// Integers as floats: exact where an int has no more than 24 bits, else rounded to odd in bits that no
 /// format of 16 bits has.
 template <class T> inline float_vector decoded_integers(const void* from) {
-  using numbers [[gnu::vector_size(lanes32 * sizeof(T))]] = T;
-  auto x = __builtin_convertvector(vector_at<numbers>(static_cast<const T*>(from)), int32_vector);
+  const auto bits = lanes_as<uint32_vector>(load_lower<sizeof(T)>(from));
+  constexpr int above = std::signed_integral<T> ? 32 - 8 * int{sizeof(T)} : 0;  // bits, which the sign fills
+  auto x = lanes_as<int32_vector>(bits << above) >> above;
   if constexpr (sizeof(T) == 4) {
     constexpr int precision = detail::binary32::mantissa_bits + 1;
     constexpr int dropped = 31 - precision;  // bits of the largest int

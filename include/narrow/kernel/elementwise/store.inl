@@ -9,14 +9,25 @@ NARROW_KERNEL void store_lines(const Program& program, T* to, index to_step, con
   if constexpr (maps_codes<Program, T> && (is_function<Program> || has_quick_tables))
     if (look_up_lines(program, to, to_step, line_shape{lines, shape.length})) return;
   const auto length = shape.length;  // which a store to `to` cannot change
+  constexpr bool is_constant = !std::same_as<decltype(length), const index>;
+  // The last whole vector of a line is computed before any is stored, and stored after the others, whose
+  // numbers are not changed by that: a store with a mask would let the next line, whose numbers follow, wait
+  // for it.
+  const bool ends_whole = !is_constant && length > lanes32 && length % lanes32 != 0;
+  const index end = ends_whole ? length - lanes32 : index{length};
   for (index l = 0; l < lines; ++l, to += to_step) {
     const auto line = on_line(program, l);
     index i = 0;
+    decltype(at(line, 0, all_lanes{})) last = {};
+    if (ends_whole) last = at(line, end, all_lanes{});
     if constexpr (stored::in_twos)
       for (; i + 2 * lanes32 <= length; i += 2 * lanes32)
         stored::two(to + i, at(line, i, all_lanes{}), at(line, i + lanes32, all_lanes{}));
     for (; i + lanes32 <= length; i += lanes32) stored::one(to + i, at(line, i, all_lanes{}));
-    if (i != length) store_numbers<T>(to + i, at(line, i, rest_of(length)), rest_of(length));
+    if (ends_whole)
+      stored::one(to + end, last);
+    else if (i != length)
+      store_numbers<T>(to + i, at(line, i, rest_of(length)), rest_of(length));
   }
 }
 template <class Program, class T, class Shape>
