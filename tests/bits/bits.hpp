@@ -6,10 +6,12 @@
 // too.
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <limits>
+#include <ranges>
 #include <span>
 #include <sstream>
 #include <stdexcept>
@@ -29,10 +31,14 @@ using index = std::ptrdiff_t;
 /// FNV-1a of 64 bits.
 class digest {
  public:
+  /// Of one number, the bytes from the lowest one up, in whichever order they lie in memory.
   template <class T> void bits_of(const T& x) {
     static_assert(std::is_trivially_copyable_v<T>);
-    for (const std::byte byte : std::as_bytes(std::span(&x, 1)))
-      hash_ = (hash_ ^ static_cast<std::uint64_t>(byte)) * 0x100000001b3;
+    const auto bytes = std::as_bytes(std::span(&x, 1));
+    if constexpr (std::endian::native == std::endian::little)
+      add(bytes);
+    else
+      add(std::views::reverse(bytes));
   }
   /// The bits of a number, but of a NaN nothing else than that it is one: its sign and payload depend on the
   /// order of the operands, which is the compiler's choice.
@@ -62,6 +68,10 @@ class digest {
   std::uint64_t result() const { return hash_; }
 
  private:
+  template <class Bytes> void add(const Bytes& bytes) {
+    for (const std::byte byte : bytes) hash_ = (hash_ ^ static_cast<std::uint64_t>(byte)) * 0x100000001b3;
+  }
+
   std::uint64_t hash_ = 0xcbf29ce484222325;
 };
 
