@@ -146,8 +146,8 @@ inline double number(kind of, generator& random) {
       const int bits = 2 + random.below(25), beside = random.below(6);
       const auto odd = static_cast<std::int64_t>(random() >> (64 - bits)) | 1;
       const std::int64_t magnitude = odd * (1 << 22) + (beside < 2 ? 2 * beside - 1 : 0);
-      return std::ldexp(static_cast<double>(random.below(2) != 0 ? magnitude : -magnitude),
-                        -20 - bits - random.below(6));
+      const int exponent = -20 - bits - random.below(6);
+      return std::ldexp(static_cast<double>(random.below(2) != 0 ? magnitude : -magnitude), exponent);
     }
     case kind::special:
       switch (random.below(16)) {

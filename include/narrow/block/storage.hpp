@@ -31,8 +31,8 @@ inline void check_clips(std::span<const float> clips, std::size_t blocks) {
                                         " blocks; there must be one, or one for each block");
   for (const float clip : clips)
     if (magnitude_bits(clip) >= nonfinite_bits || clip < 0)
-      detail::fail<std::invalid_argument>("narrow::block_tensor: the clipping value " + to_text(clip) +
-                                          " must be finite and not negative");
+      detail::fail<std::invalid_argument>("narrow::block_tensor: the clipping value " +
+                                          to_text(double(clip)) + " must be finite and not negative");
 }
 
 /// The scale of a block that is to hold what asks for a larger one, `needed`: the present one doubled until

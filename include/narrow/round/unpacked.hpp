@@ -143,7 +143,7 @@ template <std::same_as<long double> T> constexpr unpacked<uint128> unpack(T x) {
     return unpack_sum(parts[0], parts[1]);
   } else if constexpr (limits::digits == 113) {
     return [](uint128 bits) -> unpacked<uint128> {
-      const auto mantissa = static_cast<uint128>(bits & ((uint128{1} << 112) - 1));
+      const uint128 mantissa = bits & ((uint128{1} << 112) - 1);
       const int field = static_cast<int>(bits >> 112) & 0x7fff;
       const sign of = (bits >> 127) != 0 ? sign::negative : sign::positive;
       if (field == 0x7fff) return {mantissa != 0 ? kind::nan : kind::infinite, of, false, 0, mantissa << 16};

@@ -118,9 +118,11 @@ class float_environment {
   _Pragma("float_control(push)") _Pragma("float_control(precise, on)") _Pragma("clang fp contract(off)")
 #define NARROW_STRICT_END _Pragma("float_control(pop)")
 #else
-#define NARROW_STRICT_BEGIN \
-  _Pragma("GCC push_options") _Pragma("GCC optimize(\"no-fast-math\", \"fp-contract=off\")")
-#define NARROW_STRICT_END _Pragma("GCC pop_options")
+// In templates g++ takes an array's bound that is an int for a conversion that may change its sign.
+#define NARROW_STRICT_BEGIN                                                                  \
+  _Pragma("GCC push_options") _Pragma("GCC optimize(\"no-fast-math\", \"fp-contract=off\")") \
+      _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wsign-conversion\"")
+#define NARROW_STRICT_END _Pragma("GCC diagnostic pop") _Pragma("GCC pop_options")
 #endif
 
 // Whether a comparison between those two tells a NaN. Under -ffast-math clang's code generator takes every

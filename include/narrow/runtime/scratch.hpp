@@ -73,7 +73,7 @@ requires std::is_trivially_default_constructible_v<T> && std::is_trivially_destr
 class scratch {
  public:
   explicit scratch(index n) {
-    if (n > near_count) far_ = memory_of_thread::take(static_cast<std::size_t>(n) * sizeof(T));
+    if (n > index{near_count}) far_ = memory_of_thread::take(static_cast<std::size_t>(n) * sizeof(T));
     data_ = far_.data != nullptr ? static_cast<T*>(far_.data) : near_;
   }
   ~scratch() {
@@ -84,7 +84,7 @@ class scratch {
   T* data() const { return data_; }
 
  private:
-  static constexpr index near_count = 16384 / sizeof(T);
+  static constexpr std::size_t near_count = 16384 / sizeof(T);
 
   memory_block far_;
   T* data_;

@@ -27,7 +27,7 @@ template <class Element, class Scale> struct block_view {
   constexpr std::ptrdiff_t rows() const { return elements.rows; }
   constexpr std::ptrdiff_t cols() const { return elements.cols; }
   constexpr double scale(std::ptrdiff_t i, std::ptrdiff_t j) const {
-    return static_cast<float>(scales((first_row + i) / tile_rows, (first_col + j) / tile_cols));
+    return double(static_cast<float>(scales((first_row + i) / tile_rows, (first_col + j) / tile_cols)));
   }
   constexpr const block_view& view() const { return *this; }
   constexpr block_view transposed() const {

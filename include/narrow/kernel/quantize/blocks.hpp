@@ -167,7 +167,7 @@ template <class Element, class Round> struct encoder {
           (in_lines ? encode_by_kernel(x, q, {&scale, 1}, {.width = q.rows, .height = q.cols}, order)
                     : draws && encode_copies(x, q, scale, order)))
         return;
-      const double inverse = portable::inverse_of(double{scale});
+      const double inverse = portable::inverse_of(double(scale));
       if (kind == scale_kind::real)
         portable::encode_elements(x, q, portable::real_quotient{inverse}, range, round, order);
       else
