@@ -77,10 +77,10 @@ template <class T> struct carried { using type = T; };
 template <narrow_scalar T> struct carried<T> { using type = carrier_t<T>; };
 template <class T> using carried_t = typename carried<T>::type;
 
-/// 2^log2, or the largest number of terms that there can be, if that is less.
-constexpr std::ptrdiff_t terms(int log2) {
+/// So many terms, or as many as there can be, if that is less.
+template <std::integral Int> constexpr std::ptrdiff_t terms_in_memory(Int count) {
   constexpr auto all = std::numeric_limits<std::ptrdiff_t>::max();
-  return log2 < std::numeric_limits<std::ptrdiff_t>::digits ? std::ptrdiff_t{1} << log2 : all;
+  return count < all ? static_cast<std::ptrdiff_t>(count) : all;
 }
 
 /// How products of elements A and B are added up: each is decoded into `lane`, products of lanes are added in
@@ -101,7 +101,7 @@ template <class A, class B> struct accumulation_traits {
 template <narrow_fixed T> struct accumulation_traits<T, T> {
   // The most negative mantissa squared is 2^(2 WL - 2); an int64 holds 2^63 - 1 of sum.
   static constexpr int product_bits = 2 * T::word_length - 2;
-  static constexpr std::ptrdiff_t safe_terms = terms(63 - product_bits) - 1;
+  static constexpr std::ptrdiff_t safe_terms = terms_in_memory((std::int64_t{1} << (63 - product_bits)) - 1);
   using lane = std::int64_t;
   using sum = std::conditional_t<(product_bits <= 22), std::int64_t, int128>;
   using result = fixed_sum<sum, 2 * T::fraction_length>;

@@ -130,7 +130,7 @@ constexpr std::int32_t mantissa_of(const unpacked<Word>& x, int wl, int fl, cons
 /// foresee.
 template <class Int, rounding_policy Round, overflow_policy Overflow>
 constexpr std::int32_t mantissa_of(Int k, int down, int wl, const Round& round, Overflow) {
-  using Word = uint_at_least<8 * sizeof(Int)>;
+  using Word = uint_at_least<bits_of<Int>>;
   constexpr int W = bits_of<Word>;
   if (std::same_as<Overflow, overflow::saturate> && down == 0) {  // nothing to round
     const Int end = Int{1} << (wl - 1);

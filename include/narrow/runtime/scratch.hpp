@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -35,7 +36,8 @@ class memory_of_thread {
   }
   static void give(memory_block m) {
     if (memory_of_thread* const own = of_this_thread()) {
-      memory_block& least = *std::ranges::min_element(own->kept_, {}, &memory_block::bytes);
+      const auto is_less = [](const memory_block& a, const memory_block& b) { return a.bytes < b.bytes; };
+      memory_block& least = *std::min_element(std::begin(own->kept_), std::end(own->kept_), is_less);
       std::size_t all = m.bytes - least.bytes;
       for (const memory_block& other : own->kept_) all += other.bytes;
       if (m.bytes > least.bytes && all <= max_kept_bytes) std::swap(least, m);

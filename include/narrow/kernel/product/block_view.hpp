@@ -71,7 +71,8 @@ template <std::signed_integral A, std::signed_integral B> struct element_accumul
   using sum = std::conditional_t<(product_bits <= 30), std::int64_t, int128>;
   using result = sum;
   static constexpr std::ptrdiff_t safe_terms =
-      std::max(terms(std::numeric_limits<lane>::digits - product_bits), std::ptrdiff_t{2}) -
+      terms_in_memory(
+          std::max(std::int64_t{1} << (std::numeric_limits<lane>::digits - product_bits), std::int64_t{2})) -
       (std::integral<lane> ? 1 : 0);
 
   template <class T> static constexpr lane decode(T x) { return static_cast<lane>(x); }
