@@ -173,6 +173,17 @@ inline double number(kind of, generator& random) {
   }
 }
 
+/// The number as a T; integers, which have an end, are zero for what lies beyond it.
+template <class T> T as(double x) {
+  if constexpr (std::integral<T>) {
+    using limits = std::numeric_limits<T>;
+    const double end = std::ldexp(1.0, limits::digits);  // which is the largest number or one more
+    return -end < x && x < end && (limits::is_signed || x >= 0) ? static_cast<T>(x) : T{0};
+  } else {
+    return static_cast<T>(x);
+  }
+}
+
 /// How a matrix lies in memory.
 enum class layout { by_rows, by_columns, padded_rows, sparse_columns, reversed };
 inline constexpr layout all_layouts[] = {layout::by_rows, layout::by_columns, layout::padded_rows,
@@ -206,14 +217,14 @@ template <class T> struct matrix {
   matrix(index rows, index cols, layout lies, kind of, std::uint64_t seed) : matrix(rows, cols, lies) {
     generator random(seed);
     for (index i = 0; i < rows; ++i)
-      for (index j = 0; j < cols; ++j) view(i, j) = static_cast<T>(number(of, random));
+      for (index j = 0; j < cols; ++j) view(i, j) = as<T>(number(of, random));
   }
 };
 
 template <class T> std::vector<T> array(std::size_t n, kind of, std::uint64_t seed) {
   generator random(seed);
   std::vector<T> result(n);
-  for (T& x : result) x = static_cast<T>(number(of, random));
+  for (T& x : result) x = as<T>(number(of, random));
   return result;
 }
 
