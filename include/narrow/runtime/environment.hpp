@@ -106,6 +106,10 @@ class float_environment {
 #if defined(__FAST_MATH__) || __FINITE_MATH_ONLY__
 #error "narrow: for this processor clang cannot keep -ffast-math out of the kernels"
 #endif
+#if defined(__ARM_NEON) && !defined(__aarch64__)
+#error \
+    "narrow: NEON of 32 bits flushes subnormals, and clang computes vectors in it: compile with -mfpu=vfpv3-d16"
+#endif
 #define NARROW_QUIETLY(pragma)                                                               \
   _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wignored-pragmas\"") \
       pragma _Pragma("clang diagnostic pop")
