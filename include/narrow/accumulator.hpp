@@ -77,6 +77,12 @@ template <class T> struct carried { using type = T; };
 template <narrow_scalar T> struct carried<T> { using type = carrier_t<T>; };
 template <class T> using carried_t = typename carried<T>::type;
 
+/// So many terms, or as many as there can be, if that is less.
+template <std::integral Int> constexpr std::ptrdiff_t terms_in_memory(Int count) {
+  constexpr auto all = std::numeric_limits<std::ptrdiff_t>::max();
+  return count < all ? static_cast<std::ptrdiff_t>(count) : all;
+}
+
 /// How products of elements A and B are added up: each is decoded into `lane`, products of lanes are added in
 /// `lane`, and after at most `safe_terms` of them the partial sum moves on to `sum`.
 ///
@@ -95,7 +101,7 @@ template <class A, class B> struct accumulation_traits {
 template <narrow_fixed T> struct accumulation_traits<T, T> {
   // The most negative mantissa squared is 2^(2 WL - 2); an int64 holds 2^63 - 1 of sum.
   static constexpr int product_bits = 2 * T::word_length - 2;
-  static constexpr std::ptrdiff_t safe_terms = (std::ptrdiff_t{1} << (63 - product_bits)) - 1;
+  static constexpr std::ptrdiff_t safe_terms = terms_in_memory((std::int64_t{1} << (63 - product_bits)) - 1);
   using lane = std::int64_t;
   using sum = std::conditional_t<(product_bits <= 22), std::int64_t, int128>;
   using result = fixed_sum<sum, 2 * T::fraction_length>;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "config.hpp"
+#include "integers.hpp"
 
 namespace narrow::inline NARROW_ABI {
 

@@ -20,10 +20,11 @@
 #if __cplusplus < 202002L
 #error "narrow needs C++20: compile with -std=c++20 or later"
 #endif
+#if defined(__i386__) && !defined(__SSE2_MATH__)
+#error "narrow: the x87 unit rounds floats to more bits than they have: compile with -msse2 -mfpmath=sse"
+#endif
 
 #include <cstddef>
-#include <cstdint>
-#include <type_traits>
 
 #include "version.hpp"
 
@@ -35,11 +36,15 @@
 #define NARROW_ADDRESS_SANITIZER false
 #endif
 
-// An operand of an asm statement in a register of the floating-point unit, read and written.
-#if defined(__aarch64__)
-#define NARROW_FLOAT_OPERAND(x) "+w"(x)
-#else
+// An operand of an asm statement in a register of the floating-point unit, or in memory, read and written.
+#if defined(__SSE__)
 #define NARROW_FLOAT_OPERAND(x) "+x"(x)
+#elif defined(__aarch64__) || defined(__ARM_FP)
+#define NARROW_FLOAT_OPERAND(x) "+w"(x)
+#elif defined(__riscv_flen) || defined(__s390x__) || defined(__PPC64__)
+#define NARROW_FLOAT_OPERAND(x) "+f"(x)
+#else
+#define NARROW_FLOAT_OPERAND(x) "+m"(x)
 #endif
 
 // The name of the namespace that everything stands in: of the version, and of where the kernels are compiled.
@@ -51,27 +56,6 @@
 #else
 #define NARROW_ABI NARROW_JOINED(v, NARROW_VERSION_MAJOR, NARROW_VERSION_MINOR)
 #endif
-
-namespace narrow::inline NARROW_ABI::detail {
-
-/// Two machine words as one unsigned integer; std::integral does not count it as one in strict mode.
-__extension__ typedef unsigned __int128 uint128;
-__extension__ typedef __int128 int128;
-
-/// The smallest unsigned type with at least Bits bits.
-template <int Bits>
-using uint_at_least = std::conditional_t<
-    Bits <= 8, std::uint8_t,
-    std::conditional_t<Bits <= 16, std::uint16_t,
-                       std::conditional_t<Bits <= 32, std::uint32_t,
-                                          std::conditional_t<Bits <= 64, std::uint64_t, uint128>>>>;
-
-/// The smallest signed type with at least Bits bits.
-template <int Bits>
-using int_at_least =
-    std::conditional_t<Bits <= 8, std::int8_t, std::conditional_t<Bits <= 16, std::int16_t, std::int32_t>>;
-
-}  // namespace narrow::detail
 
 namespace narrow::inline NARROW_ABI::kernel {
 /// A number of elements, rows or columns, or a difference of two.

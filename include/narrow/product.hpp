@@ -14,7 +14,7 @@ namespace detail {
 /// The sum, rounded to Wide, divided by the count. In integers, so that neither compiler flags nor the
 /// floating-point control register matter.
 template <class Wide, class Sum> Wide mean_of(const Sum& total, std::size_t count) {
-  return nearest<Wide>(with_unpacked(static_cast<Wide>(total), static_cast<std::uint64_t>(count),
+  return nearest<Wide>(with_unpacked(static_cast<Wide>(total), std::uint64_t{count},
                                      [](const auto& a, const auto& b) { return divide(a, b); }));
 }
 

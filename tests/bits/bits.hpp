@@ -6,10 +6,12 @@
 // too.
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <limits>
+#include <ranges>
 #include <span>
 #include <sstream>
 #include <stdexcept>
@@ -29,10 +31,14 @@ using index = std::ptrdiff_t;
 /// FNV-1a of 64 bits.
 class digest {
  public:
+  /// Of one number, the bytes from the lowest one up, in whichever order they lie in memory.
   template <class T> void bits_of(const T& x) {
     static_assert(std::is_trivially_copyable_v<T>);
-    for (const std::byte byte : std::as_bytes(std::span(&x, 1)))
-      hash_ = (hash_ ^ static_cast<std::uint64_t>(byte)) * 0x100000001b3;
+    const auto bytes = std::as_bytes(std::span(&x, 1));
+    if constexpr (std::endian::native == std::endian::little)
+      add(bytes);
+    else
+      add(std::views::reverse(bytes));
   }
   /// The bits of a number, but of a NaN nothing else than that it is one: its sign and payload depend on the
   /// order of the operands, which is the compiler's choice.
@@ -62,6 +68,10 @@ class digest {
   std::uint64_t result() const { return hash_; }
 
  private:
+  template <class Bytes> void add(const Bytes& bytes) {
+    for (const std::byte byte : bytes) hash_ = (hash_ ^ static_cast<std::uint64_t>(byte)) * 0x100000001b3;
+  }
+
   std::uint64_t hash_ = 0xcbf29ce484222325;
 };
 
@@ -136,8 +146,8 @@ inline double number(kind of, generator& random) {
       const int bits = 2 + random.below(25), beside = random.below(6);
       const auto odd = static_cast<std::int64_t>(random() >> (64 - bits)) | 1;
       const std::int64_t magnitude = odd * (1 << 22) + (beside < 2 ? 2 * beside - 1 : 0);
-      return std::ldexp(static_cast<double>(random.below(2) != 0 ? magnitude : -magnitude),
-                        -20 - bits - random.below(6));
+      const int exponent = -20 - bits - random.below(6);
+      return std::ldexp(static_cast<double>(random.below(2) != 0 ? magnitude : -magnitude), exponent);
     }
     case kind::special:
       switch (random.below(16)) {
@@ -160,6 +170,17 @@ inline double number(kind of, generator& random) {
       return std::ldexp(fraction, random.below(6) + 71);
     default:
       return 0;
+  }
+}
+
+/// The number as a T; integers, which have an end, are zero for what lies beyond it.
+template <class T> T as(double x) {
+  if constexpr (std::integral<T>) {
+    using limits = std::numeric_limits<T>;
+    const double end = std::ldexp(1.0, limits::digits);  // which is the largest number or one more
+    return -end < x && x < end && (limits::is_signed || x >= 0) ? static_cast<T>(x) : T{0};
+  } else {
+    return static_cast<T>(x);
   }
 }
 
@@ -196,14 +217,14 @@ template <class T> struct matrix {
   matrix(index rows, index cols, layout lies, kind of, std::uint64_t seed) : matrix(rows, cols, lies) {
     generator random(seed);
     for (index i = 0; i < rows; ++i)
-      for (index j = 0; j < cols; ++j) view(i, j) = static_cast<T>(number(of, random));
+      for (index j = 0; j < cols; ++j) view(i, j) = as<T>(number(of, random));
   }
 };
 
 template <class T> std::vector<T> array(std::size_t n, kind of, std::uint64_t seed) {
   generator random(seed);
   std::vector<T> result(n);
-  for (T& x : result) x = static_cast<T>(number(of, random));
+  for (T& x : result) x = as<T>(number(of, random));
   return result;
 }
 

@@ -7,8 +7,8 @@ namespace bits {
 
 /// Everything that is stored, and what it means.
 template <class Format> void add(digest& hash, const narrow::block_tensor<Format>& tensor) {
-  hash.bits_of(tensor.rows());
-  hash.bits_of(tensor.cols());
+  hash.bits_of(std::int64_t{tensor.rows()});
+  hash.bits_of(std::int64_t{tensor.cols()});
   hash.bits_of(static_cast<std::uint64_t>(tensor.nonfinite()));
   hash.all_bits(tensor.mantissas());
   hash.all_bits(tensor.scales());

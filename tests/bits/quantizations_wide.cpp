@@ -5,8 +5,8 @@
 namespace bits {
 
 void add(digest& hash, const narrow::fixed_tensor& tensor) {
-  hash.bits_of(tensor.rows());
-  hash.bits_of(tensor.cols());
+  hash.bits_of(std::int64_t{tensor.rows()});
+  hash.bits_of(std::int64_t{tensor.cols()});
   hash.bits_of(static_cast<std::uint64_t>(tensor.nonfinite()));
   std::visit([&](const auto& stored) { hash.all_bits(stored); }, tensor.mantissas());
 }

@@ -20,6 +20,7 @@ MAX_FUNCTION_LINES = 60
 LEVELS = [
     "version.hpp",
     "config.hpp",
+    "integers.hpp",
     "errors.hpp concepts.hpp",
     "round",
     "format",

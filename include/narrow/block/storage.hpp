@@ -31,8 +31,8 @@ inline void check_clips(std::span<const float> clips, std::size_t blocks) {
                                         " blocks; there must be one, or one for each block");
   for (const float clip : clips)
     if (magnitude_bits(clip) >= nonfinite_bits || clip < 0)
-      detail::fail<std::invalid_argument>("narrow::block_tensor: the clipping value " + to_text(clip) +
-                                          " must be finite and not negative");
+      detail::fail<std::invalid_argument>("narrow::block_tensor: the clipping value " +
+                                          to_text(double(clip)) + " must be finite and not negative");
 }
 
 /// The scale of a block that is to hold what asks for a larger one, `needed`: the present one doubled until
@@ -240,7 +240,7 @@ template <class Element, class Scale> class block_storage {
       const auto first = static_cast<std::size_t>(row * block_cols_),
                  blocks = static_cast<std::size_t>(count * block_cols_);
       if (scales_.size() > 1) several.assign(blocks, Statistic{});
-      const auto statistics = scales_.size() > 1 ? std::span(several) : std::span(&only, 1);
+      const auto statistics = scales_.size() > 1 ? std::span(several.data(), blocks) : std::span(&only, 1);
       const std::ptrdiff_t top = row * grid_.tile_rows;
       const region band{top, 0, std::min(count * grid_.tile_rows, rows() - top), cols()};
       source.for_each_panel(band, order_, [&](const region& r, const matrix_view<const Value>& x) {

@@ -136,7 +136,7 @@ class block_tensor
                                               : detail::largest_element<element_type>();
   template <class Round>
   static constexpr detail::block_rules rules{
-      {-Format::limit, Format::limit},
+      {-double(Format::limit), double(Format::limit)},
       Format::step::power_of_two ? kernel::scale_kind::power_of_two : kernel::scale_kind::real,
       Format::step::smallest,
       &Format::step::template reaching<Round>};

@@ -93,7 +93,7 @@ template <narrow::narrow_scalar T, std::floating_point Wide, class Op>
 struct ScalarBinaryOpTraits<T, Wide, Op> {
   using ReturnType = Wide;
 };
-template <narrow::narrow_scalar T, std::floating_point Wide, class Op>
+template <std::floating_point Wide, narrow::narrow_scalar T, class Op>
 struct ScalarBinaryOpTraits<Wide, T, Op> {
   using ReturnType = Wide;
 };

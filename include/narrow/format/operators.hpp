@@ -56,7 +56,8 @@ template <class Least = std::uint64_t, class A, class B, class F>
 constexpr auto with_unpacked(const A& a, const B& b, F f) {
   const auto x = unpack(a);
   const auto y = unpack(b);
-  using Word = uint_at_least<8 * std::max({sizeof(Least), sizeof x.significand, sizeof y.significand})>;
+  using Word = uint_at_least<std::max(
+      {bits_of<Least>, bits_of<decltype(x.significand)>, bits_of<decltype(y.significand)>})>;
   return f(widened<Word>(x), widened<Word>(y));
 }
 

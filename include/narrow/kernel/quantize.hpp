@@ -40,7 +40,8 @@ void quantize(matrix_view<T> x, matrix_view<Element> q, const tile_map<const Sca
     const auto stored = stored_elements(q);
     constexpr float unit = unit_of_stored<Element>;
     using stored_type = std::remove_pointer_t<decltype(stored.data)>;
-    const encoder<stored_type, Round> by{t, kind, {range.lowest / unit, range.highest / unit}, round, unit};
+    const encoder<stored_type, Round> by{
+        t, kind, {range.lowest / double(unit), range.highest / double(unit)}, round, unit};
     encode_in_shares(by, matrix_view<const T>(x), stored, scales, order);
   });
 }

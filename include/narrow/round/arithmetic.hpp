@@ -16,17 +16,6 @@ template <class Word> constexpr unpacked<Word> invalid() {
   return {kind::nan, sign::positive, false, 0, Word{1} << (bits_of<Word> - 1)};
 }
 
-/// x moved down by `shift` bits; what falls off makes the result sticky.
-template <class Word> constexpr Word shift_right(Word x, int shift, bool& sticky) {
-  if (shift <= 0) return x;
-  if (shift >= bits_of<Word>) {
-    sticky = sticky || x != 0;
-    return 0;
-  }
-  sticky = sticky || (x << (bits_of<Word> - shift)) != 0;
-  return x >> shift;
-}
-
 /// a + b. Significands of up to half a word, or one of up to a word less two bits (a product) where the other
 /// starts no lower than half a word below it. `zero` is the sign of an exact zero sum of numbers that are not
 /// both zeros of the same sign.

@@ -73,7 +73,7 @@ using binary64 = layout<11, 52, specials::ieee>;
 /// The bits of a double that is float's largest number: in block formats finite numbers beyond it count as
 /// it.
 inline constexpr std::uint64_t largest_float_bits =
-    std::bit_cast<std::uint64_t>(double{std::numeric_limits<float>::max()});
+    std::bit_cast<std::uint64_t>(double(std::numeric_limits<float>::max()));
 
 /// Whether x is a finite number above 0. From its bits: a comparison may not tell a NaN, see
 /// NARROW_COMPARES_NANS.

@@ -130,24 +130,25 @@ constexpr std::int32_t mantissa_of(const unpacked<Word>& x, int wl, int fl, cons
 /// foresee.
 template <class Int, rounding_policy Round, overflow_policy Overflow>
 constexpr std::int32_t mantissa_of(Int k, int down, int wl, const Round& round, Overflow) {
-  using Word = uint_at_least<8 * sizeof(Int)>;
+  using Word = uint_at_least<bits_of<Int>>;
   constexpr int W = bits_of<Word>;
   if (std::same_as<Overflow, overflow::saturate> && down == 0) {  // nothing to round
     const Int end = Int{1} << (wl - 1);
     return static_cast<std::int32_t>(std::clamp(k, -end, end - 1));
   }
   const auto flip = static_cast<Word>(k >> (W - 1));  // all ones for negative numbers
-  const Word magnitude = (static_cast<Word>(k) ^ flip) - flip, rest = down > 0 ? magnitude << (W - down) : 0;
+  const Word magnitude = (static_cast<Word>(k) ^ flip) - flip,
+             rest = down > 0 ? magnitude << (W - down) : Word{0};
   rounding::tail tail{k < 0 ? sign::negative : sign::positive, (magnitude >> down & 1) != 0,
                       static_cast<std::uint64_t>(rest >> (W - 64)), false};
   if constexpr (W > 64) tail.sticky = static_cast<std::uint64_t>(rest) != 0;
   const Word above = Word{1} << (wl - 1), limit = above - 1 + (flip & 1);
   Word kept = magnitude >> down;
   if constexpr (std::same_as<Overflow, overflow::saturate>) {
-    if (k != 0 && kept < 2 * above) kept += round.away(tail) ? 1 : 0;
+    if (k != 0 && kept < 2 * above) kept += Word{round.away(tail)};
     kept = std::min(kept, limit);
   } else {
-    if (k != 0) kept += round.away(tail) ? 1 : 0;
+    if (k != 0) kept += Word{round.away(tail)};
   }
   const auto low = static_cast<std::int64_t>(((kept ^ flip) - flip) & (2 * above - 1)),
              half = static_cast<std::int64_t>(above);

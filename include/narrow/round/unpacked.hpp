@@ -2,6 +2,7 @@
 // -ffast-math nor the state of the floating-point unit can change a bit of what follows from it.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <concepts>
 #include <cstring>
@@ -95,16 +96,54 @@ constexpr unpacked<uint128> unpack(int128 x) {
 /// The integer that an enumerator stands for.
 template <unscoped_enumeration T> constexpr auto unpack(T x) { return unpack(static_cast<number_t<T>>(x)); }
 
+/// x moved down by `shift` bits; what falls off makes the result sticky.
+template <class Word> constexpr Word shift_right(Word x, int shift, bool& sticky) {
+  if (shift <= 0) return x;
+  if (shift >= bits_of<Word>) {
+    sticky = sticky || x != 0;
+    return 0;
+  }
+  sticky = sticky || (x << (bits_of<Word> - shift)) != 0;
+  return x >> shift;
+}
+
+/// A sum of two doubles, of which the second one is at most half a unit in the last place of the first one,
+/// as POWER's long double is. What is more than 2^-126 below the whole makes it sticky.
+constexpr unpacked<uint128> unpack_sum(double larger, double smaller) {
+  auto sum = widened<uint128>(unpack(larger));
+  auto rest = widened<uint128>(unpack(smaller));
+  if (sum.what != kind::finite || rest.what != kind::finite) return sum;
+  const int gap = sum.exponent - rest.exponent,
+            up = std::min(gap, bits_of<uint128> - 2 - std::numeric_limits<double>::digits);
+  sum.significand <<= up;
+  sum.exponent -= up;
+  rest.significand = shift_right(rest.significand, gap - up, sum.sticky);
+  if (sum.of == rest.of)
+    sum.significand += rest.significand;
+  else
+    sum.significand -= rest.significand + (sum.sticky ? 1 : 0);
+  return sum;
+}
+
 /// A long double taken apart, whatever its format on the platform; in constant expressions by exact scaling,
 /// since its padding cannot be read there.
-constexpr unpacked<uint128> unpack(long double x) {
-  using limits = std::numeric_limits<long double>;
-  static_assert(limits::digits == 64 || limits::digits == 53 || limits::digits == 113);
+template <std::same_as<long double> T> constexpr unpacked<uint128> unpack(T x) {
+  using limits = std::numeric_limits<T>;
+  static_assert(limits::digits == 64 || limits::digits == 53 || limits::digits == 106 ||
+                limits::digits == 113);
   if constexpr (limits::digits == 53) {
     return widened<uint128>(unpack(static_cast<double>(x)));
+  } else if constexpr (limits::digits == 106) {
+    if (std::is_constant_evaluated()) {
+      const auto larger = static_cast<double>(x);
+      return unpack_sum(larger, static_cast<double>(x - larger));
+    }
+    double parts[2];
+    std::memcpy(parts, &x, sizeof parts);
+    return unpack_sum(parts[0], parts[1]);
   } else if constexpr (limits::digits == 113) {
     return [](uint128 bits) -> unpacked<uint128> {
-      const auto mantissa = static_cast<uint128>(bits & ((uint128{1} << 112) - 1));
+      const uint128 mantissa = bits & ((uint128{1} << 112) - 1);
       const int field = static_cast<int>(bits >> 112) & 0x7fff;
       const sign of = (bits >> 127) != 0 ? sign::negative : sign::positive;
       if (field == 0x7fff) return {mantissa != 0 ? kind::nan : kind::infinite, of, false, 0, mantissa << 16};

@@ -6,6 +6,8 @@
 #include <cstdint>
 #if defined(__SSE__)
 #include <xmmintrin.h>
+#elif !defined(__aarch64__) && !defined(__ARM_FP)
+#include <cfenv>
 #endif
 
 #include "../config.hpp"
@@ -61,9 +63,32 @@ class float_environment {
     asm volatile("msr fpcr, %0" : : "r"(control) : "memory");
     asm volatile("msr fpsr, %0" : : "r"(status) : "memory");
   }
+#elif defined(__ARM_FP)
+  // FPSCR, which is FPCR's bits and FPSR's in one word, and the results of comparisons.
+  using word = std::uint32_t;
+  static constexpr word flags = 0xf800'009f;
+  static constexpr word plain = 0;
+  static word read() {
+    word control;
+    asm volatile("vmrs %0, fpscr" : "=r"(control));
+    return control;
+  }
+  static void write(word control) { asm volatile("vmsr fpscr, %0" : : "r"(control) : "memory"); }
 #else
-#error \
-    "narrow: the floating-point control register of this processor is not known; x86-64 and AArch64 are supported"
+  // What <cfenv> knows of any processor: the rounding mode, and below it the exception flags. Those that
+  // subnormals are flushed by, or traps, are not among it.
+  using word = std::uint64_t;
+  static constexpr int mode_place = 32;
+  static constexpr word flags = (word{1} << mode_place) - 1;
+  static constexpr word plain = word{FE_TONEAREST} << mode_place;
+  static word read() {
+    return static_cast<word>(std::fegetround()) << mode_place |
+           static_cast<std::uint32_t>(std::fetestexcept(FE_ALL_EXCEPT));
+  }
+  static void write(word x) {
+    std::fesetround(static_cast<int>(x >> mode_place));
+    std::feclearexcept(FE_ALL_EXCEPT & ~static_cast<int>(x & flags));  // a kernel only raises some
+  }
 #endif
   word saved_;
 };
@@ -75,11 +100,15 @@ class float_environment {
 // agree, whichever copy of an inline kernel the linker keeps. Entry points carry NARROW_KERNEL, so that
 // nothing moves out of the region.
 #define NARROW_KERNEL [[gnu::noinline]]
-#if defined(__clang__) && defined(__aarch64__)
-// Such a clang may not know float_control (LLVM issue 55392): contraction stays off after the region, and
-// what the pragma would keep out must not be there.
+#if defined(__clang__) && !defined(__SSE__)
+// Such a clang may not know float_control (for AArch64 LLVM issue 55392): contraction stays off after the
+// region, and what the pragma would keep out must not be there.
 #if defined(__FAST_MATH__) || __FINITE_MATH_ONLY__
-#error "narrow: clang for AArch64 cannot keep -ffast-math out of the kernels"
+#error "narrow: for this processor clang cannot keep -ffast-math out of the kernels"
+#endif
+#if defined(__ARM_NEON) && !defined(__aarch64__)
+#error \
+    "narrow: NEON of 32 bits flushes subnormals, and clang computes vectors in it: compile with -mfpu=vfpv3-d16"
 #endif
 #define NARROW_QUIETLY(pragma)                                                               \
   _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wignored-pragmas\"") \
@@ -93,15 +122,16 @@ class float_environment {
   _Pragma("float_control(push)") _Pragma("float_control(precise, on)") _Pragma("clang fp contract(off)")
 #define NARROW_STRICT_END _Pragma("float_control(pop)")
 #else
-#define NARROW_STRICT_BEGIN \
-  _Pragma("GCC push_options") _Pragma("GCC optimize(\"no-fast-math\", \"fp-contract=off\")")
-#define NARROW_STRICT_END _Pragma("GCC pop_options")
+// In templates g++ takes an array's bound that is an int for a conversion that may change its sign.
+#define NARROW_STRICT_BEGIN                                                                  \
+  _Pragma("GCC push_options") _Pragma("GCC optimize(\"no-fast-math\", \"fp-contract=off\")") \
+      _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wsign-conversion\"")
+#define NARROW_STRICT_END _Pragma("GCC diagnostic pop") _Pragma("GCC pop_options")
 #endif
 
 // Whether a comparison between those two tells a NaN. Under -ffast-math clang's code generator takes every
 // number for none, whatever the pragmas say: there only bits do, which in vectors takes an operation more.
-// (On AArch64 the library does not take that flag.)
-#if defined(__clang__) && defined(__x86_64__) && __FINITE_MATH_ONLY__
+#if defined(__clang__) && __FINITE_MATH_ONLY__
 #define NARROW_COMPARES_NANS 0
 #else
 #define NARROW_COMPARES_NANS 1
@@ -112,7 +142,7 @@ namespace narrow::inline NARROW_ABI::detail {
 /// A product that is not to be fused with the addition that follows: under -ffp-contract=fast, which
 /// -ffast-math sets, clang's code generator contracts whatever the pragmas of a strict region say.
 template <class T> inline T uncontracted(T product) {
-#if defined(__clang__) && (defined(__FMA__) || defined(__aarch64__))
+#if defined(__clang__) && (defined(__FMA__) || !defined(__SSE__))
   asm("" : NARROW_FLOAT_OPERAND(product));
 #endif
   return product;

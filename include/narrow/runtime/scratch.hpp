@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -35,7 +36,8 @@ class memory_of_thread {
   }
   static void give(memory_block m) {
     if (memory_of_thread* const own = of_this_thread()) {
-      memory_block& least = *std::ranges::min_element(own->kept_, {}, &memory_block::bytes);
+      const auto is_less = [](const memory_block& a, const memory_block& b) { return a.bytes < b.bytes; };
+      memory_block& least = *std::min_element(std::begin(own->kept_), std::end(own->kept_), is_less);
       std::size_t all = m.bytes - least.bytes;
       for (const memory_block& other : own->kept_) all += other.bytes;
       if (m.bytes > least.bytes && all <= max_kept_bytes) std::swap(least, m);
@@ -73,7 +75,7 @@ requires std::is_trivially_default_constructible_v<T> && std::is_trivially_destr
 class scratch {
  public:
   explicit scratch(index n) {
-    if (n > near_count) far_ = memory_of_thread::take(static_cast<std::size_t>(n) * sizeof(T));
+    if (n > index{near_count}) far_ = memory_of_thread::take(static_cast<std::size_t>(n) * sizeof(T));
     data_ = far_.data != nullptr ? static_cast<T*>(far_.data) : near_;
   }
   ~scratch() {
@@ -84,7 +86,7 @@ class scratch {
   T* data() const { return data_; }
 
  private:
-  static constexpr index near_count = 16384 / sizeof(T);
+  static constexpr std::size_t near_count = 16384 / sizeof(T);
 
   memory_block far_;
   T* data_;

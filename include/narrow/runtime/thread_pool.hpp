@@ -138,7 +138,7 @@ class thread_pool {
   }
 
   const long process_ = this_process();
-  std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
+  std::atomic_flag busy_;
   std::atomic<int> size_ = 1;
   std::vector<std::thread> helpers_;
 

@@ -42,6 +42,7 @@ requires(coded_as_fp16<T> || coded_as_bf16<T>) inline constexpr bool stores<T> =
     std::same_as<typename T::overflow_policy, overflow::ieee>;
 
 using floats [[gnu::vector_size(16)]] = float;
+template <index Count> using vectors = floats[static_cast<std::size_t>(Count)];
 using words [[gnu::vector_size(16)]] = std::uint32_t;
 using signed_words [[gnu::vector_size(16)]] = std::int32_t;
 using codes [[gnu::vector_size(16)]] = std::uint16_t;  // of which the first four count
@@ -128,10 +129,11 @@ template <int Count> [[gnu::always_inline]] inline floats first_again(floats x) 
 /// after these. Fewer than four are read one by one: what was stored in other parts a processor hands on.
 template <int Count, class T> [[gnu::always_inline]] inline codes codes_from(const T* from, index step) {
   static_assert(sizeof(T) == 2);
+  const auto code = [=](index i) { return static_cast<std::int16_t>(from[i * step].bits()); };
   __m128i some = _mm_cvtsi32_si128(from[0].bits());
-  if constexpr (Count > 1) some = _mm_insert_epi16(some, from[step].bits(), 1);
-  if constexpr (Count > 2) some = _mm_insert_epi16(some, from[2 * step].bits(), 2);
-  if constexpr (Count > 3) some = _mm_insert_epi16(some, from[3 * step].bits(), 3);
+  if constexpr (Count > 1) some = _mm_insert_epi16(some, code(1), 1);
+  if constexpr (Count > 2) some = _mm_insert_epi16(some, code(2), 2);
+  if constexpr (Count > 3) some = _mm_insert_epi16(some, code(3), 3);
   return reinterpret_cast<codes>(some);
 }
 template <class T> [[gnu::always_inline]] inline floats decoded(codes some) {
@@ -172,13 +174,14 @@ template <int Count, class T> [[gnu::always_inline]] inline floats numbers_at(co
 template <class T, std::size_t Vectors>
 [[gnu::always_inline]] inline void prepare_to_store(floats (&x)[Vectors]) {
   if constexpr (coded_as_fp16<T>) return;
-  floats nan = unordered(x[0], x[Vectors / 2]);
-  for_each(std::make_integer_sequence<index, (Vectors - 1) / 2>{},
-           [&](auto v) NARROW_INLINED { nan = either(nan, unordered(x[v + 1], x[Vectors / 2 + v + 1])); });
+  constexpr index count = Vectors;
+  floats nan = unordered(x[0], x[count / 2]);
+  for_each(std::make_integer_sequence<index, (count - 1) / 2>{},
+           [&](auto v) NARROW_INLINED { nan = either(nan, unordered(x[v + 1], x[count / 2 + v + 1])); });
   if (_mm_movemask_ps(reinterpret_cast<__m128>(nan)) == 0) [[likely]]
     return;
   constexpr std::uint32_t kept = std::same_as<T, float> ? ~0u : 0xffff'0000u;
-  for_each(std::make_integer_sequence<index, Vectors>{}, [&](auto v) NARROW_INLINED {
+  for_each(std::make_integer_sequence<index, count>{}, [&](auto v) NARROW_INLINED {
     const words bits = reinterpret_cast<words>(x[v]);
     x[v] = chosen(unordered(x[v], x[v]),
                   reinterpret_cast<floats>((bits & kept) | std::uint32_t{detail::binary32::quiet_bit}), x[v]);

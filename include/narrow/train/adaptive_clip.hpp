@@ -159,14 +159,14 @@ class adaptive_clip : detail::streamable<adaptive_clip> {
   double advanced(double state, float largest) const {
     if (largest == 0) return state;
     const double kept = detail::uncontracted((1 - options_.k * options_.a) * state);
-    const double next = kept + detail::uncontracted(options_.a * double{largest});
-    return state > 0 && next > 0 ? std::min(next, double{std::numeric_limits<float>::max()})
-                                 : double{largest};
+    const double next = kept + detail::uncontracted(options_.a * double(largest));
+    return state > 0 && next > 0 ? std::min(next, double(std::numeric_limits<float>::max()))
+                                 : double(largest);
   }
 
   static float rounded(double state) {
     using limits = std::numeric_limits<float>;
-    return static_cast<float>(std::clamp<double>(state, limits::denorm_min(), limits::max()));
+    return static_cast<float>(std::clamp(state, double(limits::denorm_min()), double(limits::max())));
   }
 
   void resize(std::size_t channels) {

@@ -30,7 +30,7 @@ namespace narrow::inline NARROW_ABI::detail {
 /// that changes nothing is not written to. Whether all of `from` is finite in float.
 template <class T> bool unscale(const T* from, float* to, std::size_t n, float scale) {
   constexpr std::size_t block = 2048;  // 8 KiB: all passes over it find it in the nearest cache
-  const auto inverse = static_cast<float>(1.0 / double{scale});
+  const auto inverse = static_cast<float>(1.0 / double(scale));
   std::atomic<bool> finite = true;
   kernel::parallel_for_lines(
       static_cast<std::ptrdiff_t>(n), block, 1, [&](std::ptrdiff_t first, std::ptrdiff_t all) {
@@ -180,7 +180,7 @@ class loss_scaler : detail::streamable<loss_scaler> {
  private:
   friend detail::saved_state;
 
-  float times(double factor) const { return static_cast<float>(double{scale_} * factor); }
+  float times(double factor) const { return static_cast<float>(double(scale_) * factor); }
 
   void back_off() {
     ++skipped_;

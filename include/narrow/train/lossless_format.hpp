@@ -55,8 +55,8 @@ class weight_histograms {
     bool found = false;
     for (const float w : weights) {
       if (!is_finite(w)) continue;
-      lowest_ = found ? std::min(lowest_, double{w}) : double{w};
-      highest_ = found ? std::max(highest_, double{w}) : double{w};
+      lowest_ = found ? std::min(lowest_, double(w)) : double(w);
+      highest_ = found ? std::max(highest_, double(w)) : double(w);
       found = true;
       ++finite_;
     }
@@ -67,7 +67,7 @@ class weight_histograms {
     }
     bins_per_unit_ = highest_ > lowest_ ? bins / (highest_ - lowest_) : 0.0;
     for (const float w : weights)
-      if (is_finite(w)) ++own_[bin_of(w)];
+      if (is_finite(w)) ++own_[bin_of(double(w))];
   }
 
   float max_abs() const { return static_cast<float>(max_abs_); }

@@ -153,7 +153,7 @@ class row_moments {
         found = is_finite(x);
         if (found) pivot = x;
       }
-      if (!shared_) pivots_[static_cast<std::size_t>(i)] = pivot;
+      if (!shared_) pivots_[static_cast<std::size_t>(i)] = double(pivot);
       if (shared_ && found) return std::fill(pivots_.begin(), pivots_.end(), pivot);
     }
   }

@@ -55,7 +55,7 @@ struct NumTraits<S> : NumTraits<typename narrow::detail::tensor_of<S>::value_typ
 template <narrow::detail::tensor_format S, narrow::builtin_arithmetic T, class Op>
 struct ScalarBinaryOpTraits<S, T, Op>
     : ScalarBinaryOpTraits<typename narrow::detail::tensor_of<S>::value_type, T, Op> {};
-template <narrow::detail::tensor_format S, narrow::builtin_arithmetic T, class Op>
+template <narrow::builtin_arithmetic T, narrow::detail::tensor_format S, class Op>
 struct ScalarBinaryOpTraits<T, S, Op>
     : ScalarBinaryOpTraits<T, typename narrow::detail::tensor_of<S>::value_type, Op> {};
 

@@ -104,7 +104,7 @@ inline const float* float_stand_ins(kernel_set, const double* from, index n, flo
   for (index i = 0; i < n; ++i) {
     const double x = from[i];
     const auto nearest = static_cast<float>(x);  // or infinite, before which there is the largest number
-    const double back = nearest;
+    const auto back = static_cast<double>(nearest);
     auto bits = std::bit_cast<std::int32_t>(nearest);
     bits -= (x < 0 ? back < x : back > x) ? 1 : 0;
     bits |= back != x ? 1 : 0;

@@ -99,9 +99,9 @@ constexpr int count_in(index length, index v) {
 /// Stores vectors of lines of Length numbers; Quiet, which are no signalling NaNs.
 template <index Length, bool Quiet, class T, std::size_t Vectors>
 [[gnu::always_inline]] inline void store_all(floats (&x)[Vectors], T* to, index to_step) {
-  constexpr index in_line = vectors_of(Length);
+  constexpr index count = Vectors, in_line = vectors_of(Length);
   if constexpr (!Quiet || !std::same_as<T, float>) prepare_to_store<T>(x);
-  for_each(std::make_integer_sequence<index, Vectors>{}, [&](auto v) NARROW_INLINED {
+  for_each(std::make_integer_sequence<index, count>{}, [&](auto v) NARROW_INLINED {
     constexpr index l = v / in_line, part = v % in_line;
     constexpr auto is_whole = [](index p) { return count_in(Length, p) == lanes; };
     T* const place = to + l * to_step + part * lanes;
@@ -125,9 +125,9 @@ template <class Program, class T, index Lines, index Length>
 [[gnu::always_inline]] inline void store_lines(const Program& program, T* to, index to_step,
                                                const fixed_shape<Lines, Length>&) {
   constexpr index in_line = vectors_of(Length);
-  constexpr std::make_integer_sequence<index, Lines * in_line> vectors{};
-  floats results[Lines * in_line];
-  for_each(vectors, [&](auto v) NARROW_INLINED {
+  constexpr index count = Lines * in_line;
+  vectors<count> results;
+  for_each(std::make_integer_sequence<index, count>{}, [&](auto v) NARROW_INLINED {
     constexpr index l = v / in_line, part = v % in_line;
     results[v] = at<count_in(Length, part)>(program, l, part * lanes);
   });
@@ -149,7 +149,7 @@ template <class Program, int Count> [[gnu::always_inline]] inline floats first_s
   else
     return sum(floats{}, x);
 }
-template <index Vectors> [[gnu::always_inline]] inline float total_of(const floats (&sums)[Vectors]) {
+template <std::size_t Vectors> [[gnu::always_inline]] inline float total_of(const floats (&sums)[Vectors]) {
   floats all = sums[0];
   if constexpr (Vectors > 2) all = sum(all, sums[2]);
   if constexpr (Vectors > 1) all = sum(all, Vectors > 3 ? sum(sums[1], sums[Vectors - 1]) : sums[1]);
@@ -158,7 +158,7 @@ template <index Vectors> [[gnu::always_inline]] inline float total_of(const floa
 template <class Program, index Lines, index Length>
 [[gnu::always_inline]] inline float sum_lines(const Program& program, const fixed_shape<Lines, Length>&) {
   constexpr index in_line = vectors_of(Length);
-  floats sums[in_line];
+  vectors<in_line> sums;
   for_each(std::make_integer_sequence<index, Lines * in_line>{}, [&](auto v) NARROW_INLINED {
     constexpr index l = v / in_line, part = v % in_line;
     constexpr int count = count_in(Length, part);

@@ -9,8 +9,8 @@
 
 inline float_vector multiply_add(float_vector sum, float_vector a, float_vector b) {
   using lanes = instructions::floats;
-  return reinterpret_cast<float_vector>(instructions::multiply_add(
-      reinterpret_cast<lanes>(sum), reinterpret_cast<lanes>(a), reinterpret_cast<lanes>(b)));
+  return lanes_as<float_vector>(
+      instructions::multiply_add(lanes_as<lanes>(sum), lanes_as<lanes>(a), lanes_as<lanes>(b)));
 }
 inline float_vector all_lanes_of(float x) { return x - float_vector{}; }
 
@@ -47,7 +47,7 @@ template <int Bits, int Shift = 0> inline float_power quick_exponential(float_ve
                      whole = shifted - shift;
   float_vector r = multiply_add(x, whole, all_lanes_of(-ln2));
   if constexpr (limits::is_wide || Shift != 0)
-    r = multiply_add(r, whole, all_lanes_of(static_cast<float>(ln2 - std::numbers::ln2)));
+    r = multiply_add(r, whole, all_lanes_of(static_cast<float>(double(ln2) - std::numbers::ln2)));
   return {multiply_add(all_lanes_of(1), polynomial(rest, r), r),
           lanes_as<float_vector>((lanes_as<uint32_vector>(shifted) + std::uint32_t{Shift})
                                  << detail::binary32::mantissa_bits)};
@@ -122,8 +122,9 @@ template <int Bits>
 inline float_vector quick_sine_of_rest(float_vector x, float_vector halves, uint32_vector is_negative) {
   static constexpr auto rest = quick_limits<Bits>::series_of_sin;
   constexpr double pi = std::numbers::pi, beyond = 0x1.1a62633145c07p-53;  // that double
-  constexpr float first = approximation::cut_to_float(pi), second = approximation::cut_to_float(pi - first),
-                  third = static_cast<float>(pi - first - second + beyond);
+  constexpr float first = approximation::cut_to_float(pi),
+                  second = approximation::cut_to_float(pi - double(first)),
+                  third = static_cast<float>(pi - double(first) - double(second) + beyond);
   float_vector r = multiply_add(x, halves, all_lanes_of(-first));
   r = multiply_add(r, halves, all_lanes_of(-second));
   r = multiply_add(r, halves, all_lanes_of(-third));
@@ -222,8 +223,8 @@ struct float_cubic {
   float_vector value, rest;
 };
 template <bool Narrow> inline float_cubic cubic_with_rest(float_vector x, double a, double b) {
-  const auto high_a = static_cast<float>(a), rest_of_a = static_cast<float>(a - high_a),
-             high_b = static_cast<float>(b), rest_of_b = static_cast<float>(b - high_b);
+  const auto high_a = static_cast<float>(a), rest_of_a = static_cast<float>(a - double(high_a)),
+             high_b = static_cast<float>(b), rest_of_b = static_cast<float>(b - double(high_b));
   const float_vector square = x * x, rest_of_square = multiply_add(-square, x, x);
   float_vector factor, cut_off;
   if constexpr (Narrow) {

@@ -57,8 +57,7 @@ inline int32_vector magnitudes_of(float_vector x) {
 inline int32_vector is_nan(float_vector x) { return magnitudes_of(x) > nonfinite_bits; }
 inline bool any_nan(float_vector x, float_vector y) {
 #if NARROW_COMPARES_NANS
-  return instructions::any_nan(reinterpret_cast<instructions::floats>(x),
-                               reinterpret_cast<instructions::floats>(y));
+  return instructions::any_nan(lanes_as<instructions::floats>(x), lanes_as<instructions::floats>(y));
 #else
   return any_of(is_nan(x) | is_nan(y));
 #endif
@@ -66,8 +65,7 @@ inline bool any_nan(float_vector x, float_vector y) {
 /// Whether two numbers in a lane differ, or are NaN; zeros are of one sign.
 inline bool any_unequal(float_vector x, float_vector y) {
 #if NARROW_COMPARES_NANS
-  return instructions::any_unequal(reinterpret_cast<instructions::floats>(x),
-                                   reinterpret_cast<instructions::floats>(y));
+  return instructions::any_unequal(lanes_as<instructions::floats>(x), lanes_as<instructions::floats>(y));
 #else
   return any_of(is_nan(x) | (lanes_as<int32_vector>(x) != lanes_as<int32_vector>(y)));
 #endif
@@ -128,7 +126,7 @@ template <class T> [[gnu::always_inline]] inline void store_numbers(void* to, fl
     const auto integers = __builtin_convertvector(x, int32_vector);  // toward zero
     std::memcpy(to, &integers, sizeof integers);
   } else if constexpr (stores_nans<T>) {
-    instructions::store_fp16(to, reinterpret_cast<instructions::floats>(x));
+    instructions::store_fp16(to, lanes_as<instructions::floats>(x));
   } else {
     lane_codes<T> numbers(x);
     if (any_nan(x, x)) [[unlikely]]

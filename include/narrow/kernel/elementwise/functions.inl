@@ -9,8 +9,8 @@
 
 inline double_vector multiply_add(double_vector sum, double_vector a, double_vector b) {
   using lanes = instructions::doubles;
-  return reinterpret_cast<double_vector>(instructions::multiply_add(
-      reinterpret_cast<lanes>(sum), reinterpret_cast<lanes>(a), reinterpret_cast<lanes>(b)));
+  return lanes_as<double_vector>(
+      instructions::multiply_add(lanes_as<lanes>(sum), lanes_as<lanes>(a), lanes_as<lanes>(b)));
 }
 
 /// c[First] + c[First + Step] x + c[First + 2 Step] x^2 + ...: of many terms as those of even powers and x
@@ -162,8 +162,7 @@ inline double_vector nearly(functions::atan, double_vector x) {
 }
 
 inline double_vector square_root(double_vector x) {
-  return reinterpret_cast<double_vector>(
-      instructions::square_root(reinterpret_cast<instructions::doubles>(x)));
+  return lanes_as<double_vector>(instructions::square_root(lanes_as<instructions::doubles>(x)));
 }
 inline double_vector nearly(functions::rsqrt, double_vector x) { return 1 / square_root(x); }
 /// The tangent of half an arc is the sine divided by 1 plus the cosine, which never is a division by zero.
@@ -313,7 +312,7 @@ template <int Bits> inline int64_vector round_to_side(double_vector& y) {
                          margin = std::int64_t{1} << (wide::mantissa_bits - function_error),
                          unit = std::int64_t{1} << (wide::mantissa_bits - detail::binary32::mantissa_bits);
   constexpr auto first_small = std::bit_cast<std::int64_t>(0x1p-135),
-                 first_normal = std::bit_cast<std::int64_t>(double{std::numeric_limits<float>::min()});
+                 first_normal = std::bit_cast<std::int64_t>(double(std::numeric_limits<float>::min()));
   const auto code = lanes_as<int64_vector>(y);
   const int64_vector magnitude = magnitude_of(y);
   y = lanes_as<double_vector>((code | unit) & -unit);

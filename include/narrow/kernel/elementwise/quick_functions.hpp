@@ -67,16 +67,16 @@ template <int Bits> struct quick_limits {
   static constexpr auto series_of_erf =
       approximation::polynomial_near < is_coarse
           ? 10
-          : 12 > ([](double x) { return approximation::relative_erf(x + middle_of_erf); }, -middle_of_erf,
-                  middle_of_erf);
+          : 12 > ([](double x) { return approximation::relative_erf(x + double(middle_of_erf)); },
+                  -double(middle_of_erf), double(middle_of_erf));
   /// The share of a normal distribution above x, times e^(x^2 / 2), by 1 / (1 + scale x).
   static constexpr float scale_of_tail = is_coarse ? 0.35f : 0.4f;
   static constexpr float middle_of_tail = 0.65f;
   static constexpr auto series_of_tail = approximation::polynomial_near<is_coarse ? 8 : 9>(
       [](double x) {
-        return approximation::scaled_tail((1 / (x + middle_of_tail) - 1) / double{scale_of_tail});
+        return approximation::scaled_tail((1 / (x + double(middle_of_tail)) - 1) / double(scale_of_tail));
       },
-      1 / (1 + scale_of_tail * largest_tail) - middle_of_tail, 1 - middle_of_tail);
+      double(1 / (1 + scale_of_tail * largest_tail) - middle_of_tail), double(1 - middle_of_tail));
 
   static constexpr std::size_t terms_of_tanh = is_coarse ? 4 : 5;
   /// tanh(x) / x by the square of x.
@@ -85,7 +85,7 @@ template <int Bits> struct quick_limits {
         const double x = approximation::root(square);
         return (1 - 2 / (approximation::exponential(2 * x) + 1)) / x;
       },
-      0, double{largest_tanh} * largest_tanh);
+      0, double(largest_tanh) * double(largest_tanh));
 };
 
 /// Numbers of the format from here on are what the function is rounded to; 0 where it is no such function.

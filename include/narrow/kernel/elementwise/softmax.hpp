@@ -43,7 +43,7 @@ void softmax_line(const From* from, index from_step, To* to, index to_step, floa
   double sum = 0;
   for (index i = 0; i < length; ++i) {
     some[i] -= largest;
-    sum += std::exp(double{some[i]});
+    sum += std::exp(double(some[i]));
   }
   const double logarithm = std::log1p(sum - 1);
   for (index i = 0; i < length; ++i) {

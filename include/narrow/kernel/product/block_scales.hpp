@@ -32,16 +32,17 @@ void scale_row(kernel_set t, const Sum* sums, float row_scale, const float* col_
     if (const auto kernel = t.get<&kernel_table::scale>())
       if (kernel(sums, row_scale, col_scales, values, n)) return;
   const auto scaled = [&](index j, double scale) {
-    return static_cast<float>(double{detail::nearest_float(result(sums[j]))} * scale);
+    return static_cast<float>(double(detail::nearest_float(result(sums[j]))) * scale);
   };
   bool plain = true;  // no product of scales beyond the normal floats
   for (index j = 0; j < n; ++j) {
-    const double exact = double{row_scale} * double{col_scales[j]};
+    const double exact = double(row_scale) * double(col_scales[j]);
     plain &= exact >= 0x1p-126 && exact <= 0x1p127;
-    values[j] = scaled(j, double{static_cast<float>(exact)});
+    values[j] = scaled(j, double(static_cast<float>(exact)));
   }
   if (plain) return;
-  for (index j = 0; j < n; ++j) values[j] = scaled(j, scale_product(row_scale, col_scales[j]));
+  for (index j = 0; j < n; ++j)
+    values[j] = scaled(j, scale_product(double(row_scale), double(col_scales[j])));
 }
 
 /// All elements as floats, row by row.
@@ -78,8 +79,8 @@ class line_scales {
   bool all_one() const { return are_positive_ && smallest_ == 1 && largest_ == 1; }
   /// Whether every product of these with those is a normal float.
   bool all_normal_with(const line_scales& other) const {
-    return are_positive_ && other.are_positive_ && double{smallest_} * double{other.smallest_} >= 0x1p-126 &&
-           double{largest_} * double{other.largest_} <= 0x1p127;
+    return are_positive_ && other.are_positive_ && double(smallest_) * double(other.smallest_) >= 0x1p-126 &&
+           double(largest_) * double(other.largest_) <= 0x1p127;
   }
 
  private:

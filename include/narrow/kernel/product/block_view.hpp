@@ -27,7 +27,7 @@ template <class Element, class Scale> struct block_view {
   constexpr std::ptrdiff_t rows() const { return elements.rows; }
   constexpr std::ptrdiff_t cols() const { return elements.cols; }
   constexpr double scale(std::ptrdiff_t i, std::ptrdiff_t j) const {
-    return static_cast<float>(scales((first_row + i) / tile_rows, (first_col + j) / tile_cols));
+    return double(static_cast<float>(scales((first_row + i) / tile_rows, (first_col + j) / tile_cols)));
   }
   constexpr const block_view& view() const { return *this; }
   constexpr block_view transposed() const {
@@ -71,7 +71,8 @@ template <std::signed_integral A, std::signed_integral B> struct element_accumul
   using sum = std::conditional_t<(product_bits <= 30), std::int64_t, int128>;
   using result = sum;
   static constexpr std::ptrdiff_t safe_terms =
-      std::max(std::ptrdiff_t{1} << (std::numeric_limits<lane>::digits - product_bits), std::ptrdiff_t{2}) -
+      terms_in_memory(
+          std::max(std::int64_t{1} << (std::numeric_limits<lane>::digits - product_bits), std::int64_t{2})) -
       (std::integral<lane> ? 1 : 0);
 
   template <class T> static constexpr lane decode(T x) { return static_cast<lane>(x); }

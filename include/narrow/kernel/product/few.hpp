@@ -18,7 +18,8 @@ inline constexpr bool multiplies<small_product<A, B, C, Rows, Depth, Cols>> =
     max_numbers;
 
 /// Lines of Length numbers each, in the order in which they lie, in vectors.
-template <int Lines, int Length> using lines_of_vectors = floats[Lines][vectors_of(Length)];
+template <int Lines, int Length>
+using lines_of_vectors = vectors<vectors_of(Length)>[static_cast<std::size_t>(Lines)];
 
 template <int Lines, int Length, class M>
 [[gnu::always_inline]] inline void read_lines(const M& m, lines_of_vectors<Lines, Length>& to) {
@@ -67,7 +68,7 @@ inline constexpr bool in_pairs = Product::rows == 2 && Product::cols % 2 == 0 &&
                                  Product::a_by_columns&& without_gaps(std::type_identity<C>{}, 2);
 
 /// The columns of A twice, side by side.
-template <int Depth, class A> [[gnu::always_inline]] inline void read_twice(const A& a, floats (&to)[Depth]) {
+template <int Depth, class A> [[gnu::always_inline]] inline void read_twice(const A& a, vectors<Depth>& to) {
   constexpr bool gapless = without_gaps(std::type_identity<A>{}, 2);
   for_each(std::make_integer_sequence<index, (Depth + 1) / 2>{}, [&](auto v) NARROW_INLINED {
     constexpr index p = 2 * v;
@@ -90,12 +91,12 @@ template <class Product, class A, class B, class C>
   constexpr int depth = Product::depth, pairs = Product::cols / 2;
   constexpr bool b_by_columns = Product::b_by_columns;
   constexpr int b_lines = b_by_columns ? 2 * pairs : depth, b_length = b_by_columns ? depth : 2 * pairs;
-  floats left[depth];
+  vectors<depth> left;
   read_twice<depth>(a, left);
   lines_of_vectors<b_lines, b_length> right;
   read_lines<b_lines, b_length>(b, right);
 
-  floats results[pairs];
+  vectors<pairs> results;
   for_each(std::make_integer_sequence<index, pairs>{}, [&](auto v) NARROW_INLINED {
     floats sum = {};
     for_each(std::make_integer_sequence<index, depth>{}, [&](auto p) NARROW_INLINED {
@@ -125,7 +126,7 @@ template <class Product, class A, class B, class C>
   lines_of_vectors<b_lines, b_length> right;
   read_lines<b_lines, b_length>(b, right);
 
-  floats results[cols * parts];
+  vectors<cols * parts> results;
   for_each(std::make_integer_sequence<index, cols * parts>{}, [&](auto v) NARROW_INLINED {
     constexpr index j = v / parts, part = v % parts;
     floats sum = {};

@@ -105,9 +105,9 @@ struct lane_use {
     lane_use result{packs};
     if constexpr (std::integral<lane_of<P>>) {
       const auto safe = [&](std::int64_t b_magnitude) {
-        const index room = std::numeric_limits<lane_of<P>>::max() /
-                           std::max<std::int64_t>(k_pack<P> * largest.a * b_magnitude, 1);
-        return room / kernel.multiple * kernel.multiple;
+        const auto room = std::numeric_limits<lane_of<P>>::max() /
+                          std::max<std::int64_t>(k_pack<P> * largest.a * b_magnitude, 1);
+        return detail::terms_in_memory(room / kernel.multiple * kernel.multiple);
       };
       result.safe_packs = safe(largest.b);
       if (kernel.wide && result.safe_packs < packs) {
@@ -203,7 +203,8 @@ bool plan_gemv(kernel_set t, const matrix_view<const A>& a, magnitudes largest, 
   if constexpr (traits::integers) {
     const auto safe = [&](std::int64_t x_magnitude) {
       constexpr std::int64_t room = std::numeric_limits<std::int32_t>::max();
-      return room / std::max<std::int64_t>((largest.a + kernels.excess) * x_magnitude, 1) / 4 * 4;
+      return detail::terms_in_memory(
+          room / std::max<std::int64_t>((largest.a + kernels.excess) * x_magnitude, 1) / 4 * 4);
     };
     plan.depth_block = safe(largest.b);
     if (P == packed_type::int16 && plan.depth_block < min_safe_words) {
@@ -252,7 +253,7 @@ bool plan_wide(kernel_set t, work_shape w, magnitudes largest, product_plan& pla
     (w.rows == 1 ? plan.a_limbs : plan.b_limbs) = 2;
     (w.rows == 1 ? largest.a : largest.b) = max_wide_limb;
   }
-  plan.depth_block = safe(largest.a, largest.b);
+  plan.depth_block = detail::terms_in_memory(safe(largest.a, largest.b));
   return true;
 }
 

@@ -202,9 +202,10 @@ void product(matrix_view<const A> a, matrix_view<const B> b, const Store& store)
 
 template <class A> NARROW_KERNEL auto sum(const A* a, index stride, index n) {
   if constexpr (narrow_fixed<A>) {
-    constexpr index safe_terms = index{1} << (64 - A::word_length);  // terms of at most 2^(WL - 1)
+    constexpr index safe_terms =  // terms of at most 2^(WL - 1)
+        detail::terms_in_memory((std::int64_t{1} << (64 - A::word_length)) - 1);
     return lanewise_sum<detail::int128, std::int64_t>(
-        n, safe_terms - 1, [=](index i) { return std::int64_t{a[i * stride].bits()}; });
+        n, safe_terms, [=](index i) { return std::int64_t{a[i * stride].bits()}; });
   } else {
     using lane = typename detail::accumulation_traits<A, A>::lane;
     return lanewise_sum<lane, lane>(n, n, [=](index i) { return static_cast<lane>(a[i * stride]); });

@@ -167,7 +167,7 @@ template <class Element, class Round> struct encoder {
           (in_lines ? encode_by_kernel(x, q, {&scale, 1}, {.width = q.rows, .height = q.cols}, order)
                     : draws && encode_copies(x, q, scale, order)))
         return;
-      const double inverse = portable::inverse_of(double{scale});
+      const double inverse = portable::inverse_of(double(scale));
       if (kind == scale_kind::real)
         portable::encode_elements(x, q, portable::real_quotient{inverse}, range, round, order);
       else
@@ -206,12 +206,13 @@ template <class Element, class Round> struct encoder {
   bool encode_by_kernel(const matrix_view<const float>& x, const matrix_view<Element>& q,
                         std::span<const float> scales, const block_runs& runs,
                         const element_order& order) const {
-    if (!std::ranges::all_of(scales, [](float s) { return detail::is_positive(s); })) return false;
+    if (!std::all_of(scales.begin(), scales.end(), [](float s) { return detail::is_positive(s); }))
+      return false;
     if constexpr (narrow_float<Element>) {
       const auto scale = t.get<&kernel_table::scale_blocks>();
       if (!scale || kind != scale_kind::power_of_two) return false;
       std::array<float, max_scales> inverses;
-      std::ranges::transform(scales, inverses.begin(), [](float s) { return 1 / s; });
+      std::transform(scales.begin(), scales.end(), inverses.begin(), [](float s) { return 1 / s; });
       const auto encode_band = [&](const region& r, const block_runs& of_band, const float* factors) {
         float values[max_buffered];
         scale(&x(r.row, r.col), values, {r.rows, r.cols, x.col_stride, r.rows}, of_band, factors);
@@ -228,7 +229,7 @@ template <class Element, class Round> struct encoder {
       if (!kernel || !portable::describe(how.draws, round, order, q.rows, q.cols)) return false;
       strided_lines lines = columns_of(x, q);
       std::array<double, max_scales> inverses;
-      std::ranges::transform(scales, inverses.begin(), portable::inverse_of);
+      std::transform(scales.begin(), scales.end(), inverses.begin(), portable::inverse_of);
       if (scales.size() > 1) {
         kernel(x.data, q.data, lines, how, runs, inverses.data());
       } else {

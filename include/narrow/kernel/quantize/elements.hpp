@@ -70,7 +70,7 @@ inline double inverse_of(double scale) { return 1 / scale; }
 template <std::floating_point T> double number_or_zero(T x) {
   using layout = std::conditional_t<std::same_as<T, float>, detail::binary32, detail::binary64>;
   const bool nan = (std::bit_cast<typename layout::bits_type>(x) & layout::magnitude_mask) > layout::infinity;
-  return nan ? T{0} : x;
+  return nan ? 0.0 : static_cast<double>(x);
 }
 
 /// Divides by a power of two, exactly.
@@ -245,7 +245,7 @@ template <class Element>
 void decode_elements(const matrix_view<const Element>& q, float scale, const matrix_view<float>& x) {
   for (index j = 0; j < x.cols; ++j)
     for (index i = 0; i < x.rows; ++i)
-      x(i, j) = static_cast<float>(static_cast<double>(static_cast<float>(q(i, j))) * double{scale});
+      x(i, j) = static_cast<float>(static_cast<double>(static_cast<float>(q(i, j))) * double(scale));
 }
 
 }  // namespace narrow::kernel::portable

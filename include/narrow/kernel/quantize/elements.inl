@@ -212,7 +212,7 @@ template <class Inverse> struct to_nearest_multiple {
     if (!(inverse > 0x1p-127 && inverse < 0x1p126)) return false;
     const auto scale = static_cast<float>(1 / inverse);
     const auto free_bits = (std::uint32_t{1} << 7) - 1;
-    return 1 / double{scale} == inverse && (std::bit_cast<std::uint32_t>(scale) & free_bits) == 0;
+    return 1 / double(scale) == inverse && (std::bit_cast<std::uint32_t>(scale) & free_bits) == 0;
   }
 
   void set_inverse(double by) {

@@ -19,10 +19,10 @@ template <> class wide_quotient<double> {
 
  public:
   wide_quotient(float scale, scale_kind kind)
-      : inverse_(inverse_of(scale)),
-        tiny_(std::bit_cast<std::uint64_t>(double{scale} * 0x1p-200)),
+      : inverse_(inverse_of(double(scale))),
+        tiny_(std::bit_cast<std::uint64_t>(double(scale) * 0x1p-200)),
         divides_(kind == scale_kind::real) {
-    const std::uint64_t bits = std::bit_cast<std::uint64_t>(double{scale});
+    const std::uint64_t bits = std::bit_cast<std::uint64_t>(double(scale));
     divisor_ = significand_of(bits) >> (layout::mantissa_bits + 1 - divisor_bits);
     exponent_ = exponent_of(bits) - (divisor_bits - 1);
   }

@@ -28,7 +28,7 @@ inline void add_moments(const float* from, const strided_lines& lines, const mom
   for_each_place(from, lines, [&](float x, index place, index part) {
     const std::int32_t magnitude = magnitude_of(x);
     const bool finite = magnitude < nonfinite_bits;
-    const double difference = finite ? double{x} - m.pivots[place] : 0.0;
+    const double difference = finite ? double(x) - m.pivots[place] : 0.0;
     m.sums[place + part * m.places] += difference;
     m.squares[place + part * m.places] += detail::uncontracted(difference * difference);
     m.finite[place] += finite ? 1 : 0;
@@ -40,7 +40,7 @@ inline void count_tails(const float* from, const strided_lines& lines, const tai
   for_each_place(from, lines, [&](float x, index place, index) {
     const std::int32_t magnitude = magnitude_of(x);
     const bool finite = magnitude < nonfinite_bits;
-    const double off = finite ? double{x} - m.pivots[place] - m.means[place] : 0.0;
+    const double off = finite ? double(x) - m.pivots[place] - m.means[place] : 0.0;
     m.far[place] += off > m.deviations[place] || -off > m.deviations[place] ? 1 : 0;
     m.beyond[place] += finite && magnitude > m.limits[place] ? 1 : 0;
   });
@@ -48,14 +48,14 @@ inline void count_tails(const float* from, const strided_lines& lines, const tai
 
 inline void add_squares(const float* from, index n, double* sums) {
   for (index i = 0; i < n; ++i) {
-    const double x = from[i];
+    const auto x = static_cast<double>(from[i]);
     sums[i % square_sums] += detail::uncontracted(x * x);
   }
 }
 
 inline void add_quotients(const float* from, double divisor, double* to, index n, double* sums) {
   for (index i = 0; i < n; ++i) {
-    to[i] += double{from[i]} / divisor;
+    to[i] += double(from[i]) / divisor;
     sums[i % square_sums] += detail::uncontracted(to[i] * to[i]);
   }
 }

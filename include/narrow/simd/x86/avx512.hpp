@@ -175,8 +175,7 @@ struct byte_table {
 struct signed_codes_as_bf16 : byte_table {
   using byte_table::byte_table;
   uint16_vector operator()(const unsigned char* from, index n) const {
-    const __m256i codes =
-        n < count ? _mm256_maskz_loadu_epi8(static_cast<__mmask32>((1u << n) - 1), from) : load(from);
+    const __m256i codes = n < count ? _mm256_maskz_loadu_epi8((1u << n) - 1, from) : load(from);
     return reinterpret_cast<uint16_vector>(byte_table::operator()(codes));
   }
 };
@@ -189,7 +188,7 @@ NARROW_KERNEL inline void look_up8(const void* from, void* to, index n, const st
   for (; n >= count; n -= count, next += count, result += 2 * count)
     _mm512_storeu_si512(result, look(byte_table::load(next)));
   if (n <= 0) return;
-  const auto rest = static_cast<__mmask32>((1u << n) - 1);
+  const __mmask32 rest = (1u << n) - 1;
   _mm512_mask_storeu_epi16(result, rest, look(_mm256_maskz_loadu_epi8(rest, next)));
 }
 
