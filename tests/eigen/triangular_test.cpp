@@ -67,6 +67,24 @@ TEST_CASE("Products with symmetric matrices round once") {
   result.require(2 * symmetric_count);
 }
 
+TEST_CASE("Products with triangles inside of expressions are wide") {
+  const Mat x = a.cast<S>(), y = b.cast<S>();
+  const Eigen::MatrixXd t = triangle<Eigen::Lower>() * b, s = b.transpose() * symmetric<Eigen::Upper>();
+  const auto lower = x.triangularView<Eigen::Lower>();
+  const auto upper = x.selfadjointView<Eigen::Upper>();
+  Eigen::MatrixXf across, product, sum;
+  CHECK(roundings([&] { across = (lower * y).transpose().cast<float>(); }) == 0);
+  CHECK(as_double(across) == t.transpose());
+  CHECK(roundings([&] { product = (y.transpose() * upper) * Eigen::MatrixXf::Identity(size, size); }) == 0);
+  CHECK(as_double(product) == s);
+  CHECK(roundings([&] { sum = ((lower * y).array() + 1).cast<float>(); }) == 0);
+  CHECK(as_double(sum) == (t.array() + 1).matrix());
+  const matrix<narrow::fixed<24, 4>> fixed = x.cast<float>().cast<narrow::fixed<24, 4>>();
+  const matrix<narrow::fixed<24, 4>> doubled =
+      (fixed.triangularView<Eigen::Lower>() * y.cast<float>().cast<narrow::fixed<24, 4>>()).array() * 2;
+  CHECK(as_double(doubled) == 2 * t);
+}
+
 TEST_CASE("A triangular product may be stored over its operands, and grow") {
   const Mat x = a.cast<S>(), y = b.cast<S>();
   Mat c = y;
