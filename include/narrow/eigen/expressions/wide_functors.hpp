@@ -47,6 +47,13 @@ struct wide_functor<Eigen::internal::scalar_cmp_op<A, B, Comparison>> {
   using type = Eigen::internal::scalar_cmp_op<replaced<A, wide>, replaced<B, wide>, Comparison>;
 };
 #if !EIGEN_VERSION_AT_LEAST(4, 0, 0)
+// `cwiseEqual` and `cwiseNotEqual`.
+template <narrow_float T> struct wide_functor<Eigen::numext::equal_to<T>> {
+  using type = Eigen::internal::scalar_cmp_op<float, float, Eigen::internal::cmp_EQ>;
+};
+template <narrow_float T> struct wide_functor<Eigen::numext::not_equal_to<T>> {
+  using type = Eigen::internal::scalar_cmp_op<float, float, Eigen::internal::cmp_NEQ>;
+};
 template <> struct wide_functor<Eigen::internal::scalar_boolean_and_op> {
   using type = Eigen::internal::scalar_boolean_and_op;
 };
