@@ -132,7 +132,8 @@ class Program:
         choices = []
         for productions, weight in tables:
             some = [p for p in productions if self.matches(p, kind, domain, rows, cols)
-                    and not p.text.startswith(TAKEN_OVER[within])]
+                    and not p.text.startswith(TAKEN_OVER[within])
+                    and not ((rows, cols) == (1, 1) and "product(" in p.reference)]  # is a number, which is rounded
             if some:
                 choices.append((some, weight))
         if depth <= 0 or self.random.random() < 0.12 or not choices:

@@ -2,6 +2,7 @@
 // compared with the reference.
 #pragma once
 
+#define EIGEN_FAST_MATH 0  // roots of matrices of floats are roots
 #define eigen_assert(condition) ((condition) ? void() : random_programs::assertion_failed(#condition))
 namespace random_programs {
 [[noreturn]] void assertion_failed(const char* condition);

@@ -17,11 +17,11 @@ template <class F> number at_ends(const number& x, const F& f) {
   number result;
   if (x.nan) result = f(std::numeric_limits<double>::quiet_NaN());
   if (!x.has_numbers()) return result;
-  result = hull(result, f(x.low));
-  if (x.is_exact()) return result;
+  const number below = f(x.low);
+  if (x.is_exact()) return hull(result, below);
   const number above = f(x.high);
-  if (above.nan || (result.nan && !x.nan)) return anything();
-  return hull(result, above);
+  if (below.nan || above.nan) return anything();
+  return hull(result, hull(below, above));
 }
 number settled(const format& f, const number& x) {
   if (!x.is_exact() && !f.is_monotone) return anything();
@@ -98,10 +98,10 @@ number one_of_two(const format& f, const number& x, const number& y, bool larger
   return larger_one ? number{std::max(x.low, y.low), std::max(x.high, y.high), false}
                     : number{std::min(x.low, y.low), std::min(x.high, y.high), false};
 }
-number widened(const number& x, double relative, double absolute) {
-  if (!x.has_numbers()) return x;
-  return {x.low - std::abs(x.low) * relative - absolute, x.high + std::abs(x.high) * relative + absolute,
-          x.nan};
+number widened(number x, double relative, double absolute) {
+  if (std::isfinite(x.low)) x.low -= std::abs(x.low) * relative + absolute;
+  if (std::isfinite(x.high)) x.high += std::abs(x.high) * relative + absolute;
+  return x;
 }
 
 /// A sum of products of floats, as far as it is known.
@@ -273,7 +273,11 @@ grid function(const grid& x, double (*f)(double)) {
   return map(x, [&](const number& a) {
     number value = at_ends(a, [&](double v) { return exactly(f(v)); });
     if (value.nan && !a.nan && !a.is_exact()) return anything();
-    value = widened(value, x.of->is_fixed ? 0x1p-48 : 0x1p-22, x.of->is_fixed ? 0 : 0x1p-149);
+    value = widened(value,
+                    x.of->is_fixed                ? 0x1p-48
+                    : x.of == &format_of<float>() ? 0x1p-20
+                                                  : 0x1p-22,
+                    x.of->is_fixed ? 0 : 0x1p-149);
     // At zeros and infinities, which exact values are, they are those.
     if (a.is_exact() && (a.value() == 0 || std::isinf(a.value()))) value = exactly(f(a.value()));
     return settled(*x.of, value);

@@ -9,7 +9,8 @@
 //                       instructions for bf16 flush; nothing where all terms are integers and their sum of
 //                       magnitudes is at most 2^24; of `fixed` nothing
 //   a factor of it      one more rounding to float
-//   exp, tanh, ...      2^-22 relative: a float, or what rounds as the exact value does
+//   exp, tanh, ...      2^-22 relative: a float, or what rounds as the exact value does; 2^-20 of matrices of
+//                       floats, which are Eigen's
 //   prod()              one rounding for each factor, in any order
 //   stochastic          either neighbour
 //

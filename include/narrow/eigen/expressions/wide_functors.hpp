@@ -198,6 +198,14 @@ template <class Function, class T> struct functor_traits<narrow::detail::functio
   enum { Cost = 50 * NumTraits<T>::AddCost, PacketAccess = false };
 };
 
+// Functions that Eigen composes of others, which would round in between.
+template <narrow::narrow_fixed T>
+struct scalar_log2_op<T> : narrow::detail::function_functor<narrow::detail::functions::log2, T> {};
+template <narrow::narrow_fixed T>
+struct scalar_rsqrt_op<T> : narrow::detail::function_functor<narrow::detail::functions::rsqrt, T> {};
+template <narrow::narrow_fixed T>
+struct scalar_logistic_op<T> : narrow::detail::function_functor<narrow::detail::functions::logistic, T> {};
+
 // `x.erf()` and `x.erfc()`, for which other scalars need <unsupported/Eigen/SpecialFunctions>.
 template <narrow::narrow_scalar T>
 struct scalar_erf_op<T> : narrow::detail::function_functor<narrow::detail::functions::erf, T> {};
