@@ -183,6 +183,9 @@ TEST_CASE("Permutations move coefficients and diagonals scale them") {
   REQUIRE(roundings([&] { c = v.asDiagonal() * y; }) == size * cols);
   REQUIRE(as_double(c) == rounded_to<S>(b.col(1).asDiagonal() * b));
   REQUIRE(roundings([&] { c -= x * v.asDiagonal() * y; }) == size * cols);
+  const Eigen::Matrix<bool, Eigen::Dynamic, 1> negative = (b.col(1).array() < 0).matrix();
+  c = negative.select(-v, v).asDiagonal() * y;
+  REQUIRE(as_double(c) == rounded_to<S>(b.col(1).cwiseAbs().asDiagonal() * b));
   const Eigen::MatrixXf wide = v.asDiagonal() * x;
   REQUIRE(as_double(wide) == Eigen::MatrixXd(b.col(1).asDiagonal() * a));
   const Eigen::MatrixXf mixed = b.col(1).cast<float>().asDiagonal() * x;
