@@ -237,7 +237,7 @@ class Program:
         note = "  // sums of floats\n" if self.adds_floats else ""
         text = f"  using S [[maybe_unused]] = scalar<{self.format}>;\n{note}{sizes}{lines}"
         fixed = str(self.has_fixed_sizes).lower()
-        return (f"void program_{self.number}(session& s) {{\n{text}}}\n"
+        return (f"void program_{self.number}(trial& s) {{\n{text}}}\n"
                 f"const program entry_{self.number}({self.number}, R\"~(\n{text})~\", program_{self.number}, {fixed});\n\n")
 
 

@@ -94,7 +94,7 @@ NFA  | -     | 1 | {x}.tanh()                        | function({x}, std::tanh) 
 NFA  | -     | 1 | {x}.atan()                        | function({x}, std::atan)           | x:?A r c
 NFA  | -     | 1 | {x}.expm1()                       | function({x}, std::expm1)          | x:?A r c
 NFA  | -     | 1 | {x}.sin()                         | wave({x}, std::sin)                | x:?A r c
-NFA  | -     | 1 | {x}.logistic()                    | function({x}, logistic)            | x:?A r c
+NA   | -     | 1 | {x}.logistic()                    | function({x}, logistic)            | x:?A r c
 NF*  | -     | 5 | {b}.select({x}, {y})              | chosen({b}, {x}, {y})              | b:B* r c, x:?* r c, y:?* r c
 NF*  | -     | 3 | {b}.select({x}, {T}({k}))         | chosen({b}, {x}, constant({f}, {r}, {c}, {k})) | b:B* r c, x:?* r c
 NF*  | -     | 3 | {b}.select({T}({k}), {x})         | chosen({b}, constant({f}, {r}, {c}, {k}), {x}) | b:B* r c, x:?* r c

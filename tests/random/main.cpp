@@ -16,25 +16,25 @@ std::vector<program>& programs() {
 }
 }  // namespace
 
-program::program(int which, const char* source, void (*f)(session&), bool fixed_sizes)
+program::program(int which, const char* source, void (*f)(trial&), bool fixed_sizes)
     : number(which), text(source), run(f), has_fixed_sizes(fixed_sizes) {
   programs().push_back(*this);
 }
 
 void assertion_failed(const char* condition) { throw std::string("assertion failed: ") + condition; }
 
-std::uint64_t session::draw() {  // splitmix64
+std::uint64_t trial::draw() {  // splitmix64
   std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
   z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
   return z ^ (z >> 31);
 }
-double session::draw_number(const reference::format& f, bool& is_code, std::uint64_t& code) {
+double trial::draw_number(const reference::format& f, bool& is_code, std::uint64_t& code) {
   const std::uint64_t r = draw();
   const double unit = static_cast<double>(r >> 11) * 0x1p-53, integer = static_cast<double>(r % 7) - 3;
   if (numbers_ == choice::integers) return integer;
   const bool special = numbers_ == choice::any || (numbers_ == choice::edges && draw() % 6 == 0);
-  if (!special) return r % 4 == 0 ? integer : (2 * unit - 1) * (r % 8 == 1 ? 100 : 2.5);
+  if (!special) return r % 4 == 0 ? integer / 2 : (2 * unit - 1) * (r % 8 == 1 ? 100 : 2.5);
   if (f.codes != 0) {
     is_code = true;
     code = r % f.codes;
@@ -48,8 +48,8 @@ double session::draw_number(const reference::format& f, bool& is_code, std::uint
   return some[r % std::size(some)];
 }
 
-void session::compare(int statement, Index row, Index col, double got, std::uint64_t bits,
-                      const number& expected) {
+void trial::compare(int statement, Index row, Index col, double got, std::uint64_t bits,
+                    const number& expected) {
   ++compared_;
   determined_ += expected.is_exact();
   hash_ = (hash_ ^ (std::isnan(got) ? 0x7e57 : bits)) * 0x100000001b3 + 1;
@@ -58,7 +58,7 @@ void session::compare(int statement, Index row, Index col, double got, std::uint
            std::to_string(col) + "): got " + reference::text(reference::exactly(got)) + ", expected " +
            reference::text(expected);
 }
-void session::compare_shape(int statement, Index rows, Index cols, const grid& expected) {
+void trial::compare_shape(int statement, Index rows, Index cols, const grid& expected) {
   if (rows != expected.rows || cols != expected.cols)
     throw "statement " + std::to_string(statement) + " gives " + std::to_string(rows) + " x " +
         std::to_string(cols) + ", expected " + std::to_string(expected.rows) + " x " +
@@ -73,7 +73,7 @@ struct outcome {
   std::string fault;
 };
 outcome run_once(const program& p, std::uint64_t seed, choice numbers, const Index (&sizes)[4]) {
-  session s(seed, numbers, sizes);
+  trial s(seed, numbers, sizes);
   outcome result;
   narrow::seed(seed);
   try {

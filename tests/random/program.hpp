@@ -29,9 +29,9 @@ template <class S> using scalar = S;
 enum class choice { integers, usual, edges, any };
 
 /// One run of a program: its sizes, its numbers, and what came of it.
-class session {
+class trial {
  public:
-  session(std::uint64_t seed, choice numbers, const Index (&sizes)[4]) : state_(seed), numbers_(numbers) {
+  trial(std::uint64_t seed, choice numbers, const Index (&sizes)[4]) : state_(seed), numbers_(numbers) {
     std::copy(std::begin(sizes), std::end(sizes), sizes_);
   }
   Index size(int i) const { return sizes_[i]; }
@@ -78,7 +78,7 @@ template <class S> const reference::format& format_of() {
     return reference::format_of_conditions();
 }
 
-template <class S> S draw(session& s) {
+template <class S> S draw(trial& s) {
   bool is_code = false;
   std::uint64_t code = 0;
   const double value = s.draw_number(format_of<S>(), is_code, code);
@@ -101,7 +101,7 @@ template <class M> grid grid_of(const M& m) {
 template <class M> struct plain {
   M x;
   grid r;
-  plain(session& s, Index rows, Index cols) : x(rows, cols) {
+  plain(trial& s, Index rows, Index cols) : x(rows, cols) {
     for (Index i = 0; i < x.size(); ++i) x.data()[i] = draw<typename M::Scalar>(s);
     r = grid_of(x);
   }
@@ -112,7 +112,7 @@ template <class M, int Inner, int Beyond> struct mapped {
   Eigen::Map<M, 0, Eigen::Stride<Eigen::Dynamic, Inner == 1 ? 1 : Eigen::Dynamic>> x;
   grid r;
   static Index outer(Index rows, Index cols) { return (M::IsRowMajor ? cols : rows) * Inner + Beyond; }
-  mapped(session& s, Index rows, Index cols)
+  mapped(trial& s, Index rows, Index cols)
       : memory(static_cast<std::size_t>(outer(rows, cols) * (M::IsRowMajor ? rows : cols) + Inner)),
         x(memory.data() + 1, rows, cols, {outer(rows, cols), Inner}) {
     for (auto& number : memory) number = draw<typename M::Scalar>(s);
@@ -126,12 +126,12 @@ template <class M> struct referred {
   larger whole;
   Eigen::Ref<M, 0, Eigen::OuterStride<>> x;
   grid r;
-  referred(session& s, Index rows, Index cols)
+  referred(trial& s, Index rows, Index cols)
       : whole(plain<larger>(s, rows + 2, cols + 1).x), x(whole.block(1, 1, rows, cols)), r(grid_of(x)) {}
 };
 
 /// Compares what a statement left in d with the reference, and lets the reference go on from there.
-template <class D> void check(session& s, int statement, D& d, const grid& expected) {
+template <class D> void check(trial& s, int statement, D& d, const grid& expected) {
   s.compare_shape(statement, d.x.rows(), d.x.cols(), expected);
   std::uint64_t bits = 0;
   for (Index i = 0; i < d.x.rows(); ++i)
@@ -141,7 +141,7 @@ template <class D> void check(session& s, int statement, D& d, const grid& expec
     }
   d.r = grid_of(d.x);
 }
-template <class T> void check_number(session& s, int statement, const T& x, const number& expected) {
+template <class T> void check_number(trial& s, int statement, const T& x, const number& expected) {
   std::uint64_t bits = 0;
   const double got = value_of(x, bits);
   s.compare(statement, 0, 0, got, bits, expected);
@@ -163,9 +163,9 @@ inline double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 struct program {
   int number;
   const char* text;
-  void (*run)(session&);
+  void (*run)(trial&);
   bool has_fixed_sizes;
-  program(int which, const char* source, void (*f)(session&), bool fixed_sizes);
+  program(int which, const char* source, void (*f)(trial&), bool fixed_sizes);
 };
 
 }  // namespace random_programs

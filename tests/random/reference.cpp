@@ -46,7 +46,8 @@ template <class Op> number at_corners(const format& f, const number& x, const nu
   number result;
   for (const double a : {x.low, x.high})
     for (const double b : {y.low, y.high}) result = hull(result, settled(f, exactly(op(a, b))));
-  return result.nan ? anything() : result;
+  // Between the ends of one, the other of which is infinite, may be a zero or the opposite infinity.
+  return result.nan || std::isinf(result.low) || std::isinf(result.high) ? anything() : result;
 }
 
 template <class F> grid map(const grid& x, const F& f) {
