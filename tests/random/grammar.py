@@ -83,18 +83,18 @@ NFA  | -     | 2 | {x}.cube()                        | cube({x})                
 NFA  | -     | 2 | {x}.inverse()                     | over(1, {x})                       | x:?A r c
 NFA  | -     | 2 | {x}.sqrt()                        | root({x})                          | x:?A r c
 NFM  | -     | 1 | {x}.cwiseAbs().cwiseSqrt()        | root(absolute({x}))                | x:?M r c
-NFA  | -     | 1 | {x}.floor()                       | down({x})                          | x:?A r c
-NFA  | -     | 1 | {x}.ceil()                        | up({x})                            | x:?A r c
-NFA  | -     | 1 | {x}.round()                       | nearest_away({x})                  | x:?A r c
-NFA  | -     | 1 | {x}.rint()                        | nearest_even({x})                  | x:?A r c
+NFA  | -     | 3 | {x}.floor()                       | down({x})                          | x:?A r c
+NFA  | -     | 3 | {x}.ceil()                        | up({x})                            | x:?A r c
+NFA  | -     | 3 | {x}.round()                       | nearest_away({x})                  | x:?A r c
+NFA  | -     | 3 | {x}.rint()                        | nearest_even({x})                  | x:?A r c
 NFA  | -     | 2 | {x}.sign()                        | sign({x})                          | x:?A r c
-NFA  | -     | 1 | {x}.exp()                         | function({x}, std::exp)            | x:?A r c
-NFA  | -     | 1 | {x}.log()                         | function({x}, std::log)            | x:?A r c
-NFA  | -     | 1 | {x}.tanh()                        | function({x}, std::tanh)           | x:?A r c
-NFA  | -     | 1 | {x}.atan()                        | function({x}, std::atan)           | x:?A r c
-NFA  | -     | 1 | {x}.expm1()                       | function({x}, std::expm1)          | x:?A r c
-NFA  | -     | 1 | {x}.sin()                         | wave({x}, std::sin)                | x:?A r c
-NA   | -     | 1 | {x}.logistic()                    | function({x}, logistic)            | x:?A r c
+NFA  | -     | 3 | {x}.exp()                         | function({x}, std::exp)            | x:?A r c
+NFA  | -     | 3 | {x}.log()                         | function({x}, std::log)            | x:?A r c
+NFA  | -     | 3 | {x}.tanh()                        | function({x}, std::tanh)           | x:?A r c
+NFA  | -     | 3 | {x}.atan()                        | function({x}, std::atan)           | x:?A r c
+NFA  | -     | 3 | {x}.expm1()                       | function({x}, std::expm1)          | x:?A r c
+NFA  | -     | 3 | {x}.sin()                         | wave({x}, std::sin)                | x:?A r c
+NA   | -     | 3 | {x}.logistic()                    | function({x}, logistic)            | x:?A r c
 NF*  | -     | 5 | {b}.select({x}, {y})              | chosen({b}, {x}, {y})              | b:B* r c, x:?* r c, y:?* r c
 NF*  | -     | 3 | {b}.select({x}, {T}({k}))         | chosen({b}, {x}, constant({f}, {r}, {c}, {k})) | b:B* r c, x:?* r c
 NF*  | -     | 3 | {b}.select({T}({k}), {x})         | chosen({b}, constant({f}, {r}, {c}, {k}), {x}) | b:B* r c, x:?* r c
