@@ -203,6 +203,20 @@ TEST_CASE("What is cast for a compound assignment is rounded with the result") {
   });
 }
 
+TEST_CASE("Diagonals of maps with a stride between neighbours") {
+  matrix<S> memory = integers(2 * size, size, 1).cast<S>();
+  Eigen::Map<matrix<S>, 0, Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>> m(memory.data(), size, size,
+                                                                            {2 * size, 2});
+  Eigen::VectorXd expected(size);
+  for (int i = 0; i < size; ++i) expected(i) = static_cast<double>(m(i, i));
+  const column<S> doubled = m.diagonal() * 2;
+  CHECK(as_double(doubled) == 2 * expected);
+  CHECK(narrow::sum(m.diagonal()) == static_cast<float>(expected.sum()));
+  CHECK(static_cast<double>(m.diagonal().maxCoeff()) == expected.maxCoeff());
+  m.diagonal() += doubled;
+  for (int i = 0; i < size; ++i) CHECK(static_cast<double>(m(i, i)) == 3 * expected(i));
+}
+
 TEST_CASE("Comparisons of expressions see what was not rounded") {
   for (const Eigen::Index n : {3, 40}) {
     const Eigen::VectorXf ones = Eigen::VectorXf::Ones(n);

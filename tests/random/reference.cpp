@@ -427,8 +427,9 @@ grid products(const grid& x, int down_columns) {
       least = std::min(least, 1.0) * std::min(std::abs(once.low), 1.0);
       most = std::max(most, 1.0) * std::max(std::abs(once.low), 1.0);
     }
-    if (least < x.of->least || !x.of->store(most * 2).is_exact() || x.of->store(most * 2).nan ||
-        std::isinf(x.of->store(most * 2).low))
+    if (x.of->store(most * 2).low < most || x.of->store(-most * 2).high > -most ||
+        std::isinf(x.of->store(-most * 2).low) || least < x.of->least || !x.of->store(most * 2).is_exact() ||
+        x.of->store(most * 2).nan || std::isinf(x.of->store(most * 2).low))
       return anything();
     const double error = static_cast<double>(2 * line.size()) * std::ldexp(1, -x.of->precision);
     return error > 0.25 ? anything() : rounded(*x.of, widened(exactly(result), 2 * error, 0));
