@@ -1,6 +1,7 @@
 // Coefficient-wise expressions of floating formats: computed in float, rounded once where they are stored.
 #include "catch.hpp"
 #include "counting.hpp"
+#include "every_isa.hpp"
 #include "policies.hpp"
 #include "tally.hpp"
 
@@ -182,6 +183,50 @@ TEST_CASE("Casts round to the type that they name, once") {
   REQUIRE((x.a * 100).cast<int>().eval() == (y.a * 100).cast<int>());
   Mat c = y.a.cast<S>();
   REQUIRE(c == x.a);
+}
+
+TEST_CASE("What is cast for a compound assignment is rounded with the result") {
+  using M = matrix<narrow::fp16>;
+  const auto y = exact();
+  const Eigen::MatrixXf third = y.b.cast<float>() / 3;
+  const Eigen::MatrixXf difference = y.a.cast<float>() - third;
+  const Eigen::MatrixXd expected = rounded_to<narrow::fp16>(difference.cast<double>());
+  for_each_isa([&](const std::string& isa) {
+    INFO(isa);
+    M whole = y.a.cast<narrow::fp16>(), apart(2 * size, size);
+    Eigen::Map<M, 0, Eigen::Stride<Eigen::Dynamic, 2>> every_second(apart.data(), size, size, {2 * size, 2});
+    every_second = whole;
+    whole -= third.cast<narrow::fp16>();
+    every_second -= third.cast<narrow::fp16>();
+    CHECK(as_double(whole) == expected);
+    CHECK(as_double(every_second) == expected);
+  });
+}
+
+TEST_CASE("Diagonals of maps with a stride between neighbours") {
+  matrix<S> memory = integers(2 * size, size, 1).cast<S>();
+  Eigen::Map<matrix<S>, 0, Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>> m(memory.data(), size, size,
+                                                                            {2 * size, 2});
+  Eigen::VectorXd expected(size);
+  for (int i = 0; i < size; ++i) expected(i) = static_cast<double>(m(i, i));
+  const column<S> doubled = m.diagonal() * 2;
+  CHECK(as_double(doubled) == 2 * expected);
+  CHECK(narrow::sum(m.diagonal()) == static_cast<float>(expected.sum()));
+  CHECK(static_cast<double>(m.diagonal().maxCoeff()) == expected.maxCoeff());
+  m.diagonal() += doubled;
+  for (int i = 0; i < size; ++i) CHECK(static_cast<double>(m(i, i)) == 3 * expected(i));
+}
+
+TEST_CASE("Comparisons of expressions see what was not rounded") {
+  for (const Eigen::Index n : {3, 40}) {
+    const Eigen::VectorXf ones = Eigen::VectorXf::Ones(n);
+    const column<S> x = ones.cast<S>(), small = (0x1p-12f * ones).cast<S>();  // less than half an ulp of 1
+    CHECK(((x + small).array() == x.array()).count() == 0);
+    CHECK((x + small).cwiseEqual(x).count() == 0);
+    CHECK((x + small).cwiseNotEqual(x).count() == n);
+    CHECK((x + small).cwiseNotEqual(x).select(x, -x) == x);
+    CHECK((x + small).cwiseEqual(x + small).count() == n);
+  }
 }
 
 namespace {

@@ -116,6 +116,16 @@ template <class T> at check_operations(at n, std::uint32_t first, const test::en
       "taken away", [&](auto& to) { to -= 0.1 * a; }, [](T p, T q) { return q - detail::literal(0.1) * p; });
   x.check(
       "multiplied", [&](auto& to) { to.array() *= a.array(); }, [](T p, T q) { return q * p; });
+  x.check(
+      "divided", [&](auto& to) { to.array() /= a.array(); }, [](T p, T q) { return q / p; });
+  x.check(
+      "divided by one number", [&](auto& to) { to /= T(0.75f); }, [](T, T q) { return q / T(0.75f); });
+  x.check(
+      "log2", [&](auto& to) { to = a.array().log2(); }, [](T p, T) { return log2(p); });
+  x.check(
+      "rsqrt", [&](auto& to) { to = a.array().rsqrt(); }, [](T p, T) { return rsqrt(p); });
+  x.check(
+      "logistic", [&](auto& to) { to = a.array().logistic(); }, [](T p, T) { return logistic(p); });
   const Eigen::VectorXf wide = a.template cast<float>() * 0.25f;
   at different = 0;
   for (at i = 0; i < n; ++i) different += wide(i) != static_cast<float>(a(i)) * 0.25f;

@@ -88,8 +88,10 @@ template <class S> at check_forms(at rows, at cols, const environment& in = {}) 
       [](float p, float q, float, float) { return std::rint(p * 0.5f) - std::rint(q); });
 #if !EIGEN_VERSION_AT_LEAST(4, 0, 0)
   check(
-      "sign", none, [&](auto& to) { to = (a - b).array().sign() * a.array(); },
-      [](float p, float q, float, float) { return static_cast<float>((p - q > 0) - (p - q < 0)) * p; });
+      "sign", none, [&](auto& to) { to = (a - b).array().sign(); },
+      [](float p, float q, float, float) {
+        return std::isnan(p - q) ? p - q : static_cast<float>((p - q > 0) - (p - q < 0));
+      });
 #endif
   check(
       "joined conditions", none,
@@ -298,6 +300,23 @@ TEMPLATE_TEST_CASE("programs of lanes go along lines", "[eigen][lanes]", (matrix
       CHECK(static_cast<float>((from.array() < S(0)).count()) == sum);
     }
   });
+}
+
+TEST_CASE("one number beside columns and above rows", "[eigen][lanes]") {
+  const Eigen::Matrix<fp16, 1, 1> one(fp16(10));
+  for (const at n : {2, 5, 40}) {
+    const matrix<fp16> a = any_codes<fp16>(n, 1, 1).cwiseMin(fp16(1)).cwiseMax(fp16(-1));
+    const Eigen::Matrix<fp16, Eigen::Dynamic, 1> column = a;
+    const Eigen::Matrix<fp16, 1, Eigen::Dynamic> row = a.transpose();
+    const matrix<fp16> below = column.rowwise() + one, beside = row.colwise() + one,
+                       computed = column.rowwise() + (one + one);
+    for (at i = 0; i < n; ++i) {
+      const float x = static_cast<float>(column(i));
+      CHECK(same<fp16>(below(i, 0), fp16(x + 10)));
+      CHECK(same<fp16>(beside(0, i), fp16(x + 10)));
+      CHECK(same<fp16>(computed(i, 0), fp16(x + 20)));
+    }
+  }
 }
 
 TEMPLATE_LIST_TEST_CASE("programs of lanes add up", "[eigen][lanes]", formats) {

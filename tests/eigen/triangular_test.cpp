@@ -67,6 +67,24 @@ TEST_CASE("Products with symmetric matrices round once") {
   result.require(2 * symmetric_count);
 }
 
+TEST_CASE("Products with triangles inside of expressions are wide") {
+  const Mat x = a.cast<S>(), y = b.cast<S>();
+  const Eigen::MatrixXd t = triangle<Eigen::Lower>() * b, s = b.transpose() * symmetric<Eigen::Upper>();
+  const auto lower = x.triangularView<Eigen::Lower>();
+  const auto upper = x.selfadjointView<Eigen::Upper>();
+  Eigen::MatrixXf across, product, sum;
+  CHECK(roundings([&] { across = (lower * y).transpose().cast<float>(); }) == 0);
+  CHECK(as_double(across) == t.transpose());
+  CHECK(roundings([&] { product = (y.transpose() * upper) * Eigen::MatrixXf::Identity(size, size); }) == 0);
+  CHECK(as_double(product) == s);
+  CHECK(roundings([&] { sum = ((lower * y).array() + 1).cast<float>(); }) == 0);
+  CHECK(as_double(sum) == (t.array() + 1).matrix());
+  const matrix<narrow::fixed<24, 4>> fixed = x.cast<float>().cast<narrow::fixed<24, 4>>();
+  const matrix<narrow::fixed<24, 4>> doubled =
+      (fixed.triangularView<Eigen::Lower>() * y.cast<float>().cast<narrow::fixed<24, 4>>()).array() * 2;
+  CHECK(as_double(doubled) == 2 * t);
+}
+
 TEST_CASE("A triangular product may be stored over its operands, and grow") {
   const Mat x = a.cast<S>(), y = b.cast<S>();
   Mat c = y;
@@ -192,6 +210,9 @@ TEST_CASE("Permutations move coefficients and diagonals scale them") {
   REQUIRE(roundings([&] { c = v.asDiagonal() * y; }) == size * cols);
   REQUIRE(as_double(c) == rounded_to<S>(b.col(1).asDiagonal() * b));
   REQUIRE(roundings([&] { c -= x * v.asDiagonal() * y; }) == size * cols);
+  const Eigen::Matrix<bool, Eigen::Dynamic, 1> negative = (b.col(1).array() < 0).matrix();
+  c = negative.select(-v, v).asDiagonal() * y;
+  REQUIRE(as_double(c) == rounded_to<S>(b.col(1).cwiseAbs().asDiagonal() * b));
   const Eigen::MatrixXf wide = v.asDiagonal() * x;
   REQUIRE(as_double(wide) == Eigen::MatrixXd(b.col(1).asDiagonal() * a));
   const Eigen::MatrixXf mixed = b.col(1).cast<float>().asDiagonal() * x;

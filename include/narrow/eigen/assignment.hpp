@@ -107,6 +107,8 @@ template <class Dst, class Src, class Functor> void assign(Dst& dst, const Src& 
     if constexpr (assigns_last_function<Dst, Src, Functor>)
       Eigen::internal::call_dense_assignment_loop(
           dst, rounded_last<To, void>(src).template cast<To>().matrix(), functor);
+    else if constexpr (narrow_float<To> && narrow_or_float<uncast<To, Src>>)
+      Eigen::internal::call_dense_assignment_loop(dst, without_cast_to<To>(src), functor);
     else
       Eigen::internal::call_dense_assignment_loop(dst, src, functor);
   }

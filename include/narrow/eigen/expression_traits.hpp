@@ -49,10 +49,25 @@ template <class X>
 using coefficient_t =
     std::remove_cvref_t<decltype(std::declval<const Eigen::internal::evaluator<X>&>().coeff(0, 0))>;
 
+/// Whether `innerStride()` tells the distance of neighbours. That of a diagonal (Core/Diagonal.h) takes the
+/// numbers of a line to follow one another, which those of a map with a stride do not.
+template <class X> inline constexpr bool has_true_strides = true;
+template <class X> inline constexpr bool has_true_strides<const X> = has_true_strides<X>;
+template <class X, int Index>
+inline constexpr bool has_true_strides<Eigen::Diagonal<X, Index>> = int(X::InnerStrideAtCompileTime) == 1;
+template <class X> inline constexpr bool has_true_strides<Eigen::Transpose<X>> = has_true_strides<X>;
+template <class X, int Rows, int Cols, bool InnerPanel>
+inline constexpr bool has_true_strides<Eigen::Block<X, Rows, Cols, InnerPanel>> = has_true_strides<X>;
+template <class X, int Size>
+inline constexpr bool has_true_strides<Eigen::VectorBlock<X, Size>> = has_true_strides<X>;
+template <class X> inline constexpr bool has_true_strides<Eigen::ArrayWrapper<X>> = has_true_strides<X>;
+template <class X> inline constexpr bool has_true_strides<Eigen::MatrixWrapper<X>> = has_true_strides<X>;
+
 /// An expression in memory, with two strides. The flag is not enough: Eigen 3.4 gives it to every
 /// IndexedView, which has no `data()`.
 template <class X>
-concept direct_access = has_flag<X, Eigen::DirectAccessBit> && requires(const X& x) {
+concept direct_access = has_flag<X, Eigen::DirectAccessBit> && has_true_strides<std::remove_cvref_t<X>> &&
+    requires(const X& x) {
   x.data();
 };
 

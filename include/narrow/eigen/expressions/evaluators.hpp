@@ -133,8 +133,9 @@ class diagonal_product_evaluator : public expression_evaluator<Eigen::Product<L,
   auto coeff(Eigen::Index row, Eigen::Index col) const {
     using m = typename parts::matrix_type::Scalar;
     using d = typename parts::diagonal_type::Scalar;
+    const position p = position_in_vector<typename parts::diagonal_type>(parts::on_the_left ? row : col);
     return apply_wide<m, d>(Eigen::internal::scalar_product_op<m, d>{}, matrix_.coeff(row, col),
-                            diagonal_.coeff(parts::on_the_left ? row : col));
+                            diagonal_.coeff(p.row, p.col));
   }
   auto coeff(Eigen::Index index) const {
     const position p = position_in_vector<Xpr>(index);

@@ -33,7 +33,7 @@ template <class X, class... Below> struct lane_lines_apart {
 template <class V, int Rows, int Cols>
 requires(broadcast_shape<V, Rows, Cols>&& lane_vector<V>) struct lane_program<Eigen::Replicate<V, Rows, Cols>>
     : lane_lines_apart<V> {
-  static constexpr traversal along = V::ColsAtCompileTime == 1 ? by_columns : by_rows;
+  static constexpr traversal along = broadcast_lines<V, Rows>;
   static constexpr bool computes_first = !direct_access<V>;
 
   template <traversal Order> static auto make(const Eigen::Replicate<V, Rows, Cols>& x) {

@@ -56,6 +56,7 @@ concept reduced_in_lanes = lane_expression<X> && !computes_first<X>;
 /// lanes.
 template <class Op, class T> struct fixed_operation { using type = kernel::lane_fixed<Op, T>; };
 template <class T> struct fixed_operation<void, T> { using type = void; };
+template <class T> struct fixed_operation<kernel::lane_quotient, T> { using type = void; };
 template <class T>
 requires(!kernel::multiplied_in_lanes<T>) struct fixed_operation<kernel::lane_product, T> {
   using type = void;
@@ -227,6 +228,10 @@ template <class... Operands> struct lane_operands {
 template <class Op> inline constexpr bool compares = false;
 template <class T, Eigen::internal::ComparisonName Comparison>
 inline constexpr bool compares<Eigen::internal::scalar_cmp_op<T, T, Comparison>> = true;
+#if !EIGEN_VERSION_AT_LEAST(4, 0, 0)
+template <class T> inline constexpr bool compares<Eigen::numext::equal_to<T>> = true;
+template <class T> inline constexpr bool compares<Eigen::numext::not_equal_to<T>> = true;
+#endif
 template <class T> inline constexpr bool compares<Eigen::internal::scalar_isnan_op<T>> = true;
 template <class T> inline constexpr bool compares<Eigen::internal::scalar_isinf_op<T>> = true;
 template <class T> inline constexpr bool compares<Eigen::internal::scalar_isfinite_op<T>> = true;

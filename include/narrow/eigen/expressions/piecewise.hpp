@@ -277,16 +277,19 @@ template <class V, traversal LineOrder> class repeated_vector {
 template <class V, int Rows, int Cols>
 concept broadcast_shape = (V::ColsAtCompileTime == 1 && Rows == 1) ||
                           (V::RowsAtCompileTime == 1 && Cols == 1);
+/// The lines that are V each. One number is a column beside others, a row above others.
+template <class V, int Rows>
+inline constexpr traversal broadcast_lines = V::ColsAtCompileTime == 1 && Rows == 1 ? by_columns : by_rows;
 template <class V, int Rows, int Cols>
 concept broadcast = narrow_or_float<V> && broadcast_shape<V, Rows, Cols>;
-template <class V>
-using broadcast_vector = repeated_vector<V, V::ColsAtCompileTime == 1 ? by_columns : by_rows>;
+template <class V, int Rows> using broadcast_vector = repeated_vector<V, broadcast_lines<V, Rows>>;
 
 /// `m.colwise() + v`, `m.rowwise() + v`.
 template <class V, int Rows, int Cols>
 requires broadcast<V, Rows, Cols>
-struct piecewise<Eigen::Replicate<V, Rows, Cols>> : broadcast_vector<V> {
-  explicit piecewise(const Eigen::Replicate<V, Rows, Cols>& x) : broadcast_vector<V>(x.nestedExpression()) {}
+struct piecewise<Eigen::Replicate<V, Rows, Cols>> : broadcast_vector<V, Rows> {
+  explicit piecewise(const Eigen::Replicate<V, Rows, Cols>& x)
+      : broadcast_vector<V, Rows>(x.nestedExpression()) {}
 };
 
 /// A matrix times a diagonal, on either side.

@@ -47,6 +47,13 @@ struct wide_functor<Eigen::internal::scalar_cmp_op<A, B, Comparison>> {
   using type = Eigen::internal::scalar_cmp_op<replaced<A, wide>, replaced<B, wide>, Comparison>;
 };
 #if !EIGEN_VERSION_AT_LEAST(4, 0, 0)
+// `cwiseEqual` and `cwiseNotEqual`.
+template <narrow_float T> struct wide_functor<Eigen::numext::equal_to<T>> {
+  using type = Eigen::internal::scalar_cmp_op<float, float, Eigen::internal::cmp_EQ>;
+};
+template <narrow_float T> struct wide_functor<Eigen::numext::not_equal_to<T>> {
+  using type = Eigen::internal::scalar_cmp_op<float, float, Eigen::internal::cmp_NEQ>;
+};
 template <> struct wide_functor<Eigen::internal::scalar_boolean_and_op> {
   using type = Eigen::internal::scalar_boolean_and_op;
 };
@@ -190,6 +197,14 @@ struct functor_traits<narrow::detail::last_function<Function, Bits, T>> {
 template <class Function, class T> struct functor_traits<narrow::detail::function_functor<Function, T>> {
   enum { Cost = 50 * NumTraits<T>::AddCost, PacketAccess = false };
 };
+
+// Functions that Eigen composes of others, which would round in between.
+template <narrow::narrow_fixed T>
+struct scalar_log2_op<T> : narrow::detail::function_functor<narrow::detail::functions::log2, T> {};
+template <narrow::narrow_fixed T>
+struct scalar_rsqrt_op<T> : narrow::detail::function_functor<narrow::detail::functions::rsqrt, T> {};
+template <narrow::narrow_fixed T>
+struct scalar_logistic_op<T> : narrow::detail::function_functor<narrow::detail::functions::logistic, T> {};
 
 // `x.erf()` and `x.erfc()`, for which other scalars need <unsupported/Eigen/SpecialFunctions>.
 template <narrow::narrow_scalar T>

@@ -92,6 +92,16 @@ NARROW_TRIANGLE_PRODUCT(SelfAdjointShape, DenseShape)
 NARROW_TRIANGLE_PRODUCT(DenseShape, SelfAdjointShape)
 #undef NARROW_TRIANGLE_PRODUCT
 
+template <class L, class R, int Options, int Tag, class LhsShape, class RhsShape>
+requires narrow::detail::narrow_triangle_product<L, R>
+struct product_evaluator<Product<L, R, Options>, Tag, LhsShape, RhsShape>
+    : narrow::detail::value_evaluator<narrow::detail::product_result<L, R>> {
+  using XprType = Product<L, R, Options>;
+  explicit product_evaluator(const XprType& x)
+      : product_evaluator::value_evaluator(
+            narrow::detail::triangle_product_impl<L, R>::product(x.lhs(), x.rhs())) {}
+};
+
 #define NARROW_TRIANGULAR_SOLVER(Side_, Unrolling_, Vectors_)                  \
   requires narrow::detail::some_narrow_expression<L, R>                        \
   struct triangular_solver_selector<L, R, Side_, Mode, Unrolling_, Vectors_> { \

@@ -257,7 +257,8 @@ template <class Lanes>
 template <class Lanes> [[gnu::always_inline]] inline float_vector apply(lane_sign, float_vector a, Lanes) {
   const auto one = lanes_as<uint32_vector>(float_vector{} + 1);
   const auto positive = lanes_as<uint32_vector>(a > 0.0f), negative = lanes_as<uint32_vector>(a < 0.0f);
-  return lanes_as<float_vector>((one & (positive | negative)) | (negative & ~magnitude_mask));
+  return lanes_as<float_vector>((one & (positive | negative)) | (negative & ~magnitude_mask) |
+                                (lanes_as<uint32_vector>(a) & lanes_as<uint32_vector>(is_nan(a))));
 }
 template <class Lanes> [[gnu::always_inline]] inline float_vector apply(lane_root, float_vector a, Lanes) {
   return lanes_as<float_vector>(instructions::square_root(lanes_as<instructions::floats>(a)));

@@ -22,7 +22,6 @@ inline float apply(lane_absolute, float a) {
 inline float apply(lane_square, float a) { return uncontracted(a * a); }
 inline float apply(lane_cube, float a) { return uncontracted(uncontracted(a * a) * a); }
 inline float apply(lane_inverse, float a) { return 1 / a; }
-inline float apply(lane_sign, float a) { return static_cast<float>(int{a > 0} - int{a < 0}); }
 inline float apply(lane_truncated, float a) { return std::trunc(a); }
 inline float apply(lane_floor, float a) { return std::floor(a); }
 inline float apply(lane_ceiling, float a) { return std::ceil(a); }
@@ -49,6 +48,9 @@ inline bool apply(lane_equal, float a, float b) { return a == b; }
 inline bool apply(lane_unequal, float a, float b) { return a != b; }
 inline std::uint32_t magnitude_bits(float a) { return std::bit_cast<std::uint32_t>(a) & magnitude_mask; }
 inline bool apply(lane_is_nan, float a) { return magnitude_bits(a) > detail::binary32::infinity; }
+inline float apply(lane_sign, float a) {
+  return apply(lane_is_nan{}, a) ? a : static_cast<float>(int{a > 0} - int{a < 0});
+}
 inline bool apply(lane_is_infinite, float a) { return magnitude_bits(a) == detail::binary32::infinity; }
 inline bool apply(lane_is_finite, float a) { return magnitude_bits(a) < detail::binary32::infinity; }
 inline bool apply(lane_and, bool a, bool b) { return a && b; }

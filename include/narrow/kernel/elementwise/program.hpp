@@ -54,7 +54,7 @@ struct lane_square {};
 struct lane_cube {};     // (x x) x
 struct lane_inverse {};  // 1 / x
 struct lane_root {};     // the square root
-struct lane_sign {};     // 1, 0 or -1; of NaN 0
+struct lane_sign {};     // 1, 0 or -1; NaN stays
 // The integer toward zero, below, above, or the nearest one, of two the one further from zero or the even
 // one.
 struct lane_truncated {};
