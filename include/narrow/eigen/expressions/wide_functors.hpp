@@ -175,6 +175,14 @@ template <class To, class From> constexpr To convert_coefficient(const From& x) 
     return static_cast<To>(x);
 }
 
+/// A number as it was computed: the flags of the program that this is compiled in may ask for products to be
+/// fused with the sums that they are terms of.
+template <class T> T as_computed(const T& x) {
+  if constexpr (std::same_as<T, float> || std::same_as<T, double>)
+    return opaque(x);
+  else
+    return x;
+}
 /// functor(x...) on coefficients that may be wider than the Scalars that the expression names.
 template <class... Scalars, class Functor, class... T>
 auto apply_wide(const Functor& functor, const T&... x) {
@@ -182,9 +190,9 @@ auto apply_wide(const Functor& functor, const T&... x) {
   if constexpr (std::is_void_v<wide>)
     return functor(convert_coefficient<Scalars>(x)...);
   else if constexpr (std::same_as<wide, Functor>)
-    return functor(convert_coefficient<replaced<Scalars, wide_among<Scalars...>>>(x)...);
+    return as_computed(functor(convert_coefficient<replaced<Scalars, wide_among<Scalars...>>>(x)...));
   else
-    return wide{}(convert_coefficient<replaced<Scalars, wide_among<Scalars...>>>(x)...);
+    return as_computed(wide{}(convert_coefficient<replaced<Scalars, wide_among<Scalars...>>>(x)...));
 }
 
 }  // namespace narrow::detail
