@@ -11,7 +11,8 @@ operands  name:kind-and-what rows columns; the kind ? is that of the result. Row
           some size of the program, and of i, j, p, q, small numbers
 
 In the texts {x} is an operand, {r} a size, {R} that size as a template argument, {k} a literal, {f} the result's format;
-SUM in front of the text of Eigen marks what adds floats up, of which instruction sets give different bits.
+SUM in front of the text of Eigen marks what adds floats up, of which instruction sets give different bits. Of floats
+floor, ceil and rint are Eigen's own, which without SSE4.1 lose the sign of a zero.
 """
 
 LITERALS = ["2", "0.5f", "0.3f", "-1.5f", "3", "0.25", "-1"]
@@ -83,10 +84,10 @@ NFA  | -     | 2 | {x}.cube()                        | cube({x})                
 NFA  | -     | 2 | {x}.inverse()                     | over(1, {x})                       | x:?A r c
 NFA  | -     | 2 | {x}.sqrt()                        | root({x})                          | x:?A r c
 NFM  | -     | 1 | {x}.cwiseAbs().cwiseSqrt()        | root(absolute({x}))                | x:?M r c
-NFA  | -     | 3 | {x}.floor()                       | down({x})                          | x:?A r c
-NFA  | -     | 3 | {x}.ceil()                        | up({x})                            | x:?A r c
+NA   | -     | 3 | {x}.floor()                       | down({x})                          | x:NA r c
+NA   | -     | 3 | {x}.ceil()                        | up({x})                            | x:NA r c
 NFA  | -     | 3 | {x}.round()                       | nearest_away({x})                  | x:?A r c
-NFA  | -     | 3 | {x}.rint()                        | nearest_even({x})                  | x:?A r c
+NA   | -     | 3 | {x}.rint()                        | nearest_even({x})                  | x:NA r c
 NFA  | -     | 2 | {x}.sign()                        | sign({x})                          | x:?A r c
 NFA  | -     | 3 | {x}.exp()                         | function({x}, std::exp)            | x:?A r c
 NFA  | -     | 3 | {x}.log()                         | function({x}, std::log)            | x:?A r c

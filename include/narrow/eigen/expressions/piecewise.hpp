@@ -9,6 +9,7 @@
 
 #include "../../kernel/convert.hpp"
 #include "evaluators.hpp"
+#include "packet_functors.hpp"
 
 namespace narrow::inline NARROW_ABI::detail {
 
@@ -157,34 +158,8 @@ template <piecewise_expression X> struct piecewise_wrapper : piecewise_t<X> {
   explicit piecewise_wrapper(const auto& x) : piecewise_t<X>(x.nestedExpression()) {}
 };
 
-template <class Op, template <class, class> class... Functors>
-inline constexpr bool is_float_operation = (std::same_as<Op, Functors<float, float>> || ...);
-template <class Op, template <class> class... Functors>
-inline constexpr bool is_float_function = (std::same_as<Op, Functors<float>> || ...);
-
-template <class Op> inline constexpr bool compares_floats = false;
-template <Eigen::internal::ComparisonName Comparison>
-inline constexpr bool compares_floats<Eigen::internal::scalar_cmp_op<float, float, Comparison>> = true;
-
-/// Operations that give the same in a packet of floats as one by one.
-template <class Op>
-inline constexpr bool exact_in_packets =
-    compares_floats<Op> ||
-    is_float_operation<Op, Eigen::internal::scalar_sum_op, Eigen::internal::scalar_difference_op,
-                       Eigen::internal::scalar_product_op, Eigen::internal::scalar_quotient_op> ||
-    is_float_function<Op, Eigen::internal::scalar_opposite_op, Eigen::internal::scalar_abs_op,
-                      Eigen::internal::scalar_square_op, Eigen::internal::scalar_abs2_op>;
-// Of a NaN and a number the instructions of AArch64 keep the NaN, Eigen's scalar code the second one.
-#if !defined(__aarch64__)
-template <int NaNs>
-inline constexpr bool exact_in_packets<Eigen::internal::scalar_max_op<float, float, NaNs>> = true;
-template <int NaNs>
-inline constexpr bool exact_in_packets<Eigen::internal::scalar_min_op<float, float, NaNs>> = true;
-#endif
-
-template <class Op> struct without_packets {
-  template <class... Float> float operator()(const Float&... x) const { return Op{}(x...); }
-};
+template <class Op, class Wide = typename wide_functor<Op>::type>
+using float_functor = typename functor_in_pieces<Wide>::type;
 
 template <class To, class From> void takes_cast(const Eigen::internal::scalar_cast_op<From, To>&);
 template <class Op, class To>
@@ -200,9 +175,6 @@ concept piecewise_functor = std::is_empty_v<typename wide_functor<Op>::type> && 
                              requires(const typename wide_functor<Op>::type& wide, const Float&... x) {
                                { wide(x...) } -> std::same_as<float>;
                              });
-template <class Op, class Wide = typename wide_functor<Op>::type>
-using float_functor = std::conditional_t<exact_in_packets<Wide>, Wide, without_packets<Wide>>;
-
 template <piecewise_functor<float> Op, piecewise_expression Arg>
 struct piecewise<Eigen::CwiseUnaryOp<Op, Arg>> : piecewise_operation<float_functor<Op>, piecewise_t<Arg>> {
   explicit piecewise(const Eigen::CwiseUnaryOp<Op, Arg>& x)
