@@ -86,6 +86,16 @@ template <class T> void coefficients(const std::string& name, recorder& record) 
     add_all(h, c);
     c = a.cwiseProduct(b);
     add_all(h, c);
+    // Products that a compiler could fuse with what they are added to: in pieces, and one by one.
+    const auto difference = a.cwiseProduct(b) - a;
+    c = difference.reverse();
+    add_all(h, c);
+    if constexpr (narrow::narrow_float<T>) {
+      const auto same = [](const auto& x) { return x; };
+      add_all(h, Eigen::MatrixXf(difference.reverse().template cast<float>()));
+      add_all(h, Eigen::MatrixXf(difference.unaryExpr(same).template cast<float>()));
+      add_all(h, Eigen::MatrixXf((a.cwiseAbs2() - b).reverse().template cast<float>()));
+    }
     c.array() = (a.array() * T(3) + b.array()).max(T(0));
     add_all(h, c);
     c -= a;

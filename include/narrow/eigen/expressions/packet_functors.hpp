@@ -1,5 +1,5 @@
-// What Eigen's functors of floats are where expressions are computed in pieces, by Eigen's packets: the same for
-// each number as one by one, whatever the program is compiled for.
+// What Eigen's functors of floats are where expressions are computed in pieces, by Eigen's packets: the same
+// for each number as one by one, whatever the program is compiled for.
 #pragma once
 
 #include "wide_functors.hpp"
@@ -35,8 +35,8 @@ template <class Op> struct without_packets {
   template <class... Float> float operator()(const Float&... x) const { return Op{}(x...); }
 };
 
-// Where the processor has an instruction for it, a compiler may fuse a product with the sum that it is a term of:
-// g++ does, unless it is told not to.
+// Where the processor has an instruction for it, a compiler may fuse a product with the sum that it is a term
+// of: g++ does, unless it is told not to.
 #if defined(__SSE__) || defined(__aarch64__)
 inline constexpr bool has_packets = true;
 template <class Packet> Packet unfused(Packet product) {
@@ -55,7 +55,9 @@ struct unfused_product {
 };
 struct unfused_square {
   float operator()(float a) const { return unfused(a * a); }
-  template <class Packet> Packet packetOp(const Packet& a) const { return unfused(Eigen::internal::pmul(a, a)); }
+  template <class Packet> Packet packetOp(const Packet& a) const {
+    return unfused(Eigen::internal::pmul(a, a));
+  }
 };
 
 template <class Op> struct functor_in_pieces {
@@ -64,7 +66,9 @@ template <class Op> struct functor_in_pieces {
 template <> struct functor_in_pieces<Eigen::internal::scalar_product_op<float, float>> {
   using type = unfused_product;
 };
-template <> struct functor_in_pieces<Eigen::internal::scalar_square_op<float>> { using type = unfused_square; };
+template <> struct functor_in_pieces<Eigen::internal::scalar_square_op<float>> {
+  using type = unfused_square;
+};
 template <> struct functor_in_pieces<Eigen::internal::scalar_abs2_op<float>> { using type = unfused_square; };
 
 }  // namespace narrow::detail
@@ -73,6 +77,6 @@ namespace Eigen::internal {
 template <> struct functor_traits<narrow::detail::unfused_product> {
   enum { Cost = int(NumTraits<float>::MulCost), PacketAccess = narrow::detail::has_packets };
 };
-template <> struct functor_traits<narrow::detail::unfused_square>
-    : functor_traits<narrow::detail::unfused_product> {};
+template <>
+struct functor_traits<narrow::detail::unfused_square> : functor_traits<narrow::detail::unfused_product> {};
 }  // namespace Eigen::internal
