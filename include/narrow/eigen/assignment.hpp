@@ -7,7 +7,8 @@
 // Any other dense source comes to call_dense_assignment_loop below, which computes it in the first of these
 // ways that is possible:
 //   1. line by line           expressions/copies.hpp: codes move as they are
-//   2. as a program of lanes  expressions/lane_programs.hpp, fixed_programs.hpp: one loop, loads to store
+//   2. as a program of lanes  expressions/lane_programs.hpp and its like: one loop, loads to store; of casts
+//                             to integers and doubles, and conditions, expressions/lane_casts.hpp
 //   3. in pieces              expressions/piecewise_loops.hpp: kernels convert, Eigen's packets compute
 //   4. with one draw each     coefficient by coefficient, for stochastic rounding
 //   5. by Eigen's own loop    over the evaluators of expressions/, with the functors of assign_functors.hpp
