@@ -16,22 +16,9 @@ template <class T>
 concept rounded_in_lanes = narrow_float<T> && rounds_in_lanes<T> && T::layout::width <= 16;
 
 /// `x.cast<T>()` for an expression of floats.
-template <class Op, class Arg>
-concept casts_floats_to_narrow = rounded_in_lanes<scalar_of<Eigen::CwiseUnaryOp<Op, Arg>>> &&
-    casts_to<Op, scalar_of<Eigen::CwiseUnaryOp<Op, Arg>>> && lane_expressions<Arg>;
-template <class Op, class Arg>
-requires casts_floats_to_narrow<Op, Arg>
-struct lane_program<Eigen::CwiseUnaryOp<Op, Arg>> : lane_operands<Arg> {
-  using number = float;
-  using expression = Eigen::CwiseUnaryOp<Op, Arg>;
-  template <traversal Order> static bool gapless(const expression& x) {
-    return lane_program::template all_gapless<Order>(x.nestedExpression());
-  }
-  template <traversal Order> static auto make(const expression& x) {
-    return kernel::lane_unary<kernel::lane_rounded<scalar_of<expression>>, lane_program_type<Arg, Order>>{
-        lane_program_t<Arg>::template make<Order>(x.nestedExpression())};
-  }
-};
+template <rounded_in_lanes T>
+struct lane_operation<Eigen::internal::scalar_cast_op<float, T>>
+    : operation_on<kernel::lane_rounded<T>, float> {};
 
 /// `m.cast<T>()` for integers or doubles in memory.
 template <class Op, class Arg>

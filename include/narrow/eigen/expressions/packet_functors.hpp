@@ -20,9 +20,8 @@ template <class Op>
 inline constexpr bool exact_in_packets =
     compares_floats<Op> ||
     is_float_operation<Op, Eigen::internal::scalar_sum_op, Eigen::internal::scalar_difference_op,
-                       Eigen::internal::scalar_product_op, Eigen::internal::scalar_quotient_op> ||
-    is_float_function<Op, Eigen::internal::scalar_opposite_op, Eigen::internal::scalar_abs_op,
-                      Eigen::internal::scalar_square_op, Eigen::internal::scalar_abs2_op>;
+                       Eigen::internal::scalar_quotient_op> ||
+    is_float_function<Op, Eigen::internal::scalar_opposite_op, Eigen::internal::scalar_abs_op>;
 // Of a NaN and a number the instructions of AArch64 keep the NaN, Eigen's scalar code the second one.
 #if !defined(__aarch64__)
 template <int NaNs>
@@ -60,6 +59,7 @@ struct unfused_square {
   }
 };
 
+/// What computes in place of a functor of floats.
 template <class Op> struct functor_in_pieces {
   using type = std::conditional_t<exact_in_packets<Op>, Op, without_packets<Op>>;
 };

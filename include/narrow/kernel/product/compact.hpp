@@ -31,6 +31,7 @@ template <class T> matrix_view<const float> decode_compact(kernel_set t, matrix_
   return by_rows ? decoded : decoded.transposed();
 }
 
+/// Whether a kernel of small products can store what Store would: nothing but a rounding to nearest even.
 template <class Store> inline constexpr bool stores_in_lanes = false;
 template <class Accumulation, class C, class Round>
 inline constexpr bool stores_in_lanes<epilogue_store<Accumulation, C, Round>> =
