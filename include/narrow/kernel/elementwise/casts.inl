@@ -12,7 +12,8 @@ template <class T> inline float_vector decoded_integers(const void* from) {
     constexpr int dropped = 31 - precision;  // bits of the largest int
     constexpr std::int32_t rest = (1 << dropped) - 1, exact = 1 << precision;
     const int32_vector odd = (x | ((x & rest) != 0 ? int32_vector{} + (rest + 1) : int32_vector{})) & ~rest;
-    x = (x >= -exact) & (x <= exact) ? x : odd;
+    const int32_vector are_exact = (x >= -exact) & (x <= exact);
+    x = are_exact ? x : odd;
   }
   return __builtin_convertvector(x, float_vector);
 }
