@@ -79,6 +79,11 @@ struct plain_instructions {
     return x;
   }
   static floats quick_reciprocal_root(floats x) { return 1 / square_root(x); }
+  static floats permuted(floats x, integers places) {
+    floats result = {};
+    for (int l = 0; l < 4; ++l) result[l] = x[places[l] & 3];
+    return result;
+  }
   static integers int8_to_int16(const void* from) {
     std::int16_t x[8];
     for (int l = 0; l < 8; ++l) x[l] = static_cast<const std::int8_t*>(from)[l];

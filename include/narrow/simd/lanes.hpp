@@ -8,7 +8,9 @@
 
 #include "../config.hpp"
 #include "../kernel/elementwise/code_maps.hpp"
+#include "../kernel/elementwise/float_pairs.hpp"
 #include "../kernel/elementwise/quick_functions.hpp"
+#include "../kernel/elementwise/short_lines.hpp"
 #include "../kernel/elementwise/softmax.hpp"
 #include "../kernel/product/small.hpp"
 #include "region.hpp"
@@ -34,6 +36,7 @@ namespace narrow::inline NARROW_ABI::kernel {
 ///   square_root(x)                     of floats and of doubles, rounded once
 ///   to_integers<Style>(x)              floats rounded to integers; a std::float_round_style, ties to even
 ///   quick_reciprocal_root(x)           1 / square_root(x) of normal floats, within two units
+///   permuted(floats, integers)         the floats of those lanes, as many of an integer's lowest bits as count
 ///   int8_to_int16(from)                as many int8 as there are lanes of 16 bits, in such lanes
 ///   int8_to_int32(from)                as many int8 as there are lanes of 32 bits, in such lanes
 ///   load_fp16(from)                    as many codes of fp16 as floats
@@ -77,6 +80,7 @@ template <class Instructions> consteval bool check_instructions() {
                f = Instructions::template to_integers<std::round_toward_infinity>(f),
                f = Instructions::template to_integers<std::round_toward_neg_infinity>(f));
   NARROW_NEEDS("quick_reciprocal_root", f = Instructions::quick_reciprocal_root(f));
+  NARROW_NEEDS("permuted", f = Instructions::permuted(f, i));
   NARROW_NEEDS("int8_to_int16", i = Instructions::int8_to_int16(from));
   NARROW_NEEDS("int8_to_int32", i = Instructions::int8_to_int32(from));
   NARROW_NEEDS("load_fp16", f = Instructions::load_fp16(from));

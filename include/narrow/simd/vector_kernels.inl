@@ -38,6 +38,8 @@
 
 #include "../kernel/elementwise/float_functions.inl"
 
+#include "../kernel/elementwise/float_pairs.inl"
+
 #include "../kernel/elementwise/functions.inl"
 
 #include "../kernel/elementwise/fixed.inl"

@@ -44,6 +44,11 @@ template <class T> auto unit_kernel(kernel_set t) {
 // decode(t, from, stride, to, n): to[i] = from[i * stride] as an element of `to`, for i < n.
 
 template <class T> void decode(kernel_set t, const T* from, index stride, float* to, index n) {
+  if constexpr (std::same_as<T, float>)
+    if (stride == 1) {
+      std::copy_n(from, n, to);
+      return;
+    }
   if constexpr (has_coder<T> || is_float_with_unit<T>)
     if (stride != 1) {
       constexpr index max_piece = 256;

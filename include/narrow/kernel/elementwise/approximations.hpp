@@ -33,6 +33,12 @@ constexpr double relative_expm1(double x) {
   for (int n = 20; n > 1; --n) sum = 1 + x / n * sum;
   return sum;
 }
+/// (e^x - 1 - x) / x^2 for |x| < 1, without the differences.
+constexpr double rest_of_exp(double x) {
+  double sum = 1;
+  for (int n = 20; n > 2; --n) sum = 1 + x / n * sum;
+  return sum / 2;
+}
 /// (log(1 + x) - x) / x^2 for 1 + x > 0, without the difference: log(1 + x) is 2 atanh(x / (2 + x)).
 constexpr double rest_of_log1p(double x) {
   const double share = x / (2 + x);

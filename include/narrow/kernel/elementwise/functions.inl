@@ -270,7 +270,7 @@ template <class Function, class Lanes> inline float_vector usual_in_spare_lanes(
 
 inline constexpr int function_error = 41;  // relative, more than 2^-41 of any of these functions
 
-template <class Function> inline float_vector nearest_by_double(float_vector x) {
+template <class Function> [[gnu::noinline]] float_vector nearest_by_double(float_vector x) {
   constexpr double error = 1.0 / (std::int64_t{1} << function_error);
   half_float_vector low[2], high[2];
   NARROW_UNROLL for (int h = 0; h < 2; ++h) {
@@ -292,7 +292,12 @@ template <class Function> inline float_vector nearest_by_double(float_vector x) 
 template <class Function, class Lanes>
 inline float_vector apply(lane_function<Function>, float_vector number, Lanes lanes) {
   const float_vector x = usual_in_spare_lanes<Function>(number, lanes);
-  if constexpr (has_values_in_double<Function>) {
+  if constexpr (requires(float_vector y) { by_pairs(Function{}, x, y); }) {
+    float_vector y;
+    if (by_pairs(Function{}, x, y)) [[likely]]
+      return y;
+    return nearest_by_double<Function>(x);
+  } else if constexpr (has_values_in_double<Function>) {
     return nearest_by_double<Function>(x);
   } else {
     const int32_vector every_lane = ~int32_vector{};

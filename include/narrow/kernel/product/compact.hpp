@@ -10,23 +10,15 @@ NARROW_STRICT_BEGIN
 
 namespace narrow::inline NARROW_ABI::kernel {
 
-/// n numbers of a line as floats.
-template <class T> void decode_line_of(kernel_set t, const T* from, index stride, float* to, index n) {
-  if (std::same_as<T, float> && stride == 1)
-    std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(float));
-  else
-    decode(t, from, stride, to, n);
-}
-
 /// The numbers of a matrix of at most max_compact ones, as floats in the order in which they lie.
 template <class T> matrix_view<const float> decode_compact(kernel_set t, matrix_view<const T> m, float* to) {
   const bool by_rows = detail::lies_by_rows(m);
   const matrix_view<const T> lines = by_rows ? m : m.transposed();
   if (lines.col_stride == 1 && lines.row_stride == lines.cols)
-    decode_line_of(t, lines.data, 1, to, lines.rows * lines.cols);
+    decode(t, lines.data, 1, to, lines.rows * lines.cols);
   else
     for (index l = 0; l < lines.rows; ++l)
-      decode_line_of(t, lines.data + l * lines.row_stride, lines.col_stride, to + l * lines.cols, lines.cols);
+      decode(t, lines.data + l * lines.row_stride, lines.col_stride, to + l * lines.cols, lines.cols);
   const matrix_view<const float> decoded{to, lines.rows, lines.cols, lines.cols, 1};
   return by_rows ? decoded : decoded.transposed();
 }

@@ -75,6 +75,11 @@ struct instructions : parts_in_memory {
       return Style == std::round_toward_infinity ? vrndpq_f32(x) : vrndmq_f32(x);
   }
   static floats quick_reciprocal_root(floats x) { return vdivq_f32(vdupq_n_f32(1), vsqrtq_f32(x)); }
+  static floats permuted(floats x, integers places) {
+    const int32x4_t first = vshlq_n_s32(vandq_s32(places, vdupq_n_s32(3)), 2);  // bytes of the lanes
+    const int32x4_t bytes = vmlaq_s32(vdupq_n_s32(0x03020100), first, vdupq_n_s32(0x01010101));
+    return vreinterpretq_f32_u8(vqtbl1q_u8(vreinterpretq_u8_f32(x), vreinterpretq_u8_s32(bytes)));
+  }
   static integers int8_to_int16(const void* from) {
     return vreinterpretq_s32_s16(vmovl_s8(load_as<int8x8_t>(from)));
   }

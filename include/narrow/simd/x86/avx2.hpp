@@ -86,6 +86,7 @@ struct instructions : parts_in_memory {
     return _mm256_round_ps(x, rounding_immediate<Style>);
   }
   static floats quick_reciprocal_root(floats x) { return _mm256_set1_ps(1) / square_root(x); }
+  static floats permuted(floats x, integers places) { return _mm256_permutevar8x32_ps(x, places); }
   static integers int8_to_int16(const void* from) { return _mm256_cvtepi8_epi16(load_half(from)); }
   static integers int8_to_int32(const void* from) {
     return _mm256_cvtepi8_epi32(_mm_loadl_epi64(static_cast<const __m128i*>(from)));

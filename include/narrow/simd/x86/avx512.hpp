@@ -85,6 +85,7 @@ struct instructions {
     const floats rest = _mm512_fnmadd_ps(_mm512_mul_ps(x, estimate), estimate, _mm512_set1_ps(1));
     return _mm512_fmadd_ps(_mm512_mul_ps(estimate, _mm512_set1_ps(0.5f)), rest, estimate);
   }
+  static floats permuted(floats x, integers places) { return _mm512_permutexvar_ps(places, x); }
   static integers int8_to_int16(const void* from) { return _mm512_cvtepi8_epi16(load_half(from)); }
   static integers int8_to_int32(const void* from) { return _mm512_cvtepi8_epi32(load_quarter(from)); }
   static floats load_fp16(const void* from) { return _mm512_cvtph_ps(load_half(from)); }
