@@ -302,6 +302,98 @@ TEMPLATE_TEST_CASE("programs of lanes go along lines", "[eigen][lanes]", (matrix
   });
 }
 
+// Lines that follow one another in memory are evaluated several at a time, but not where what they meet is
+// overwritten meanwhile.
+TEMPLATE_TEST_CASE("programs of lanes go along short lines", "[eigen][lanes]",
+                   (matrix<fp16, Eigen::ColMajor>), (matrix<bf16, Eigen::RowMajor>),
+                   (matrix<fp8_e4m3fn, Eigen::ColMajor>), (matrix<fixed<12, 6>, Eigen::RowMajor>)) {
+  using M = TestType;
+  using S = typename M::Scalar;
+  constexpr bool by_rows = M::IsRowMajor;
+  constexpr int order = by_rows ? Eigen::RowMajor : Eigen::ColMajor;
+  using vector_along = Eigen::Matrix<S, by_rows ? 1 : Eigen::Dynamic, by_rows ? Eigen::Dynamic : 1>;
+  using vector_across = Eigen::Matrix<S, by_rows ? Eigen::Dynamic : 1, by_rows ? 1 : Eigen::Dynamic>;
+  // What is one vector for all lines, and what has a number for each.
+  const auto lines_of = [](auto& m) {
+    if constexpr (by_rows)
+      return m.rowwise();
+    else
+      return m.colwise();
+  };
+  const auto places_of = [](auto& m) {
+    if constexpr (by_rows)
+      return m.colwise();
+    else
+      return m.rowwise();
+  };
+  const auto wide = [](const S& x) { return static_cast<float>(x); };
+  const auto numbers = [](at rows, at cols, unsigned seed) -> M {
+    if constexpr (narrow_float<S>)
+      return any_codes<S, order>(rows, cols, seed);
+    else
+      return M::Random(rows, cols);
+  };
+  at checked = 0;
+  const auto check = [&](at length, at lines) {
+    const at rows = by_rows ? lines : length, cols = by_rows ? length : lines;
+    const M a = numbers(rows, cols, 1);
+    vector_along along(length);
+    vector_across across(lines);
+    along = Eigen::Map<const vector_along>(numbers(length, 1, 2).data(), length);
+    across = Eigen::Map<const vector_across>(numbers(lines, 1, 3).data(), lines);
+    INFO(lines << " lines of " << length);
+    const auto expect = [&](const M& got, const auto& right) {
+      at different = 0;
+      for (at i = 0; i < rows; ++i)
+        for (at j = 0; j < cols; ++j) {
+          const at line = by_rows ? i : j, place = by_rows ? j : i;
+          different += !same(got(i, j), S(right(wide(a(i, j)), line, place)));
+        }
+      CHECK(different == 0);
+      checked += rows * cols;
+    };
+    expect(lines_of(a) + along, [&](float x, at, at place) { return x + wide(along(place)); });
+    expect(places_of(a) - across, [&](float x, at line, at) { return x - wide(across(line)); });
+    expect(M((lines_of(a) - along).cwiseAbs()),
+           [&](float x, at, at place) { return std::abs(wide(S(x - wide(along(place))))); });
+    if constexpr (!by_rows)
+      expect(along.asDiagonal() * a, [&](float x, at, at place) { return x * wide(along(place)); });
+    else
+      expect(a * along.asDiagonal(), [&](float x, at, at place) { return x * wide(along(place)); });
+    M in_place = a;
+    lines_of(in_place) += along;
+    expect(in_place, [&](float x, at, at place) { return x + wide(along(place)); });
+    in_place = a;
+    places_of(in_place) -= across;
+    expect(in_place, [&](float x, at line, at) { return x - wide(across(line)); });
+    if constexpr (narrow_float<S>) {
+      expect(lines_of(a) + (along + along),
+             [&](float x, at, at place) { return x + (wide(along(place)) + wide(along(place))); });
+      expect(places_of(a) - 2 * across, [&](float x, at line, at) { return x - 2 * wide(across(line)); });
+      const auto extremes = places_of(a) - lines_of(a).maxCoeff();
+      const vector_across largest = lines_of(a).maxCoeff();
+      expect(extremes, [&](float x, at line, at) { return x - wide(largest(line)); });
+    }
+    // The first line becomes zeros, or NaN, before the others meet it; so does the first number of each.
+    in_place = a;
+    if constexpr (by_rows)
+      in_place.rowwise() -= in_place.row(0);
+    else
+      in_place.colwise() -= in_place.col(0);
+    const auto first = [&](at place) { return wide(by_rows ? a(0, place) : a(place, 0)); };
+    expect(in_place, [&](float x, at line, at place) {
+      return x - (line == 0 ? first(place) : wide(S(first(place) - first(place))));
+    });
+  };
+  test::for_each_isa([&](const std::string& isa) {
+    INFO(isa);
+    for (const at length : {1, 2, 3, 5, 6, 8, 9, 12, 13, 16, 17, 23, 24, 25, 31})
+      for (const at lines : {1, 2, 7, 64, 700}) check(length, lines);
+  });
+  constexpr at forms = narrow_float<S> ? 10 : 7;
+  REQUIRE(checked == at(test::isa_count()) * forms * 195 * 774);
+}
+
 TEST_CASE("one number beside columns and above rows", "[eigen][lanes]") {
   const Eigen::Matrix<fp16, 1, 1> one(fp16(10));
   for (const at n : {2, 5, 40}) {

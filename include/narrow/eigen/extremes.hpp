@@ -81,31 +81,32 @@ T extreme(const Values& values, const X& x) {
 
 /// The extremes of rows or columns, each rounded to T, which are computed together where that is possible.
 template <class Xpr, template <class, class, int> class Op, Eigen::DirectionType Direction>
-class line_extremes_evaluator : public expression_evaluator<Xpr> {
+struct line_extremes {
   using T = typename Xpr::Scalar;
+  using vector = plain_like<T, Xpr>;
 
- public:
-  enum {
-    CoeffReadCost = Eigen::NumTraits<T>::ReadCost,
-    Flags = (int(Eigen::internal::traits<Xpr>::Flags) & Eigen::RowMajorBit) | Eigen::LinearAccessBit
-  };
-
-  explicit line_extremes_evaluator(const Xpr& xpr) : values_(xpr.rows(), xpr.cols()) {
+  static vector of(const Xpr& xpr) {
     const auto& x = xpr.nestedExpression();
+    vector result(xpr.rows(), xpr.cols());
     plain_like<float, Xpr> extremes(xpr.rows(), xpr.cols());
     const bool found = line_extremes_in_lanes<lane_order_of<Op>, Direction>(x, extremes.data());
-    if (found) values_ = extremes.template cast<T>();
-    for (Eigen::Index line = 0; line < values_.size(); ++line)
+    if (found) result = extremes.template cast<T>();
+    for (Eigen::Index line = 0; line < result.size(); ++line)
       if (!found || depends_on_order<T>(extremes(line)))
-        values_(line) = xpr.functor()(x.template subVector<Direction>(line));
+        result(line) = xpr.functor()(x.template subVector<Direction>(line));
+    return result;
   }
-
-  T coeff(Eigen::Index row, Eigen::Index col) const { return values_(row, col); }
-  T coeff(Eigen::Index index) const { return values_(index); }
-
- private:
-  plain_like<T, Xpr> values_;
 };
+#define NARROW_LINE_EXTREMES(Op, member)                                                               \
+  template <class Arg, narrow_float T, class S, int Direction>                                         \
+  requires lane_expressions<Arg> && reduced_in_lanes<Arg>                                              \
+  struct line_values<Eigen::PartialReduxExpr<Arg, Eigen::internal::member<T, S>, Direction>> {         \
+    using type = line_extremes<Eigen::PartialReduxExpr<Arg, Eigen::internal::member<T, S>, Direction>, \
+                               Eigen::internal::Op, Eigen::DirectionType(Direction)>;                  \
+  };
+NARROW_LINE_EXTREMES(scalar_max_op, member_maxCoeff)
+NARROW_LINE_EXTREMES(scalar_min_op, member_minCoeff)
+#undef NARROW_LINE_EXTREMES
 
 /// The first coefficient, counted column by column, that equals a number; those of a program are its
 /// numbers. False, if there is none.
@@ -158,24 +159,17 @@ template <class Order, class X> bool place_in_lanes(const X& x, position& place)
 
 namespace Eigen::internal {
 
-#define NARROW_EXTREME(Op, member)                                                                           \
-  template <narrow::narrow_float T, int NaNs, class Evaluator>                                               \
-  struct redux_traits<Op<T, T, NaNs>, Evaluator> : redux_traits<scalar_sum_op<T, T>, Evaluator> {};          \
-  template <narrow::narrow_float T, int NaNs, class Evaluator>                                               \
-  struct redux_impl<Op<T, T, NaNs>, Evaluator, narrow_traversal, NoUnrolling> {                              \
-    template <class X> static T run(const Evaluator& values, const Op<T, T, NaNs>&, const X& x) {            \
-      return narrow::detail::extreme<T, Op, NaNs>(values, x);                                                \
-    }                                                                                                        \
-  };                                                                                                         \
-  template <class Arg, narrow::narrow_float T, class S, int Direction>                                       \
-  requires(narrow::detail::lane_expressions<Arg> && narrow::detail::reduced_in_lanes<Arg>) struct evaluator< \
-      PartialReduxExpr<Arg, member<T, S>, Direction>>                                                        \
-      : narrow::detail::line_extremes_evaluator<PartialReduxExpr<Arg, member<T, S>, Direction>, Op,          \
-                                                DirectionType(Direction)> {                                  \
-    using evaluator::line_extremes_evaluator::line_extremes_evaluator;                                       \
+#define NARROW_EXTREME(Op)                                                                          \
+  template <narrow::narrow_float T, int NaNs, class Evaluator>                                      \
+  struct redux_traits<Op<T, T, NaNs>, Evaluator> : redux_traits<scalar_sum_op<T, T>, Evaluator> {}; \
+  template <narrow::narrow_float T, int NaNs, class Evaluator>                                      \
+  struct redux_impl<Op<T, T, NaNs>, Evaluator, narrow_traversal, NoUnrolling> {                     \
+    template <class X> static T run(const Evaluator& values, const Op<T, T, NaNs>&, const X& x) {   \
+      return narrow::detail::extreme<T, Op, NaNs>(values, x);                                       \
+    }                                                                                               \
   };
-NARROW_EXTREME(scalar_max_op, member_maxCoeff)
-NARROW_EXTREME(scalar_min_op, member_minCoeff)
+NARROW_EXTREME(scalar_max_op)
+NARROW_EXTREME(scalar_min_op)
 #undef NARROW_EXTREME
 
 #if !EIGEN_VERSION_AT_LEAST(4, 0, 0)

@@ -166,17 +166,30 @@ template <class Xpr, class Arg, class Scalar, Eigen::DirectionType Direction> cl
 /// The coefficients of x as doubles.
 template <class X> plain_like<double, X> as_doubles(const X& x) { return x.template cast<double>().matrix(); }
 
-/// In a program of lanes sums are numbers that were computed before.
-template <class Arg, narrow_float T, class S, int Direction>
-struct lane_program<Eigen::PartialReduxExpr<Arg, Eigen::internal::member_sum<T, S>, Direction>>
-    : lane_numbers_of_any_order {
-  using expression = Eigen::PartialReduxExpr<Arg, Eigen::internal::member_sum<T, S>, Direction>;
-  using sums = line_sums<expression, Arg, T, Eigen::DirectionType(Direction)>;
-  using number = typename sums::vector::Scalar;
+/// What the numbers of a PartialReduxExpr are computed by, all of them together: a class with a `vector` of
+/// them and of(expression). Void for those that Eigen computes one by one.
+template <class X> struct line_values { using type = void; };
+template <class Arg, narrow_scalar T, narrow_scalar S, int Direction>
+struct line_values<Eigen::PartialReduxExpr<Arg, Eigen::internal::member_sum<T, S>, Direction>> {
+  using type = line_sums<Eigen::PartialReduxExpr<Arg, Eigen::internal::member_sum<T, S>, Direction>, Arg, T,
+                         Eigen::DirectionType(Direction)>;
+};
+template <class X> using line_values_t = typename line_values<X>::type;
+template <class X>
+concept computed_by_lines = !std::is_void_v<line_values_t<X>>;
+
+/// In a program of lanes they are numbers that were computed before.
+template <class Arg, class Member, int Direction>
+requires computed_by_lines<Eigen::PartialReduxExpr<Arg, Member, Direction>> &&
+    narrow_float<scalar_of<Eigen::PartialReduxExpr<Arg, Member, Direction>>>
+struct lane_program<Eigen::PartialReduxExpr<Arg, Member, Direction>> : lane_numbers_of_any_order {
+  using expression = Eigen::PartialReduxExpr<Arg, Member, Direction>;
+  using vector = typename line_values_t<expression>::vector;
+  using number = float;
   static constexpr bool computes_first = true;
   template <traversal Order> static auto make(const expression& x) {
     constexpr bool along = (Order == by_columns) == (Direction == Eigen::Horizontal);
-    return kernel::lane_held<typename sums::vector>{sums::of(x), along ? x.size() : 1};
+    return kernel::lane_held<vector>{line_values_t<expression>::of(x), along ? x.size() : 1};
   }
 };
 
@@ -249,25 +262,26 @@ struct default_inner_product_impl<L, R, Conj> {
 };
 #endif
 
-/// Row and column sums, of squares too.
-template <class Arg, narrow::narrow_scalar T, narrow::narrow_scalar S, int Direction>
-struct evaluator<PartialReduxExpr<Arg, member_sum<T, S>, Direction>>
-    : narrow::detail::expression_evaluator<PartialReduxExpr<Arg, member_sum<T, S>, Direction>> {
-  using XprType = PartialReduxExpr<Arg, member_sum<T, S>, Direction>;
-  using sums = narrow::detail::line_sums<XprType, Arg, T, DirectionType(Direction)>;
+/// Sums and extremes of rows and columns.
+template <class Arg, class Member, int Direction>
+requires narrow::detail::computed_by_lines<PartialReduxExpr<Arg, Member, Direction>>
+struct evaluator<PartialReduxExpr<Arg, Member, Direction>>
+    : narrow::detail::expression_evaluator<PartialReduxExpr<Arg, Member, Direction>> {
+  using XprType = PartialReduxExpr<Arg, Member, Direction>;
+  using line_values = narrow::detail::line_values_t<XprType>;
   enum {
-    CoeffReadCost = NumTraits<T>::ReadCost,
+    CoeffReadCost = NumTraits<typename XprType::Scalar>::ReadCost,
     Flags = (int(traits<XprType>::Flags) & RowMajorBit) |
             (int(evaluator<Arg>::Flags) & HereditaryBits & ~RowMajorBit) | LinearAccessBit
   };
 
-  explicit evaluator(const XprType& xpr) : sums_(sums::of(xpr)) {}
+  explicit evaluator(const XprType& xpr) : values_(line_values::of(xpr)) {}
 
-  auto coeff(Index row, Index col) const { return sums_(row, col); }
-  auto coeff(Index index) const { return sums_(index); }
+  auto coeff(Index row, Index col) const { return values_(row, col); }
+  auto coeff(Index index) const { return values_(index); }
 
  private:
-  const typename sums::vector sums_;
+  const typename line_values::vector values_;
 };
 
 // `isApprox`, `isMuchSmallerThan` (Core/Fuzzy.h): squares and their sums leave the range of a narrow format

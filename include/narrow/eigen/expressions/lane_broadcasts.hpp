@@ -9,7 +9,9 @@ namespace narrow::inline NARROW_ABI::detail {
 /// one for each. It is read where it lies, or computed before the program runs.
 template <traversal Along, traversal Order, class V> auto lane_broadcast(const V& v) {
   using held = plain_like<float, V>;
-  if constexpr (direct_access<V> && Order == Along)
+  if constexpr (direct_access<V> && Order == Along && V::InnerStrideAtCompileTime == 1)
+    return kernel::lane_line<typename V::Scalar>{v.data()};
+  else if constexpr (direct_access<V> && Order == Along)
     return lane_leaf<V::InnerStrideAtCompileTime>(v.data(), 0, v.innerStride());
   else if constexpr (direct_access<V>)
     return kernel::lane_number_per_line<typename V::Scalar>{v.data(), v.innerStride()};

@@ -11,6 +11,7 @@ namespace narrow::inline NARROW_ABI::kernel::few {
 template <class Program> inline constexpr bool evaluates = false;
 template <class T> inline constexpr bool evaluates<lane_numbers<T>> = reads<T>;
 template <class T> inline constexpr bool evaluates<lane_spread_numbers<T>> = reads<T>;
+template <class T> inline constexpr bool evaluates<lane_line<T>> = reads<T>;
 template <class T> inline constexpr bool evaluates<lane_number_per_line<T>> = reads<T>;
 template <class Held> inline constexpr bool evaluates<lane_held<Held>> = reads<typename Held::Scalar>;
 template <> inline constexpr bool evaluates<lane_constant> = reads<float>;
@@ -54,6 +55,9 @@ inline constexpr bool evaluates<lane_choice<C, A, B>> = evaluates<C>&& evaluates
 template <int Count, class T>
 [[gnu::always_inline]] inline floats at(const lane_numbers<T>& x, index l, index i) {
   return numbers_at<Count>(x.from + l * x.line_step + i);
+}
+template <int Count, class T> [[gnu::always_inline]] inline floats at(const lane_line<T>& x, index, index i) {
+  return numbers_at<Count>(x.from + i);
 }
 template <int Count, class T>
 [[gnu::always_inline]] inline floats at(const lane_spread_numbers<T>& x, index l, index i) {

@@ -118,6 +118,7 @@ NARROW_KERNEL float sum_lines(const Program& program, const Shape& shape) {
 template <class Program> inline constexpr bool has_kernel = false;
 template <class T> inline constexpr bool has_kernel<lane_numbers<T>> = !narrow_fixed<T>;
 template <class T> inline constexpr bool has_kernel<lane_spread_numbers<T>> = !narrow_fixed<T>;
+template <class T> inline constexpr bool has_kernel<lane_line<T>> = !narrow_fixed<T>;
 template <class T> inline constexpr bool has_kernel<lane_number_per_line<T>> = !narrow_fixed<T>;
 template <class Held> inline constexpr bool has_kernel<lane_held<Held>> = true;
 template <> inline constexpr bool has_kernel<lane_constant> = true;

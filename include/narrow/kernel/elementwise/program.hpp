@@ -21,6 +21,8 @@ template <class T> struct lane_numbers {
   const T* from;
   index line_step;
 };
+/// Element i of every line is from[i].
+template <class T> struct lane_line { const T* from; };
 /// Element i of line l is from[l * line_step + i * step].
 template <class T> struct lane_spread_numbers {
   const T* from;
@@ -104,6 +106,7 @@ template <class Held> lane_constant on_line(const lane_held_per_line<Held>& x, i
 template <class T> lane_numbers<T> on_line(const lane_numbers<T>& x, index l) {
   return {x.from + l * x.line_step, 0};
 }
+template <class T> lane_numbers<T> on_line(const lane_line<T>& x, index) { return {x.from, 0}; }
 template <class T> lane_spread_numbers<T> on_line(const lane_spread_numbers<T>& x, index l) {
   return {x.from + l * x.line_step, 0, x.step};
 }
