@@ -142,6 +142,7 @@ class prepacked_tensor : public detail::kept_factor<detail::kept_tensor<block_te
 template <class T> [[nodiscard]] prepacked_matrix<std::remove_const_t<T>> prepacked(matrix_view<T> m) {
   return prepacked_matrix<std::remove_const_t<T>>(m);
 }
+/// A copy of a matrix in a block format, likewise.
 template <block_format Format>
 [[nodiscard]] prepacked_tensor<Format> prepacked(const block_tensor<Format>& tensor) {
   return prepacked_tensor<Format>(tensor);

@@ -77,6 +77,7 @@ template <detail::softmax_operand X, int Direction> auto softmax(const Eigen::Ve
   return detail::softmax_along<kernel::lane_softmax, static_cast<Eigen::DirectionType>(Direction)>(
       x._expression());
 }
+/// The shares of a vector.
 template <class X>
 requires(detail::softmax_operand<X>&& bool(X::IsVectorAtCompileTime)) auto softmax(
     const Eigen::DenseBase<X>& x) {
@@ -91,6 +92,7 @@ auto log_softmax(const Eigen::VectorwiseOp<X, Direction>& x) {
   return detail::softmax_along<kernel::lane_log_softmax, static_cast<Eigen::DirectionType>(Direction)>(
       x._expression());
 }
+/// The logarithms of the shares of a vector.
 template <class X>
 requires(detail::softmax_operand<X>&& bool(X::IsVectorAtCompileTime)) auto log_softmax(
     const Eigen::DenseBase<X>& x) {

@@ -24,6 +24,7 @@
 
 namespace narrow::inline NARROW_ABI {
 
+/// A format of the catalogue.
 #define NARROW_ALIAS(name, E, M, kind) using name = floating<E, M, specials::kind>;
 NARROW_CATALOG(NARROW_ALIAS)
 #undef NARROW_ALIAS
