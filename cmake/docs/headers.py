@@ -36,6 +36,8 @@ MEMBERS = {
     "seed": "What random numbers are drawn from.", "offset": "The index of the draw.",
     "zeros": "How many zeros there are.", "infinities": "How many infinities there are.",
     "nans": "How many NaNs there are.", "nonfinite": "How many infinities and NaNs there are.",
+    "input": "Refers to the array.", "layout": "The shape, and the order of the elements.",
+    "elements": "The elements, in the order of the layout.",
     "epochs": "How many epochs it has counted.", "weights_bytes": "Bytes of the narrow weights.",
     "panel_bytes": "Bytes of all panels that products have asked for up to now.",
     "prepacked_tensor": "Holds a copy of the tensor.",

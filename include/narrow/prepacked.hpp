@@ -191,7 +191,7 @@ void gemm(const A& a, const B& b, matrix_view<C> c, double alpha = 1, double bet
                {detail::panels_of_factor(a), detail::panels_of_factor(b)});
 }
 
-/// How that is computed, in words: as `gemm` computes it without prepacking.
+/// How `gemm` of the two is computed, in words: as without prepacking.
 template <class A, class B>
 requires detail::factors_with_prepacked<A, B>
 [[nodiscard]] std::string explain(const A& a, const B& b) {
