@@ -14,15 +14,20 @@ namespace narrow::inline NARROW_ABI {
 /// beyond.
 template <class Word, int FractionLength> class fixed_sum {
  public:
+  /// Bits after the binary point.
   static constexpr int fraction_length = FractionLength;
 
   constexpr fixed_sum() = default;
+  /// The sum mantissa * 2^-fraction_length.
   constexpr explicit fixed_sum(Word mantissa) : mantissa_(mantissa) {}
+  /// The sum in units of 2^-fraction_length.
   constexpr Word mantissa() const { return mantissa_; }
 
   /// Rounded to nearest, ties to even.
   constexpr explicit operator double() const { return detail::nearest<double>(unpack(*this)); }
+  /// Rounded to nearest, ties to even.
   constexpr explicit operator float() const { return detail::nearest<float>(unpack(*this)); }
+  /// Adds the other sum, exactly.
   constexpr fixed_sum& operator+=(const fixed_sum& other) {
     mantissa_ += other.mantissa_;
     return *this;

@@ -21,14 +21,17 @@ template <class Result, class A, class B> constexpr Result chosen_number(bool pr
 }
 }  // namespace detail
 
+/// Whether x is NaN, from its bits: under -ffast-math, too.
 template <narrow_scalar T> constexpr bool isnan(T x) noexcept {
   if constexpr (narrow_float<T>) return T::layout::is_nan(x.bits());
   return false;
 }
+/// Whether x is an infinity, from its bits: under -ffast-math, too.
 template <narrow_scalar T> constexpr bool isinf(T x) noexcept {
   if constexpr (narrow_float<T>) return T::layout::is_infinity(x.bits());
   return false;
 }
+/// Whether x is neither NaN nor an infinity, from its bits: under -ffast-math, too.
 template <narrow_scalar T> constexpr bool isfinite(T x) noexcept { return !isnan(x) && !isinf(x); }
 /// Whether x is finite, and neither zero nor subnormal.
 template <narrow_scalar T> constexpr bool isnormal(T x) noexcept {
@@ -36,6 +39,7 @@ template <narrow_scalar T> constexpr bool isnormal(T x) noexcept {
     return isfinite(x) && (x.bits() & T::layout::magnitude_mask) >= T::layout::min_normal;
   return x.bits() != 0;
 }
+/// Whether the sign is negative, that of a zero or NaN, too.
 template <narrow_scalar T> constexpr bool signbit(T x) noexcept { return unpack(x).of == sign::negative; }
 
 /// |x|, exact; the most negative number of a fixed format saturates or wraps.
@@ -45,6 +49,7 @@ template <narrow_scalar T> constexpr T abs(T x) noexcept(noexcept(-x)) {
   }
   return signbit(x) ? -x : x;
 }
+/// |x|, as `abs` gives it.
 template <narrow_scalar T> constexpr T fabs(T x) noexcept(noexcept(-x)) { return abs(x); }
 
 namespace detail {
@@ -91,20 +96,22 @@ template <narrow_float T> constexpr T fma(T a, T b, T c) noexcept(T::cannot_thro
   return T(exact, round, typename T::overflow_policy{});
 }
 
-// By reference and constrained, so that these win over std::min and std::max wherever both are visible.
+/// The smaller number; a, where they are equal or one is NaN, as in std::min. By reference and constrained,
+/// so that it wins over std::min wherever both are visible.
 template <narrow_scalar T> constexpr const T& min(const T& a, const T& b) noexcept { return b < a ? b : a; }
+/// The larger number; a, where they are equal or one is NaN, as in std::max.
 template <narrow_scalar T> constexpr const T& max(const T& a, const T& b) noexcept { return a < b ? b : a; }
 
-// Functions of real numbers: the exact value, rounded once, for formats of at most 16 bits and every rounding
-// mode but the stochastic one, which rounds a double; of formats with more bits the value is that of a double
-// that errs by a few units in its last place. Overflow, underflow and poles are as in <cmath> (C11, annex F).
-// 8 to 30 ns on a Xeon, most of it the function in double.
-//   rsqrt      1 / sqrt(x); of -0 minus infinity (IEEE 754-2019 section 9.2.1)
-//   logistic   1 / (1 + e^-x)
-//   softplus   log(1 + e^x) (Dugas et al., "Incorporating second-order functional knowledge", 2000)
-//   silu       x logistic(x) (Elfwing et al., "Sigmoid-weighted linear units", 2017)
-//   gelu       x Phi(x), of the normal distribution (Hendrycks and Gimpel, "Gaussian error linear units", 2016)
-//   gelu_tanh  x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), which that paper has for it, too
+/// Functions of real numbers: the exact value, rounded once, for formats of at most 16 bits and every
+/// rounding mode but the stochastic one, which rounds a double; of formats with more bits the value is that
+/// of a double that errs by a few units in its last place. Overflow, underflow and poles are as in <cmath>
+/// (C11, annex F). 8 to 30 ns on a Xeon, most of it the function in double.
+///   rsqrt      1 / sqrt(x); of -0 minus infinity (IEEE 754-2019 section 9.2.1)
+///   logistic   1 / (1 + e^-x)
+///   softplus   log(1 + e^x) (Dugas et al., "Incorporating second-order functional knowledge", 2000)
+///   silu       x logistic(x) (Elfwing et al., "Sigmoid-weighted linear units", 2017)
+///   gelu       x Phi(x), of the normal distribution (Hendrycks and Gimpel, "Gaussian error linear units", 2016)
+///   gelu_tanh  x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), which that paper has for it, too
 #define NARROW_FUNCTION(name)                                        \
   template <narrow_scalar T> T name(T x) noexcept(T::cannot_throw) { \
     return detail::function_of<detail::functions::name>(x);          \

@@ -30,33 +30,41 @@ struct region {
 /// `rows` x `cols` elements of T at `data`; neighbours in a column are `row_stride` elements apart,
 /// neighbours in a row `col_stride`. Strides may be negative. Nothing is owned and nothing is checked.
 template <class T> struct matrix_view {
-  T* data = nullptr;
-  std::ptrdiff_t rows = 0, cols = 0;
-  std::ptrdiff_t row_stride = 0, col_stride = 0;
+  T* data = nullptr;              ///< element (0, 0)
+  std::ptrdiff_t rows = 0;        ///< how many there are
+  std::ptrdiff_t cols = 0;        ///< how many there are
+  std::ptrdiff_t row_stride = 0;  ///< elements from one row to the next
+  std::ptrdiff_t col_stride = 0;  ///< elements from one column to the next
 
+  /// Element (i, j), of which nothing is checked.
   constexpr T& operator()(std::ptrdiff_t i, std::ptrdiff_t j) const {
     return data[i * row_stride + j * col_stride];
   }
   constexpr matrix_view transposed() const { return {data, cols, rows, col_stride, row_stride}; }
+  /// Row i, as a matrix of one row.
   constexpr matrix_view row(std::ptrdiff_t i) const {
     return {moved(i * row_stride), 1, cols, row_stride, col_stride};
   }
+  /// Column j, as a matrix of one column.
   constexpr matrix_view col(std::ptrdiff_t j) const {
     return {moved(j * col_stride), rows, 1, row_stride, col_stride};
   }
+  /// `height` x `width` elements from (i, j) on.
   constexpr matrix_view block(std::ptrdiff_t i, std::ptrdiff_t j, std::ptrdiff_t height,
                               std::ptrdiff_t width) const {
     return {moved(i * row_stride + j * col_stride), height, width, row_stride, col_stride};
   }
+  /// The elements of a rectangle.
   constexpr matrix_view block(const detail::region& r) const { return block(r.row, r.col, r.rows, r.cols); }
   /// The data `offset` elements on; null where a matrix without elements has no memory.
   constexpr T* moved(std::ptrdiff_t offset) const { return data == nullptr ? data : data + offset; }
+  /// The same elements, to be read.
   constexpr operator matrix_view<const T>() const requires(!std::is_const_v<T>) {
     return {data, rows, cols, row_stride, col_stride};
   }
 };
 
-// Deduced by the language itself from C++20 on; clang does so from version 17.
+/// Deduced by the language itself from C++20 on; clang does so from version 17.
 template <class T>
 matrix_view(T*, std::ptrdiff_t, std::ptrdiff_t, std::ptrdiff_t, std::ptrdiff_t) -> matrix_view<T>;
 
@@ -145,6 +153,7 @@ detail::view_of<R> row_major(R&& range, std::ptrdiff_t rows, std::ptrdiff_t cols
   return {detail::checked_matrix(range, {rows, cols}, rows, cols, leading_dimension, "row_major"), rows, cols,
           leading_dimension, 1};
 }
+/// Rows that follow one another without gaps.
 template <sized_array R> detail::view_of<R> row_major(R&& range, std::ptrdiff_t rows, std::ptrdiff_t cols) {
   return row_major(range, rows, cols, cols);
 }
@@ -157,6 +166,7 @@ detail::view_of<R> column_major(R&& range, std::ptrdiff_t rows, std::ptrdiff_t c
   return {detail::checked_matrix(range, {rows, cols}, cols, rows, leading_dimension, "column_major"), rows,
           cols, 1, leading_dimension};
 }
+/// Columns that follow one another without gaps.
 template <sized_array R>
 detail::view_of<R> column_major(R&& range, std::ptrdiff_t rows, std::ptrdiff_t cols) {
   return column_major(range, rows, cols, rows);

@@ -142,6 +142,7 @@ class prepacked_tensor : public detail::kept_factor<detail::kept_tensor<block_te
 template <class T> [[nodiscard]] prepacked_matrix<std::remove_const_t<T>> prepacked(matrix_view<T> m) {
   return prepacked_matrix<std::remove_const_t<T>>(m);
 }
+/// A copy of a matrix in a block format, likewise.
 template <block_format Format>
 [[nodiscard]] prepacked_tensor<Format> prepacked(const block_tensor<Format>& tensor) {
   return prepacked_tensor<Format>(tensor);
@@ -190,7 +191,7 @@ void gemm(const A& a, const B& b, matrix_view<C> c, double alpha = 1, double bet
                {detail::panels_of_factor(a), detail::panels_of_factor(b)});
 }
 
-/// How that is computed, in words: as `gemm` computes it without prepacking.
+/// How `gemm` of the two is computed, in words: as without prepacking.
 template <class A, class B>
 requires detail::factors_with_prepacked<A, B>
 [[nodiscard]] std::string explain(const A& a, const B& b) {

@@ -25,6 +25,7 @@ inline void set_num_threads(int n) {
                                         " must be from 1 to " + std::to_string(max_threads));
   kernel::thread_pool::resize(n);
 }
+/// How many threads `set_num_threads` asked for.
 inline int num_threads() { return kernel::thread_pool::instance().size(); }
 
 /// part(i) for 0 <= i < count, in any order, on the threads that `set_num_threads` asked for, several at a

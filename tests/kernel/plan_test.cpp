@@ -1,5 +1,5 @@
 // The plan of a product: what is chosen for formats, shapes, strides, magnitudes and instruction sets,
-// without a product being computed; and the README's table of products, which is made from plans.
+// without a product being computed; and the guide's table of products, which is made from plans.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -381,9 +381,9 @@ std::string table_of_products() {
 
 }  // namespace
 
-TEST_CASE("the README shows the table of products that the plans make", "[plan]") {
-  const auto readme = std::filesystem::path(__FILE__).parent_path() / "../../README.md";
-  std::ifstream in(readme);
+TEST_CASE("the guide shows the table of products that the plans make", "[plan]") {
+  const auto guide = std::filesystem::path(__FILE__).parent_path() / "../../examples/guides/products.md";
+  std::ifstream in(guide);
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   const std::string table = table_of_products();
   INFO("the table is\n" << table);

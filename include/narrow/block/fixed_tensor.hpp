@@ -16,7 +16,8 @@ namespace narrow::inline NARROW_ABI {
 
 /// The format of `fixed<wl, fl>`: two's complement of wl bits, fl of them after the binary point.
 struct fixed_format {
-  int wl = 8, fl = 4;
+  int wl = 8;  ///< bits, the sign included
+  int fl = 4;  ///< bits after the binary point
 
   constexpr fixed_format() = default;
   /// Throws std::invalid_argument unless 2 <= wl <= 32 and 0 <= fl < wl.
@@ -24,6 +25,7 @@ struct fixed_format {
     check();
   }
 
+  /// Throws std::invalid_argument unless 2 <= wl <= 32 and 0 <= fl < wl.
   constexpr void check() const {
     if (wl < 2 || wl > 32)
       detail::fail<std::invalid_argument>("narrow::fixed_format: the word length " + std::to_string(wl) +
@@ -35,6 +37,7 @@ struct fixed_format {
   }
 
   friend constexpr bool operator==(const fixed_format&, const fixed_format&) = default;
+  /// Writes <wl, fl>.
   template <class Char, class Traits>
   friend std::basic_ostream<Char, Traits>& operator<<(std::basic_ostream<Char, Traits>& out,
                                                       const fixed_format& f) {
@@ -61,8 +64,10 @@ class dynamic_fixed : public detail::lone_number<double> {
 class fixed_tensor {
  public:
   fixed_tensor() = default;
+  /// Zeros of the format <8, 4>. Throws as `resize` does.
   fixed_tensor(std::ptrdiff_t rows, std::ptrdiff_t cols, storage_order order = storage_order::row_major)
       : fixed_tensor(rows, cols, fixed_format{}, order) {}
+  /// Zeros. Throws as `resize` does, and std::invalid_argument if f is no format.
   fixed_tensor(std::ptrdiff_t rows, std::ptrdiff_t cols, const fixed_format& f,
                storage_order order = storage_order::row_major)
       : format_(f), order_(order) {
@@ -70,6 +75,7 @@ class fixed_tensor {
     resize(rows, cols);
   }
   fixed_tensor(const fixed_tensor&) = default;
+  /// The other tensor is left empty, and keeps its format.
   fixed_tensor(fixed_tensor&& other) noexcept
       : format_(other.format_),
         rows_(std::exchange(other.rows_, 0)),
@@ -77,6 +83,7 @@ class fixed_tensor {
         order_(other.order_),
         mantissas_(std::move(other.mantissas_)),
         nonfinite_(std::exchange(other.nonfinite_, 0)) {}
+  /// Takes the values, converted to the format of this tensor.
   fixed_tensor& operator=(const fixed_tensor& other) {
     if (format_ == other.format_ && order_ == other.order_) {
       fixed_tensor copy(other);
@@ -86,6 +93,7 @@ class fixed_tensor {
     }
     return *this;
   }
+  /// Takes the values, converted to the format of this tensor.
   fixed_tensor& operator=(fixed_tensor&& other) {
     if (format_ == other.format_ && order_ == other.order_)
       swap(other);
@@ -110,7 +118,9 @@ class fixed_tensor {
     swap(converted);
   }
 
+  /// The value of an element, exact.
   double operator()(std::ptrdiff_t row, std::ptrdiff_t col) const { return mantissa(row, col) * step(); }
+  /// The value of an element in units of 2^-fl.
   std::int32_t mantissa(std::ptrdiff_t row, std::ptrdiff_t col) const {
     const auto place =
         static_cast<std::size_t>(order_ == storage_order::row_major ? row * cols_ + col : row + col * rows_);
@@ -160,6 +170,7 @@ class fixed_tensor {
   void write(std::ptrdiff_t row, std::ptrdiff_t col, matrix_view<T> values, const Round& round = Round{}) {
     write({row, col, values.rows, values.cols}, values, round);
   }
+  /// Writes the values of a function, values(row, column), counted from the first element of `part`.
   template <class Values, rounding_policy Round = rounding::nearest_even>
   void write(const detail::region& part, const Values& values, const Round& round = Round{}) {
     detail::check_part("narrow::fixed_tensor", part, rows_, cols_);
@@ -182,6 +193,7 @@ class fixed_tensor {
   /// The part of a tensor, or of its transpose, that takes part in a product.
   class view_type {
    public:
+    /// Refers to the tensor.
     explicit view_type(const fixed_tensor& tensor) : format_(tensor.format_) {
       std::visit(
           [&](const auto& stored) {
@@ -197,6 +209,7 @@ class fixed_tensor {
     view_type transposed() const {
       return mapped([](const auto& m) { return m.transposed(); });
     }
+    /// `height` x `width` elements from (i, j) on, of which nothing is checked.
     view_type block(std::ptrdiff_t i, std::ptrdiff_t j, std::ptrdiff_t height, std::ptrdiff_t width) const {
       return mapped([=](const auto& m) { return m.block(i, j, height, width); });
     }

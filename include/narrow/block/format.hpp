@@ -82,6 +82,7 @@ class bfp : public detail::lone_number<float> {
   using step = detail::power_of_two_step<M - 1>;
   using statistic = typename Exponent::statistic;
   using write_statistic = detail::absmax;
+  /// The largest magnitude of an integer.
   static constexpr int limit = detail::integer_mantissa<M - 1>::limit;
 
   template <class R, class Gathered> static constexpr float scale_of(const Gathered& s) {
@@ -115,12 +116,14 @@ class basic_int8 : public detail::lone_number<float> {
   using round_policy = Round;
   template <class OtherBlock, class OtherRound = Round> using with = basic_int8<OtherBlock, OtherRound>;
 
+  /// The largest magnitude of an integer.
   static constexpr int limit = detail::integer_mantissa<7>::limit;
   using step = detail::real_step<7>;
   using statistic = detail::absmax;
   using write_statistic = statistic;
 };
 
+/// Integers of 8 bits with one scale for the whole matrix.
 using int8 = basic_int8<>;
 
 /// A format of elements that share scales: what `block_tensor` and, with Eigen, `Eigen::Matrix` take.

@@ -12,6 +12,7 @@ namespace narrow::inline NARROW_ABI {
 /// A power of two from 2^-127 to 2^127, or NaN: E8M0, eight bits that are an exponent and nothing else.
 class e8m0 {
  public:
+  /// The code of 2^0.
   static constexpr int bias = detail::binary32::bias;
 
   constexpr e8m0() = default;
@@ -20,6 +21,7 @@ class e8m0 {
       : bits_(detail::magnitude_bits(x) >= detail::nonfinite_bits
                   ? nan_bits
                   : static_cast<std::uint8_t>(detail::leading_exponent(detail::magnitude_bits(x)) + bias)) {}
+  /// The number with code `bits`; 255 is NaN.
   static constexpr e8m0 from_bits(std::uint8_t bits) noexcept {
     e8m0 result;
     result.bits_ = bits;
@@ -27,10 +29,12 @@ class e8m0 {
   }
 
   constexpr std::uint8_t bits() const noexcept { return bits_; }
+  /// The value, exact.
   constexpr operator float() const noexcept {
     return bits_ == nan_bits ? std::numeric_limits<float>::quiet_NaN()
                              : detail::power_of_two(int{bits_} - bias);
   }
+  /// Whether the codes are equal: NaN equals itself.
   friend constexpr bool operator==(e8m0 a, e8m0 b) noexcept { return a.bits_ == b.bits_; }
 
  private:
@@ -101,6 +105,7 @@ class mx : public detail::lone_number<float> {
   using block_type = Block;
   using round_policy = Round;
   template <class OtherBlock, class OtherRound = Round> using with = mx<Element, OtherBlock, OtherRound>;
+  /// For the library itself: what the other factor of a product is quantised to.
   template <detail::side Side>
   using partner = with<std::conditional_t<Side == detail::side::left, tile<1, 32>, tile<32, 1>>>;
 
@@ -113,6 +118,7 @@ class mx : public detail::lone_number<float> {
   using step = detail::mx_step<element_type>;
   using statistic = detail::largest_or_nonfinite<detail::binary32>;
   using write_statistic = statistic;
+  /// The largest magnitude of an element.
   static constexpr float limit = static_cast<float>(std::numeric_limits<element_type>::max());
 };
 

@@ -46,9 +46,11 @@ void dequantize(const block_tensor<Format>& tensor, Range&& to) {
 
 /// A tensor read with rows and columns exchanged, as a factor of a product.
 template <block_format Format> struct transposed_tensor {
+  /// Which must outlive this object.
   const block_tensor<Format>& tensor;
   auto view() const { return tensor.view().transposed(); }
 };
+/// The tensor as a factor of a product, rows and columns exchanged; nothing is copied.
 template <block_format Format> transposed_tensor<Format> transposed(const block_tensor<Format>& tensor) {
   return {tensor};
 }

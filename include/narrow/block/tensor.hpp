@@ -16,6 +16,9 @@ namespace narrow::inline NARROW_ABI {
 /// Writing   whole assignment chooses every scale anew. Writing a part rounds into the present scales; what
 ///           does not fit grows its block's scale by a power of two and rounds the block again; a scale only
 ///           shrinks in whole assignment.
+/// Reading   rows(), cols(), size(), order(); mantissas(), the elements in storage order, and scales(), of the
+///           blocks row by row; nonfinite(), how many NaNs and infinities were written since the last whole
+///           assignment; dequantize(to), which writes the values to a matrix_view<float> of the same shape.
 template <block_format Format>
 class block_tensor
     : public detail::block_storage<typename Format::element_type, typename Format::scale_type> {
@@ -37,6 +40,7 @@ class block_tensor
 
   view_type view() const { return storage::view(largest); }
 
+  /// mantissa * scale, rounded to float.
   float operator()(std::ptrdiff_t row, std::ptrdiff_t col) const {
     const detail::block_grid blocks =
         detail::grid_of<typename Format::block_type>(this->rows(), this->cols());

@@ -28,6 +28,7 @@ class assignment_in_parts {
 template <block_format Format, class T, class Round = typename Format::round_policy>
 class tensor_assignment final : public assignment_in_parts {
  public:
+  /// Refers to the tensor, the values and the clipping values.
   tensor_assignment(block_tensor<Format>& to, matrix_view<T> values, std::span<const float> clips = {},
                     const Round& round = Round{})
       : to_(to), values_(values), clips_(clips), round_(round) {}

@@ -77,20 +77,22 @@ template <detail::softmax_operand X, int Direction> auto softmax(const Eigen::Ve
   return detail::softmax_along<kernel::lane_softmax, static_cast<Eigen::DirectionType>(Direction)>(
       x._expression());
 }
+/// The shares of a vector.
 template <class X>
 requires(detail::softmax_operand<X>&& bool(X::IsVectorAtCompileTime)) auto softmax(
     const Eigen::DenseBase<X>& x) {
   return detail::softmax_along<kernel::lane_softmax, detail::direction_of_vector<X>>(x.derived());
 }
 
-/// The logarithm of these shares, x - largest - log(sum of e^(x - largest)). Before it is rounded it errs by
-/// less than 2^-20 of itself and 2^-50. Of -infinity it is -infinity; where shares are NaN, so is this.
-/// Otherwise as `softmax`.
+/// The logarithm of what `softmax` gives, x - largest - log(sum of e^(x - largest)). Before it is rounded it
+/// errs by less than 2^-20 of itself and 2^-50. Of -infinity it is -infinity; where shares are NaN, so is
+/// this. Otherwise as `softmax`.
 template <detail::softmax_operand X, int Direction>
 auto log_softmax(const Eigen::VectorwiseOp<X, Direction>& x) {
   return detail::softmax_along<kernel::lane_log_softmax, static_cast<Eigen::DirectionType>(Direction)>(
       x._expression());
 }
+/// The logarithms of the shares of a vector.
 template <class X>
 requires(detail::softmax_operand<X>&& bool(X::IsVectorAtCompileTime)) auto log_softmax(
     const Eigen::DenseBase<X>& x) {

@@ -32,6 +32,7 @@ using element_of = std::conditional_t<direct_access<X>, typename X::Scalar, wide
 template <detail::dense_eigen X> struct array_access<X> {
   using value_type = detail::element_of<X>;
 
+  /// The coefficients of an expression, in memory: its own, or a copy.
   class input {
    public:
     explicit input(const X& x) : layout_(detail::layout_of(x)) {
@@ -56,8 +57,10 @@ template <detail::dense_eigen X> struct array_access<X> {
     const value_type* data_ = nullptr;
   };
 
+  /// The coefficients of a matrix, in memory: its own, or a buffer that `commit` stores.
   class output {
    public:
+    /// Resizes x. Throws std::invalid_argument naming both shapes if that cannot be done.
     output(X& x, const array_layout& source,
            const array_roles& roles) requires detail::has_flag<X, Eigen::LvalueBit> : x_(x),
                                                                                       layout_(source) {
@@ -91,6 +94,7 @@ template <detail::dense_eigen X> struct array_access<X> {
 
     std::span<value_type> elements() const { return {data_, layout_.size()}; }
 
+    /// Stores what was written to `elements()`, where that is a buffer.
     void commit() {
       if (buffer_.empty()) return;
       for (std::ptrdiff_t j = 0; j < layout_.cols; ++j)

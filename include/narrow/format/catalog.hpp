@@ -15,8 +15,8 @@
   FORMAT(fp8_e5m2, 5, 2, ieee)     /* OCP OFP8 E5M2 */                                          \
   FORMAT(fp8_e4m3fn, 4, 3, fn)     /* OCP OFP8 E4M3 */                                          \
   FORMAT(fp8_e3m4, 3, 4, ieee)     /* the IEEE pattern with three exponent bits */              \
-  FORMAT(fp8_e5m2fnuz, 5, 2, fnuz) /* Noune et al., "8-bit numerical formats" (2022) */         \
-  FORMAT(fp8_e4m3fnuz, 4, 3, fnuz) /* Noune et al., "8-bit numerical formats" (2022) */         \
+  FORMAT(fp8_e5m2fnuz, 5, 2, fnuz) /* E5M2 of Noune et al., "8-bit numerical formats" (2022) */ \
+  FORMAT(fp8_e4m3fnuz, 4, 3, fnuz) /* E4M3 of Noune et al., "8-bit numerical formats" (2022) */ \
   FORMAT(fp6_e2m3, 2, 3, none)     /* OCP MX FP6 E2M3 */                                        \
   FORMAT(fp6_e3m2, 3, 2, none)     /* OCP MX FP6 E3M2 */                                        \
   FORMAT(fp4_e2m1, 2, 1, none)     /* OCP MX FP4 E2M1 */
@@ -24,6 +24,7 @@
 
 namespace narrow::inline NARROW_ABI {
 
+/// A format of the catalogue.
 #define NARROW_ALIAS(name, E, M, kind) using name = floating<E, M, specials::kind>;
 NARROW_CATALOG(NARROW_ALIAS)
 #undef NARROW_ALIAS

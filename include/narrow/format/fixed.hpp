@@ -36,7 +36,9 @@ template <int WL, int FL, class Round, class Overflow> class fixed {
   using carrier = std::conditional_t<(WL > 24), double, float>;
   using round_policy = Round;
   using overflow_policy = Overflow;
+  /// Bits, the sign included.
   static constexpr int word_length = WL;
+  /// Bits after the binary point.
   static constexpr int fraction_length = FL;
 
   /// Nothing here throws but a rounding policy of the user's.
@@ -44,6 +46,7 @@ template <int WL, int FL, class Round, class Overflow> class fixed {
 
   fixed() = default;
 
+  /// x, rounded once.
   template <detail::arithmetic_value T>
   constexpr fixed(T x) noexcept(cannot_throw) : fixed(detail::unpack(x), Round{}, Overflow{}) {}
 
@@ -62,6 +65,7 @@ template <int WL, int FL, class Round, class Overflow> class fixed {
   }
   constexpr bits_type bits() const noexcept { return mantissa_; }
 
+  /// The value, exact.
   constexpr operator carrier() const noexcept {
     constexpr auto step = carrier{1} / static_cast<carrier>(std::uint64_t{1} << FL);
     return static_cast<carrier>(mantissa_) * step;
@@ -75,6 +79,7 @@ template <int WL, int FL, class Round, class Overflow> class fixed {
     return result;
   }
 
+  /// The number that `unpack` took apart, rounded once.
   template <class Word, rounding_policy R = Round, narrow::overflow_policy O = Overflow>
   constexpr explicit fixed(const detail::unpacked<Word>& x, const R& round,
                            O overflow) noexcept(detail::rounds_without_throwing<R>)

@@ -26,6 +26,7 @@ template <int E, int M, specials Specials, class Round, class Overflow> class fl
                 "narrow::floating: Overflow must be overflow::ieee or overflow::saturate");
 
  public:
+  /// The constants of the format: `bias`, `min_exponent`, `max_exponent`, masks of its fields, ...
   using layout = detail::layout<E, M, Specials>;
   using bits_type = typename layout::bits_type;
   using carrier = float;
@@ -41,8 +42,10 @@ template <int E, int M, specials Specials, class Round, class Overflow> class fl
 
   floating() = default;
 
+  /// x, rounded once.
   template <detail::arithmetic_value T>
   constexpr floating(T x) noexcept(cannot_throw) : floating(detail::unpack(x), Round{}, Overflow{}) {}
+  /// x, rounded once.
   template <detail::arithmetic_value T>
   requires detail::has_short_way<T, Round>
   constexpr floating(T x) noexcept : bits_(detail::nearest_code<layout>(x, Overflow{})) {}
@@ -60,6 +63,7 @@ template <int E, int M, specials Specials, class Round, class Overflow> class fl
   }
   constexpr bits_type bits() const noexcept { return bits_; }
 
+  /// The value, exact.
   constexpr operator float() const noexcept {
 #if defined(__x86_64__)
     if constexpr (detail::is_binary16<layout>)
@@ -75,6 +79,7 @@ template <int E, int M, specials Specials, class Round, class Overflow> class fl
     return detail::unpack_code<layout>(x.bits_);
   }
 
+  /// The number that `unpack` took apart, rounded once.
   template <class Word, rounding_policy R = Round, narrow::overflow_policy O = Overflow>
   constexpr explicit floating(const detail::unpacked<Word>& x, const R& round,
                               O overflow) noexcept(detail::rounds_without_throwing<R>)

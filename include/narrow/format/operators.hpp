@@ -247,6 +247,7 @@ NARROW_OPERATOR(*, times)
 NARROW_OPERATOR(/, over)
 #undef NARROW_OPERATOR
 
+/// x itself.
 template <narrow_scalar T> constexpr T operator+(T x) noexcept { return x; }
 
 /// -x, exact, NaN included; the most negative number of a fixed format saturates or wraps.
@@ -259,13 +260,17 @@ template <narrow_fixed T> constexpr T operator-(T x) noexcept(T::cannot_throw) {
   return detail::rounded_fixed<T>(-std::int64_t{x.bits()}, 0);
 }
 
+/// x + 1, rounded once.
 template <narrow_scalar T> constexpr T& operator++(T& x) noexcept(T::cannot_throw) { return x += 1; }
+/// x - 1, rounded once.
 template <narrow_scalar T> constexpr T& operator--(T& x) noexcept(T::cannot_throw) { return x -= 1; }
+/// x as it was; it becomes x + 1, rounded once.
 template <narrow_scalar T> constexpr T operator++(T& x, int) noexcept(T::cannot_throw) {
   const T before = x;
   ++x;
   return before;
 }
+/// x as it was; it becomes x - 1, rounded once.
 template <narrow_scalar T> constexpr T operator--(T& x, int) noexcept(T::cannot_throw) {
   const T before = x;
   --x;
@@ -284,6 +289,7 @@ constexpr std::partial_ordering operator<=>(A a, B b) noexcept {
   else
     return detail::with_unpacked(a, b, [](const auto& x, const auto& y) { return detail::compare(x, y); });
 }
+/// Whether the exact values are equal: +0 equals -0, and NaN nothing.
 template <class A, class B>
 requires detail::mixable<A, B>
 constexpr bool operator==(A a, B b) noexcept { return (a <=> b) == 0; }

@@ -22,6 +22,7 @@ struct wrap {};
 
 }  // namespace overflow
 
+/// One of the three structs of namespace `overflow`.
 template <class T>
 concept overflow_policy =
     std::same_as<T, overflow::ieee> || std::same_as<T, overflow::saturate> || std::same_as<T, overflow::wrap>;

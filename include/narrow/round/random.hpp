@@ -43,8 +43,8 @@ constexpr std::uint32_t random_bits(const random_key& key, std::uint32_t index) 
 /// Where the policy `rounding::stochastic` takes its seeds from when none is given: a seed and a count of
 /// tickets. Plain data: copy it to save the state, assign it to restore.
 struct random_stream {
-  std::uint64_t seed = 0;
-  std::uint64_t ticket = 0;
+  std::uint64_t seed = 0;    ///< what `narrow::seed` was given
+  std::uint64_t ticket = 0;  ///< how many seeds were taken
 
   /// A seed of its own for one operation.
   constexpr std::uint64_t next() noexcept {

@@ -10,23 +10,28 @@
 
 namespace narrow::inline NARROW_ABI {
 
+/// The sign of a number, zeros included.
 enum class sign : std::uint8_t { positive, negative };
 
+/// The other sign.
 constexpr sign operator-(sign s) noexcept { return s == sign::positive ? sign::negative : sign::positive; }
+/// The sign of a product.
 constexpr sign operator*(sign a, sign b) noexcept { return a == b ? sign::positive : sign::negative; }
 
 namespace rounding {
 
 /// What rounding cuts off a magnitude that was truncated to the format's precision.
 struct tail {
-  sign of;                 // sign of the number
-  bool odd;                // the truncated magnitude ends in a one
-  std::uint64_t fraction;  // the first 64 bits cut off: fraction / 2^64 units in the last place
-  bool sticky;             // some bit after those was one
+  sign of;                 ///< sign of the number
+  bool odd;                ///< the truncated magnitude ends in a one
+  std::uint64_t fraction;  ///< the first 64 bits cut off: fraction / 2^64 units in the last place
+  bool sticky;             ///< some bit after those was one
 
-  static constexpr std::uint64_t half = std::uint64_t{1} << 63;
+  static constexpr std::uint64_t half = std::uint64_t{1} << 63;  ///< the fraction of half a unit
 
+  /// Whether anything was cut off.
   constexpr bool inexact() const noexcept { return fraction != 0 || sticky; }
+  /// Whether half a unit in the last place or more was cut off.
   constexpr bool at_least_half() const noexcept { return fraction >= half; }
 };
 
@@ -85,11 +90,13 @@ struct to_odd {
 class stochastic {
  public:
   stochastic() noexcept : stochastic(thread_stream().next()) {}
+  /// Element i of an array that it rounds draws under `offset` + i.
   constexpr explicit stochastic(std::uint64_t seed, std::uint64_t offset = 0) noexcept
       : seed_(seed), offset_(offset) {}
 
   constexpr std::uint64_t seed() const noexcept { return seed_; }
   constexpr std::uint64_t offset() const noexcept { return offset_; }
+  /// The policy of the element that is `index` on.
   constexpr stochastic at(std::uint64_t index) const noexcept { return stochastic(seed_, offset_ + index); }
 
   constexpr bool away(const tail& t) const noexcept {

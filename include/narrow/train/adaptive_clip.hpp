@@ -32,7 +32,7 @@ struct adaptive_clip_options {
   double k = 1;         ///< positive; 0 < k a < 2, or the clipping value would run away
   double a = 0.8;       ///< positive: the weight of the present maximum
   double lambda = 0.3;  ///< in [0, 1]: a share above it, further than sigma from the mean, is Gaussian
-  clip_granularity granularity = clip_granularity::per_channel;
+  clip_granularity granularity = clip_granularity::per_channel;  ///< what shares a clipping value
 
   friend bool operator==(const adaptive_clip_options&, const adaptive_clip_options&) = default;
 };
@@ -100,8 +100,9 @@ class adaptive_clip : detail::streamable<adaptive_clip> {
   std::span<const gradient_distribution> distributions() const { return distributions_; }
 
   /// How many elements of the last gradient are finite and beyond their clipping value: for each clipping
-  /// value, and in all.
+  /// value.
   std::span<const std::uint64_t> clipped_by_channel() const { return clipped_; }
+  /// How many elements of the last gradient are finite and beyond their clipping value.
   std::uint64_t clipped() const {
     std::uint64_t total = 0;
     for (const auto n : clipped_) total = detail::saturating_sum(total, n);

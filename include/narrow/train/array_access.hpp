@@ -10,10 +10,12 @@ namespace narrow::inline NARROW_ABI {
 
 /// The shape of an array, and the order in which its elements are handed on one after another.
 struct array_layout {
+  /// How elements follow one another.
   enum class sequence { flat, by_rows, by_columns };
 
   sequence order = sequence::flat;  ///< flat: a range, which has a length but no shape
-  std::ptrdiff_t rows = 0, cols = 1;
+  std::ptrdiff_t rows = 0;          ///< or the length of a range
+  std::ptrdiff_t cols = 1;          ///< 1 for a range
 
   constexpr std::size_t size() const { return static_cast<std::size_t>(rows * cols); }
 
@@ -35,6 +37,7 @@ struct array_layout {
                : rows == other.rows && cols == other.cols;
   }
 
+  /// The shape, for messages.
   detail::extents shape() const {
     return order == sequence::flat ? detail::extents(rows) : detail::extents(rows, cols);
   }
@@ -65,7 +68,9 @@ template <class Field, class Layout> void layout_fields(Field& field, Layout& la
 /// The names of a function and of the two arrays of which it reads one into the other, for the message where
 /// their shapes do not match.
 struct array_roles {
-  std::string_view function, source, destination;
+  std::string_view function;     ///< with its namespace
+  std::string_view source;       ///< the array that is read
+  std::string_view destination;  ///< the array that is written
 };
 
 namespace detail {
@@ -123,6 +128,7 @@ concept readable_array = requires {
   typename array_access<std::remove_cvref_t<X>>::input;
 };
 
+/// The type of the elements that `array_access` reads.
 template <readable_array X> using array_value_t = typename array_access<std::remove_cvref_t<X>>::value_type;
 
 /// What `array_access` reads as elements of type T.

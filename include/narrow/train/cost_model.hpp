@@ -18,6 +18,7 @@ NARROW_STRICT_BEGIN
 
 namespace narrow::inline NARROW_ABI {
 
+/// What is the same for every step of a `cost_model`.
 struct cost_model_options {
   double batch_size = 1;          ///< of a step, in [1, 1e30]
   double accumulation_steps = 1;  ///< gradients that are added before an update, in [1, 1e30]

@@ -41,8 +41,10 @@ class exponent_histogram : detail::streamable<exponent_histogram> {
  public:
   exponent_histogram() = default;
   exponent_histogram(const exponent_histogram&) = default;
+  /// The other one is left empty.
   exponent_histogram(exponent_histogram&& other) noexcept { swap(other); }
   exponent_histogram& operator=(const exponent_histogram&) = default;
+  /// The other one is left with what was here.
   exponent_histogram& operator=(exponent_histogram&& other) noexcept {
     swap(other);
     return *this;

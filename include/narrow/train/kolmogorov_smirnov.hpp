@@ -39,9 +39,11 @@ concept distribution_function = requires(const D& d, double x) {
 
 /// The normal distribution. Without a deviation it is one point.
 struct gaussian_distribution {
-  double mean = 0, deviation = 1;
+  double mean = 0;       ///< finite
+  double deviation = 1;  ///< 0 or positive
 
   double below(double x) const { return deviation > 0 ? up_to(x) : x > mean ? 1.0 : 0.0; }
+  /// P(X <= x).
   NARROW_KERNEL double up_to(double x) const {
     if (!(deviation > 0)) return x >= mean ? 1.0 : 0.0;
     return std::erfc((mean - x) / (deviation * std::numbers::sqrt2)) / 2;
@@ -51,9 +53,12 @@ struct gaussian_distribution {
 /// The inverted T: symmetric, with one density for |x| < eps, where the share `inside` lies, and another
 /// from there to `max`. Where max is 0 it is one point.
 struct inverted_t_distribution {
-  double eps = 0.5, inside = 1, max = 1;  // 0 < eps <= max, or all 0
+  double eps = 0.5;   ///< in (0, max], or 0 where max is
+  double inside = 1;  ///< in [0, 1]: the share of |x| < eps
+  double max = 1;     ///< the largest |x|; 0 or positive
 
   double below(double x) const { return max > 0 ? up_to(x) : x > 0 ? 1.0 : 0.0; }
+  /// P(X <= x).
   NARROW_KERNEL double up_to(double x) const {
     const double distance = x < 0 ? -x : x;
     double share = 1;

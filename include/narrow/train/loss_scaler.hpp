@@ -87,8 +87,8 @@ class loss_scaler : detail::streamable<loss_scaler> {
  public:
   /// A step that overflowed, counted from 1 (0: there was none), and the layers that made it overflow.
   struct overflow_record {
-    std::uint64_t step = 0;
-    std::set<std::string, std::less<>> layers;
+    std::uint64_t step = 0;                     ///< counted from 1; 0: there was none
+    std::set<std::string, std::less<>> layers;  ///< the names given to `unscale`
 
     friend bool operator==(const overflow_record&, const overflow_record&) = default;
   };

@@ -33,7 +33,7 @@ inline int covering_word_length(float max_abs, int fraction_length) {
 
 /// The format that PushDown finds, and what its test said of it.
 struct lossless_format {
-  fixed_format format;
+  fixed_format format;          ///< the shortest that loses no information, if there is one
   double divergence = 0;        ///< the `weight_divergence` of the format
   bool lossless = true;         ///< false: no format is, and this is the one with the most fraction bits
   std::uint64_t nonfinite = 0;  ///< weights that are NaN or infinite and have no part in it

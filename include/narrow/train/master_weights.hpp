@@ -25,12 +25,15 @@ namespace narrow::inline NARROW_ABI {
 /// Source  Micikevicius et al., Mixed Precision Training (2018), section 3.1.
 template <narrow_scalar F> class master_weights : detail::streamable<master_weights<F>> {
  public:
+  /// The policy of F.
   using own_rounding = typename F::round_policy;
 
   master_weights() = default;
   master_weights(const master_weights&) = default;
+  /// The other one is left empty.
   master_weights(master_weights&& other) noexcept { swap(other); }
   master_weights& operator=(const master_weights&) = default;
+  /// The other one is left with what was here.
   master_weights& operator=(master_weights&& other) noexcept {
     swap(other);
     return *this;
@@ -48,8 +51,10 @@ template <narrow_scalar F> class master_weights : detail::streamable<master_weig
 
   /// The master copy. What is written to it shows in `weights()` after the next `round`.
   std::span<float> master() { return master_; }
+  /// The master copy, to be read.
   std::span<const float> master() const { return master_; }
 
+  /// The narrow weights, as of the last `round`.
   std::span<const F> weights() const { return weights_; }
   std::size_t size() const { return master_.size(); }
 
@@ -84,7 +89,7 @@ template <narrow_scalar F> class master_weights : detail::streamable<master_weig
   }
   friend void swap(master_weights& a, master_weights& b) noexcept { a.swap(b); }
 
-  /// Bytes of the two copies.
+  /// Bytes of the master copy.
   std::size_t master_bytes() const { return master_.size() * sizeof(float); }
   std::size_t weights_bytes() const { return weights_.size() * sizeof(F); }
 

@@ -73,6 +73,7 @@ struct muppet_switch_options {
 ///            windows follow one another without overlap, as in its program.
 class muppet_switch : detail::streamable<muppet_switch> {
  public:
+  /// The word lengths, in the order in which training goes through them; 32 stands for fp32.
   static constexpr std::array<int, 5> word_lengths = {8, 12, 14, 16, 32};
 
   muppet_switch() = default;
@@ -118,6 +119,7 @@ class muppet_switch : detail::streamable<muppet_switch> {
 
   /// The present word length; 32 stands for fp32.
   int word_length() const { return word_lengths[static_cast<std::size_t>(stage_)]; }
+  /// Whether training has come to fp32, and no more is observed.
   bool full_precision() const { return stage_ + 1 == static_cast<int>(word_lengths.size()); }
 
   std::uint64_t epochs() const { return epochs_; }

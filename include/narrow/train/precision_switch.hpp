@@ -89,22 +89,22 @@ struct precision_switch_options {
   int buffer_bits = 4;       ///< in [0, 30]; 8 for ResNets
   double tolerance = 0.01;   ///< positive: a divergence below it loses no information
   double smoothing = 1e-6;   ///< positive, at most tolerance / (2 max_resolution)
-  push_up_form push_up = push_up_form::adapt;
-  fixed_format initial_format{8, 4};
+  push_up_form push_up = push_up_form::adapt;  ///< how formats get longer
+  fixed_format initial_format{8, 4};           ///< of a layer before its first switch
 
   friend bool operator==(const precision_switch_options&, const precision_switch_options&) = default;
 };
 
 /// What a `precision_switch` knows of a layer.
 struct layer_precision {
-  fixed_format format;         ///< for the next step
-  double lookback = 0;         ///< steps between switches
-  int resolution = 0;          ///< bins
-  double diversity = 0;        ///< of the window at the last observation; 0: there were not yet two
-  double gradient_norm = 0;    ///< of the last gradient; 0: it was skipped
-  std::uint64_t observed = 0;  ///< steps
-  std::uint64_t skipped = 0;   ///< of these, for their gradient
-  std::uint64_t switches = 0;
+  fixed_format format;          ///< for the next step
+  double lookback = 0;          ///< steps between switches
+  int resolution = 0;           ///< bins
+  double diversity = 0;         ///< of the window at the last observation; 0: there were not yet two
+  double gradient_norm = 0;     ///< of the last gradient; 0: it was skipped
+  std::uint64_t observed = 0;   ///< steps
+  std::uint64_t skipped = 0;    ///< of these, for their gradient
+  std::uint64_t switches = 0;   ///< of its format
   lossless_format pushed_down;  ///< at the last switch
   double switch_diversity = 0;  ///< at the last switch
 
@@ -209,6 +209,7 @@ class precision_switch : detail::streamable<precision_switch> {
   }
 
   std::uint64_t steps() const { return steps_; }
+  /// Which proposal PushUp takes at present, as the loss has it.
   precision_strategy strategy() const { return strategy_; }
 
   /// Steps whose loss was not finite.
@@ -230,6 +231,7 @@ class precision_switch : detail::streamable<precision_switch> {
     return found->second.report;
   }
 
+  /// The names of the layers that were observed, in alphabetical order.
   std::vector<std::string> layers() const {
     std::vector<std::string> names;
     for (const auto& layer : layers_) names.push_back(layer.first);

@@ -49,9 +49,11 @@ class prepacked_expression : public Eigen::MapBase<prepacked_expression<T, Optio
   EIGEN_DENSE_PUBLIC_INTERFACE(prepacked_expression)
   using PointerType = typename Base::PointerType;
 
+  /// The expression of a matrix that is packed once already.
   explicit prepacked_expression(const prepacked_matrix<T>& matrix)
       : Base(matrix.view().data, matrix.rows(), matrix.cols()), matrix_(matrix) {}
   prepacked_expression(const prepacked_expression&) = default;
+  /// Stands for the other matrix from now on.
   prepacked_expression& operator=(const prepacked_expression& other) {
     if (this != &other) {  // Eigen's shapes of maps are constants
       std::destroy_at(this);
@@ -62,6 +64,7 @@ class prepacked_expression : public Eigen::MapBase<prepacked_expression<T, Optio
 
   Eigen::Index innerStride() const { return Base::IsRowMajor ? strides().col_stride : strides().row_stride; }
   Eigen::Index outerStride() const { return Base::IsRowMajor ? strides().row_stride : strides().col_stride; }
+  /// The copy and its panels.
   const prepacked_matrix<T>& matrix() const { return matrix_; }
 
  private:
@@ -84,6 +87,7 @@ class prepacked_tensor_expression : public Eigen::MatrixBase<prepacked_tensor_ex
   explicit prepacked_tensor_expression(const Matrix& matrix)
       : kept_(std::make_shared<const kept>(matrix.tensor())) {}
   prepacked_tensor_expression(const prepacked_tensor_expression&) = default;
+  /// Stands for the other matrix from now on.
   prepacked_tensor_expression& operator=(const prepacked_tensor_expression& other) {
     kept_ = other.kept_;
     return *this;
@@ -137,6 +141,7 @@ requires std::is_void_v<detail::format_below<X>>
   const detail::operand<X, detail::unstripped<X>> matrix(x.derived());
   return prepacked_expression<T, order>(prepacked_matrix<T>(matrix.view()));
 }
+/// A copy of a matrix of a block format, likewise.
 template <detail::tensor_format S, int R, int C, int O, int MR, int MC>
 [[nodiscard]] auto prepacked(const Eigen::Matrix<S, R, C, O, MR, MC>& matrix) {
   return prepacked_tensor_expression<Eigen::Matrix<S, R, C, O, MR, MC>>(matrix);

@@ -29,14 +29,17 @@ class Matrix<S, R, C, O, MR, MC> : public narrow::detail::tensor_expression<Matr
   Matrix(Matrix&& other) noexcept(R == Dynamic || C == Dynamic) : tensor_(zeros_like(other.tensor_)) {
     swap(other);
   }
+  /// Copies what is stored; `dynamic_fixed`: converts it to the format of this matrix.
   Matrix& operator=(const Matrix& other) {
     tensor_ = other.tensor_;
     return *this;
   }
+  /// The other one is left with what was here; `dynamic_fixed` of another format as it was.
   Matrix& operator=(Matrix&& other) noexcept(std::is_nothrow_move_assignable_v<Tensor>) {
     tensor_ = std::move(other.tensor_);
     return *this;
   }
+  /// Quantises an expression.
   template <class X> Matrix(const EigenBase<X>& x) : Matrix() { *this = x.derived(); }
 
   /// A vector's size, or the one coefficient of a 1 x 1 matrix.
@@ -76,7 +79,9 @@ class Matrix<S, R, C, O, MR, MC> : public narrow::detail::tensor_expression<Matr
 
   /// What is stored.
   const Tensor& tensor() const { return tensor_; }
+  /// The stored integers, or elements of `mx`, in storage order.
   auto mantissas() const { return tensor_.mantissas(); }
+  /// The scales of the blocks, row by row; `dynamic_fixed` has none.
   auto scales() const { return tensor_.scales(); }
   /// How many NaNs and infinities were written since the last whole assignment, that one included.
   std::size_t nonfinite() const { return tensor_.nonfinite(); }
@@ -105,6 +110,7 @@ class Matrix<S, R, C, O, MR, MC> : public narrow::detail::tensor_expression<Matr
   narrow::fixed_format format() const requires std::same_as<S, narrow::dynamic_fixed> {
     return tensor_.format();
   }
+  /// Converts the coefficients to the format f, each rounded once.
   void format(const narrow::fixed_format& f) requires std::same_as<S, narrow::dynamic_fixed> {
     tensor_.format(f);
   }
