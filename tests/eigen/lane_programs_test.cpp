@@ -360,6 +360,10 @@ TEMPLATE_TEST_CASE("programs of lanes go along short lines", "[eigen][lanes]",
       expect(along.asDiagonal() * a, [&](float x, at, at place) { return x * wide(along(place)); });
     else
       expect(a * along.asDiagonal(), [&](float x, at, at place) { return x * wide(along(place)); });
+    expect(M((lines_of(a) + along) * S(0.5f)), [&](float x, at, at place) {
+      const float sum = x + wide(along(place));
+      return (narrow_float<S> ? sum : wide(S(sum))) * 0.5f;
+    });
     M in_place = a;
     lines_of(in_place) += along;
     expect(in_place, [&](float x, at, at place) { return x + wide(along(place)); });
@@ -390,7 +394,7 @@ TEMPLATE_TEST_CASE("programs of lanes go along short lines", "[eigen][lanes]",
     for (const at length : {1, 2, 3, 5, 6, 8, 9, 12, 13, 16, 17, 23, 24, 25, 31})
       for (const at lines : {1, 2, 7, 64, 700}) check(length, lines);
   });
-  constexpr at forms = narrow_float<S> ? 10 : 7;
+  constexpr at forms = narrow_float<S> ? 11 : 8;
   REQUIRE(checked == at(test::isa_count()) * forms * 195 * 774);
 }
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "program.hpp"
+#include "fixed.hpp"
 
 NARROW_STRICT_BEGIN
 
@@ -49,10 +49,13 @@ template <class T> struct joined_lines<lane_numbers<T>> {
 struct joined_constants {
   static constexpr bool is_there = true, lays_out = false;
   static bool fits(const auto&, const joined_result&, index) { return true; }
-  template <class Part> const Part& of(const Part& x, index, index, index) { return x; }
+  template <class Part> auto of(const Part& x, index line, index, index) { return on_line(x, line); }
 };
 template <> struct joined_lines<lane_constant> : joined_constants {};
 template <class T> struct joined_lines<lane_single<T>> : joined_constants {};
+template <> struct joined_lines<lane_mantissa> : joined_constants {};
+template <> struct joined_lines<lane_factor> : joined_constants {};
+template <> struct joined_lines<lane_addend> : joined_constants {};
 
 template <class T> class laid_out {
  public:
