@@ -2,7 +2,6 @@
 #pragma once
 
 #include "../../simd/jobs.hpp"
-#include "../convert/copy.hpp"
 #include "../convert/decode.hpp"
 #include "epilogue.hpp"
 
@@ -29,32 +28,19 @@ template <class Accumulation, class C, class Round>
 inline constexpr bool stores_in_lanes<epilogue_store<Accumulation, C, Round>> =
     std::same_as<C, float> || (compact_number<C> && std::same_as<Round, rounding::nearest_even>);
 
-/// Calls use(factors) with A and B, after B was turned if the kernel wants it so.
-template <class A, class B, class Use>
-void with_compact_factors(kernel_set t, const matrix_view<const A>& a, const matrix_view<const B>& b,
-                          const Use& use) {
-  compact_factors<A, B> factors{a.data,       b.data, a.row_stride, a.col_stride, b.row_stride,
-                                b.col_stride, a.rows, a.cols,       b.cols};
-  if (a.rows == 1 || b.col_stride == 1) return use(factors);
-  float decoded[max_compact], turned[max_compact + compact_factors<A, B>::max_spare];
-  copy(t, decode_compact(t, b, decoded), matrix_view<float>{turned, b.rows, b.cols, b.cols, 1});
-  std::fill_n(turned + b.rows * b.cols, compact_factors<A, B>::max_spare, 0.0f);
-  factors.turned = turned;
-  use(factors);
+template <class A, class B>
+compact_factors<A, B> compact_factors_of(const matrix_view<const A>& a, const matrix_view<const B>& b) {
+  return {a.data, b.data, a.row_stride, a.col_stride, b.row_stride, b.col_stride, a.rows, a.cols, b.cols};
 }
 
 /// c = alpha A B + beta c by the job for these types. False, and nothing is done, where there is none.
 template <class A, class B, class C, class Round>
-bool multiply_compact(kernel_set t, const matrix_view<const A>& a, const matrix_view<const B>& b,
+bool multiply_compact(const matrix_view<const A>& a, const matrix_view<const B>& b,
                       const epilogue<C, Round>& e) {
-  bool is_done = false;
-  with_compact_factors(t, a, b, [&](const compact_factors<A, B>& factors) {
-    is_done = do_job<compact_product<A, B, C>>([&](const auto& kernel) {
-      kernel(factors, e.c.data, line_steps{e.c.row_stride, e.c.col_stride}, static_cast<float>(e.alpha),
-             static_cast<float>(e.beta));
-    });
+  return do_job<compact_product<A, B, C>>([&](const auto& kernel) {
+    kernel(compact_factors_of(a, b), e.c.data, line_steps{e.c.row_stride, e.c.col_stride},
+           static_cast<float>(e.alpha), static_cast<float>(e.beta));
   });
-  return is_done;
 }
 
 /// The sums of A B, handed to store(i, j, sums), a matrix_view, or stored where it would store them.
@@ -63,18 +49,16 @@ void run_compact(kernel_set t, const matrix_view<const A>& a, const matrix_view<
                  const Store& store) {
   if constexpr (!compact_number<A> || !compact_number<B>) {
     float left[max_compact], right[max_compact], sums[max_compact];
-    with_compact_factors(t, decode_compact(t, a, left), decode_compact(t, b, right),
-                         [&](const compact_factors<float, float>& factors) {
-                           t.get<&kernel_table::compact>()(factors, sums, {b.cols, 1}, 1, 0);
-                         });
+    t.get<&kernel_table::compact>()(
+        compact_factors_of(decode_compact(t, a, left), decode_compact(t, b, right)), sums, {b.cols, 1}, 1, 0);
     return store(0, 0, matrix_view{static_cast<const float*>(sums), a.rows, b.cols, b.cols, 1});
   } else if constexpr (stores_in_lanes<Store>) {
-    if (multiply_compact(t, a, b, store.result)) return;
+    if (multiply_compact(a, b, store.result)) return;
   } else {
     float sums[max_compact];
     const matrix_view<float> c{sums, a.rows, b.cols, b.cols, 1};
     const rounding::nearest_even round;
-    if (multiply_compact(t, a, b, epilogue{c, 1, 0, round, element_order{}}))
+    if (multiply_compact(a, b, epilogue{c, 1, 0, round, element_order{}}))
       return store(0, 0, matrix_view<const float>(c));
   }
   portable::product<detail::accumulation_traits<A, B>>(a, b, store);

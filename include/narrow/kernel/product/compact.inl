@@ -20,6 +20,45 @@ template <class T> inline void decode_lines(const T* from, index step, index lin
   }
 }
 
+/// The second half of each 2 Step lanes of one vector and the first half of those of another one change
+/// places.
+template <int Step, int... L>
+inline void exchange(float_vector& a, float_vector& b, std::integer_sequence<int, L...>) {
+  const float_vector first = __builtin_shufflevector(a, b, ((L & Step) == 0 ? L : lanes32 + L - Step)...),
+                     second = __builtin_shufflevector(a, b, ((L & Step) == 0 ? L + Step : lanes32 + L)...);
+  a = first;
+  b = second;
+}
+/// Rows and columns exchanged, of a block of as many vectors as these have lanes.
+template <int Step = 1> inline void turn_block(float_vector (&x)[lanes32]) {
+  NARROW_UNROLL for (int i = 0; i < lanes32; ++i) {
+    if ((i & Step) == 0) exchange<Step>(x[i], x[i + Step], std::make_integer_sequence<int, lanes32>{});
+  }
+  if constexpr (2 * Step < lanes32) turn_block<2 * Step>(x);
+}
+/// The rows of a matrix whose columns lie side by side, as floats that follow one another. Up to a vector
+/// after the last one is written, too.
+template <class T>
+inline void decode_turned(const T* from, index col_step, index rows, index cols, float* to) {
+  for (index i = 0; i < rows; i += lanes32) {
+    const index height = std::min<index>(rows - i, lanes32);
+    // What is written beyond a row the beginning of the next one puts right.
+    for (index j = (cols - 1) / lanes32 * lanes32; j >= 0; j -= lanes32) {
+      float_vector x[lanes32];
+      const auto load = [&](index l) {
+        return lane_numbers<T>{from + std::min<index>(j + l, cols - 1) * col_step, 0};
+      };
+      if (height == lanes32) {
+        NARROW_UNROLL for (index l = 0; l < lanes32; ++l) x[l] = at(load(l), i, all_lanes{});
+      } else {
+        for (index l = 0; l < lanes32; ++l) x[l] = at(load(l), i, first_lanes{height});
+      }
+      turn_block(x);
+      for (index l = 0; l < height; ++l) std::memcpy(to + (i + l) * cols + j, &x[l], sizeof x[l]);
+    }
+  }
+}
+
 /// Where a product in float goes: to = alpha product + beta to.
 template <class C> struct compact_result {
   C* to;
@@ -131,7 +170,7 @@ NARROW_KERNEL void multiply_compact(const compact_factors<A, B>& factors, C* c, 
                                     float alpha, float beta) {
   constexpr index room = max_compact + compact_factors<A, B>::max_spare;
   static_assert(lanes32 <= compact_factors<A, B>::max_spare);
-  const auto [a, b, a_row_step, a_term_step, b_term_step, b_col_step, rows, depth, cols, turned] = factors;
+  const auto [a, b, a_row_step, a_term_step, b_term_step, b_col_step, rows, depth, cols] = factors;
   const compact_result<C> result{c, c_steps, alpha, beta};
   float left[room];
   const bool by_rows = a_term_step == 1;
@@ -144,16 +183,13 @@ NARROW_KERNEL void multiply_compact(const compact_factors<A, B>& factors, C* c, 
     return multiply_with_columns(line, result);
   }
   float right[room];
-  if (turned == nullptr) decode_lines(b, b_term_step, depth, cols, right);
-  const compact_factors<float, float> x{left,
-                                        turned == nullptr ? right : turned,
-                                        by_rows ? length : 1,
-                                        by_rows ? 1 : length,
-                                        cols,
-                                        1,
-                                        rows,
-                                        depth,
-                                        cols};
+  if (b_col_step == 1)
+    decode_lines(b, b_term_step, depth, cols, right);
+  else
+    decode_turned(b, b_col_step, depth, cols, right);
+  std::fill_n(right + depth * cols, lanes32, 0.0f);
+  const compact_factors<float, float> x{
+      left, right, by_rows ? length : 1, by_rows ? 1 : length, cols, 1, rows, depth, cols};
   index i = 0;
   for (; i + 4 <= rows; i += 4) multiply_rows<4, 2>(x, i, 0, result);
   for (; i < rows; ++i) multiply_rows<1, 4>(x, i, 0, result);

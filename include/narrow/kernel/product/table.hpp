@@ -142,10 +142,8 @@ template <class A, class B> struct compact_factors {
   const B* b;
   index a_row_step, a_term_step, b_term_step, b_col_step;
   index rows, depth, cols;
-  /// The second one as floats whose rows follow one another, with max_spare numbers after them that are read,
-  /// but not used; or null. It is needed where there are several rows and columns of b lie side by side.
-  const float* turned = nullptr;
 
+  /// Numbers after those of a decoded matrix that are read, but not used.
   static constexpr index max_spare = 16;
 };
 /// Whether the kernel of such factors with so many columns raises no floating-point exceptions that their
