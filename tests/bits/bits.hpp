@@ -79,8 +79,8 @@ class digest {
 inline const std::vector<std::string>& instruction_sets() {
   static const auto found = [] {
     std::vector<std::string> result;
-    for (const char* name : {"portable", "avx2", "avx_vnni", "avx512", "avx512_vnni", "avx512_bf16", "amx",
-                             "neon", "neon_dot", "neon_bf16", "neon_i8mm"}) {
+    for (const char* name : {"portable", "avx2", "avx_vnni", "avx512", "avx512_vnni", "avx512_vbmi",
+                             "avx512_bf16", "amx", "neon", "neon_dot", "neon_bf16", "neon_i8mm"}) {
       try {
         narrow::use_isa(name);
         result.emplace_back(name);

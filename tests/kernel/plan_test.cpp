@@ -144,8 +144,8 @@ TEST_CASE("small products of floats are not packed", "[plan]") {
     REQUIRE(row_how(t, words, by_rows<fp16>(3, 4097)) == algorithm::gemv_columns);
     REQUIRE(row_how(t, words, by_columns<fp16>(48, 48)) == algorithm::compact);
     REQUIRE(row_how(t, words, by_columns<fp16>(48, 49)) == algorithm::gemv_rows);
-    REQUIRE(row_how(t, bytes, by_rows<fp8_e4m3fn>(64, 128)) == algorithm::compact);
-    REQUIRE(row_how(t, bytes, by_rows<fp8_e4m3fn>(64, 129)) == algorithm::gemv_columns);
+    REQUIRE(row_how(t, bytes, by_rows<fp8_e4m3fn>(64, 64)) == algorithm::compact);
+    REQUIRE(row_how(t, bytes, by_rows<fp8_e4m3fn>(64, 65)) == algorithm::gemv_columns);
     REQUIRE(plan<fp16>(t, 48, 1, 48).how == algorithm::compact);
     REQUIRE(plan<fp16>(t, 48, 1, 48).transposed);
     REQUIRE(plan<fp16>(t, 48, 1, 49).how == algorithm::gemv_rows);
@@ -164,6 +164,7 @@ TEST_CASE("formats and instruction sets choose the packed type", "[plan]") {
        {expected{"avx2", fp32, fp32, fp32, word, word}, expected{"avx_vnni", fp32, fp32, fp32, byte, word},
         expected{"avx512", fp32, fp32, fp32, word, word},
         expected{"avx512_vnni", fp32, fp32, fp32, byte, word},
+        expected{"avx512_vbmi", fp32, fp32, fp32, byte, word},
         expected{"avx512_bf16", fp32, half, half, byte, word}, expected{"amx", two, half, half, byte, word},
         expected{"neon", fp32, fp32, fp32, word, word}, expected{"neon_dot", fp32, fp32, fp32, byte, word},
         expected{"neon_bf16", fp32, half, half, byte, word},

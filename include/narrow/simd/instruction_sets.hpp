@@ -10,6 +10,7 @@
 #include "../errors.hpp"
 #include "x86/amx.hpp"
 #include "x86/avx512_bf16.hpp"
+#include "x86/avx512_vbmi.hpp"
 #include "x86/avx512_vnni.hpp"
 #include "x86/avx_vnni.hpp"
 #elif defined(__aarch64__)
@@ -65,7 +66,8 @@ inline constexpr auto listed_sets = linked(
     , listed_set<avx_vnni::kernels>{{"avx_vnni", "avx2", has<&processor::avx_vnni>}}
     , listed_set<avx512::kernels>{{"avx512", "avx2", has<&processor::avx512>}}
     , listed_set<avx512_vnni::kernels>{{"avx512_vnni", "avx512", has<&processor::avx512_vnni>}}
-    , listed_set<avx512_bf16::kernels>{{"avx512_bf16", "avx512_vnni", has<&processor::avx512_bf16>}}
+    , listed_set<avx512_vbmi::kernels>{{"avx512_vbmi", "avx512_vnni", has<&processor::avx512_vbmi>}}
+    , listed_set<avx512_bf16::kernels>{{"avx512_bf16", "avx512_vbmi", has<&processor::avx512_bf16>}}
     , listed_set<amx::kernels>{{"amx", "avx512_bf16", has<&processor::amx>}}
 #elif defined(__aarch64__)
     , listed_set<neon::kernels>{{"neon", "portable", [] { return true; }}}

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
-#include <bit>
 
 #include "../../simd/dispatch.hpp"
 #include "../quantize/integers.hpp"
@@ -12,23 +10,6 @@
 NARROW_STRICT_BEGIN
 
 namespace narrow::inline NARROW_ABI::kernel {
-
-/// The values of all codes of an 8-bit format.
-template <class T>
-inline constexpr auto decoded = [] {
-  std::array<float, 256> values{};
-  for (unsigned code = 0; code < values.size(); ++code)
-    values[code] = static_cast<float>(T::from_bits(static_cast<typename T::bits_type>(code)));
-  return values;
-}();
-/// The values of all codes of an 8-bit format as bf16, which holds them exactly.
-template <class T>
-inline constexpr auto decoded_bf16 = [] {
-  std::array<std::uint16_t, 256> values{};
-  for (unsigned code = 0; code < values.size(); ++code)
-    values[code] = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(decoded<T>[code]) >> 16);
-  return values;
-}();
 
 /// Whether float has all numbers of a fixed-point format.
 template <class T> inline constexpr bool is_float_with_unit = false;

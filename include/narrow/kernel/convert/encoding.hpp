@@ -35,6 +35,23 @@ inline constexpr auto coder = sizeof(T) == 1   ? &kernel_table::codes8
                               : sizeof(T) == 2 ? &kernel_table::codes16
                                                : &kernel_table::codes32;
 
+/// The values of all codes of an 8-bit format.
+template <class T>
+inline constexpr auto decoded = [] {
+  std::array<float, 256> values{};
+  for (unsigned code = 0; code < values.size(); ++code)
+    values[code] = static_cast<float>(T::from_bits(static_cast<typename T::bits_type>(code)));
+  return values;
+}();
+/// The values of all codes of an 8-bit format as bf16, which holds them exactly.
+template <class T>
+inline constexpr auto decoded_bf16 = [] {
+  std::array<std::uint16_t, 256> values{};
+  for (unsigned code = 0; code < values.size(); ++code)
+    values[code] = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(decoded<T>[code]) >> 16);
+  return values;
+}();
+
 /// What a format's `decode` needs to know of it.
 template <narrow_float T> constexpr decoding decoding_of() {
   using layout = typename T::layout;
@@ -45,7 +62,13 @@ template <narrow_float T> constexpr decoding decoding_of() {
           .magnitude_mask = layout::magnitude_mask,
           .max_code = layout::max_finite,
           .infinity = layout::has_infinity ? std::uint32_t{layout::infinity} : ~std::uint32_t{0},
-          .payload_mask = layout::has_payload ? std::uint32_t{single::mantissa_mask} : 0};
+          .payload_mask = layout::has_payload ? std::uint32_t{single::mantissa_mask} : 0,
+          .as_bf16 = [] {
+            if constexpr (sizeof(T) == 1)
+              return decoded_bf16<T>.data();
+            else
+              return nullptr;
+          }()};
 }
 
 /// What a format's `encode` needs to know of it.

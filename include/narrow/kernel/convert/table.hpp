@@ -23,6 +23,7 @@ struct decoding {
   int dropped_bits, sign_shift;
   float factor;  // between the exponents
   std::uint32_t magnitude_mask, max_code, infinity, payload_mask;
+  const std::uint16_t* as_bf16 = nullptr;  // of 8 bits: the numbers of the lower codes, which all are bf16
 };
 
 /// Between floats and codes of so many bits.

@@ -22,6 +22,16 @@ template <class T> matrix_view<const float> decode_compact(kernel_set t, matrix_
   return by_rows ? decoded : decoded.transposed();
 }
 
+/// use(m), of numbers of 8 bits as floats, which kernels decode many at a time.
+template <class T, class Use> auto with_decoded_bytes(kernel_set t, const matrix_view<const T>& m, Use use) {
+  if constexpr (sizeof(T) == 1) {
+    float decoded[max_compact];
+    return use(decode_compact(t, m, decoded));
+  } else {
+    return use(m);
+  }
+}
+
 /// Whether a kernel of small products can store what Store would: nothing but a rounding to nearest even.
 template <class Store> inline constexpr bool stores_in_lanes = false;
 template <class Accumulation, class C, class Round>
@@ -35,11 +45,15 @@ compact_factors<A, B> compact_factors_of(const matrix_view<const A>& a, const ma
 
 /// c = alpha A B + beta c by the job for these types. False, and nothing is done, where there is none.
 template <class A, class B, class C, class Round>
-bool multiply_compact(const matrix_view<const A>& a, const matrix_view<const B>& b,
+bool multiply_compact(kernel_set t, const matrix_view<const A>& a, const matrix_view<const B>& b,
                       const epilogue<C, Round>& e) {
-  return do_job<compact_product<A, B, C>>([&](const auto& kernel) {
-    kernel(compact_factors_of(a, b), e.c.data, line_steps{e.c.row_stride, e.c.col_stride},
-           static_cast<float>(e.alpha), static_cast<float>(e.beta));
+  return with_decoded_bytes(t, a, [&]<class Left>(const matrix_view<const Left>& left) {
+    return with_decoded_bytes(t, b, [&]<class Right>(const matrix_view<const Right>& right) {
+      return do_job<compact_product<Left, Right, C>>([&](const auto& kernel) {
+        kernel(compact_factors_of(left, right), e.c.data, line_steps{e.c.row_stride, e.c.col_stride},
+               static_cast<float>(e.alpha), static_cast<float>(e.beta));
+      });
+    });
   });
 }
 
@@ -53,12 +67,12 @@ void run_compact(kernel_set t, const matrix_view<const A>& a, const matrix_view<
         compact_factors_of(decode_compact(t, a, left), decode_compact(t, b, right)), sums, {b.cols, 1}, 1, 0);
     return store(0, 0, matrix_view{static_cast<const float*>(sums), a.rows, b.cols, b.cols, 1});
   } else if constexpr (stores_in_lanes<Store>) {
-    if (multiply_compact(a, b, store.result)) return;
+    if (multiply_compact(t, a, b, store.result)) return;
   } else {
     float sums[max_compact];
     const matrix_view<float> c{sums, a.rows, b.cols, b.cols, 1};
     const rounding::nearest_even round;
-    if (multiply_compact(a, b, epilogue{c, 1, 0, round, element_order{}}))
+    if (multiply_compact(t, a, b, epilogue{c, 1, 0, round, element_order{}}))
       return store(0, 0, matrix_view<const float>(c));
   }
   portable::product<detail::accumulation_traits<A, B>>(a, b, store);

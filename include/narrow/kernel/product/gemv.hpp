@@ -74,13 +74,18 @@ template <class Use> void for_limbs(const product_plan& plan, const Use& use) {
   use(limb::low, std::int64_t{1});
 }
 
-/// to[i] = from[i stride], as the kernels take an element of the matrix.
+/// The columns of a matrix one after the other, as the kernels take their elements.
 template <packed_type P, class A>
-void copy_line(kernel_set t, const A* from, index stride, typename gemv_traits<P, A>::element* to, index n) {
-  if constexpr (gemv_traits<P, A>::in_place)
-    for (index i = 0; i < n; ++i) to[i] = from[i * stride];
-  else
-    decode(t, from, stride, to, n);
+void copy_columns(kernel_set t, const matrix_view<const A>& from, typename gemv_traits<P, A>::element* to) {
+  const bool together = from.row_stride == 1 && from.col_stride == from.rows;
+  const index lines = together ? 1 : from.cols, n = together ? from.rows * from.cols : from.rows;
+  for (index l = 0; l < lines; ++l, to += n) {
+    const A* const line = from.data + l * from.col_stride;
+    if constexpr (gemv_traits<P, A>::in_place)
+      for (index i = 0; i < n; ++i) to[i] = line[i * from.row_stride];
+    else
+      decode(t, line, from.row_stride, to, n);
+  }
 }
 
 /// A x for part of the rows of a matrix, as a plan says.
@@ -97,29 +102,29 @@ template <packed_type P, class A, class X> class gemv {
   /// Where columns, or a few elements of them at a time, lie along memory. Hands store(i, count, sums) the
   /// sums.
   template <class Store> void by_columns(const Store& store) {
-    constexpr index max_rows = 4096, max_copied_rows = 1024, max_copied = 8, max_x = 1024, padding = 64;
+    constexpr index max_rows = 4096, max_copied_rows = 1024, max_copied = 8192, max_x = 1024, padding = 64;
     const bool in_place = traits::in_place && a_.row_stride == 1;
     // Where the vector has two limbs, what is read again should be in the second-level cache.
     const index height = (in_place ? max_rows : max_copied_rows) / (plan_.b_limbs > 1 ? 8 : 1),
                 width = std::min(max_x, plan_.depth_block);
     alignas(64) lane lanes[max_rows + padding];
     sum sums[max_rows];
-    element copied[max_copied][max_copied_rows];
+    element copied[max_copied];
 
     for (index i = 0; i < a_.rows; i += height) {
-      const index count = std::min(height, a_.rows - i), whole = count + padding - 1;
+      const index count = std::min(height, a_.rows - i), whole = count + padding - 1,
+                  at_once = max_copied / count / kernels_.k_pack * kernels_.k_pack;
       if constexpr (traits::integers) std::fill(sums, sums + count, sum{});
       std::fill(lanes, lanes + whole, lane{});
       for_pieces(width, [&](index j, index n, std::int64_t weight) {
         if (in_place)
           kernels_.columns(&a_(i, j), a_.col_stride * size, n, piece_.words(), count, lanes);
         else
-          for (index l = 0; l < n; l += max_copied) {
-            const index some = std::min(max_copied, n - l);
-            for (index c = 0; c < some; ++c)
-              copy_line<P>(t_, &a_(i, j + l + c), a_.row_stride, copied[c], count);
-            kernels_.columns(copied, sizeof copied[0], some, piece_.words() + l / kernels_.k_pack, count,
-                             lanes);
+          for (index l = 0; l < n; l += at_once) {
+            const index some = std::min(at_once, n - l);
+            copy_columns<P>(t_, a_.block(i, j + l, count, some), copied);
+            kernels_.columns(copied, count * index{sizeof(element)}, some,
+                             piece_.words() + l / kernels_.k_pack, count, lanes);
           }
         if constexpr (traits::integers) {
           const std::int64_t excess = piece_.excess();
@@ -140,13 +145,13 @@ template <packed_type P, class A, class X> class gemv {
 
   /// Where rows do.
   template <class Store> void by_rows(const Store& store) {
-    constexpr index max_rows = 512, max_copied = 4, max_copied_x = 1024;
+    constexpr index max_rows = 512, max_copied = 8192, max_copied_x = 1024;
     const bool in_place = traits::in_place && a_.col_stride == 1;
     const index lanes = kernels_.elements / kernels_.k_pack,
                 max_x = in_place ? vector_piece<factor>::max_length : max_copied_x,
                 width = std::min(max_x, std::min(max_x, plan_.depth_block) * lanes);
     sum sums[max_rows];
-    element copied[max_copied][max_copied_x];
+    element copied[max_copied];
 
     for (index i = 0; i < a_.rows; i += max_rows) {
       const index count = std::min(max_rows, a_.rows - i);
@@ -157,10 +162,10 @@ template <packed_type P, class A, class X> class gemv {
         if (in_place)
           kernels_.rows(&a_(i, j), a_.row_stride * size, count, piece_.words(), n, sums);
         else
-          for (index l = 0; l < count; l += max_copied) {
-            const index some = std::min(max_copied, count - l);
-            for (index r = 0; r < some; ++r) copy_line<P>(t_, &a_(i + l + r, j), a_.col_stride, copied[r], n);
-            kernels_.rows(copied, sizeof copied[0], some, piece_.words(), n, sums + l);
+          for (index l = 0, at_once = max_copied / n; l < count; l += at_once) {
+            const index some = std::min(at_once, count - l);
+            copy_columns<P>(t_, a_.block(i + l, j, some, n).transposed(), copied);
+            kernels_.rows(copied, n * index{sizeof(element)}, some, piece_.words(), n, sums + l);
           }
         for (index l = 0; l < count; ++l) {
           if constexpr (traits::integers)

@@ -105,7 +105,10 @@ bool has_compact(kernel_set t, const matrix_view<const A>& a, const matrix_view<
 template <class A, class B>
 bool is_compact_row(const matrix_view<const A>& a, const matrix_view<const B>& b) {
   if (!compact_number<A> || !compact_number<B>) return false;
-  constexpr index max_numbers = sizeof(B) == 2 ? near_bytes : near_bytes / 2, max_in_columns = 48 * 48;
+  constexpr index max_numbers = sizeof(B) == 1   ? max_compact
+                                : sizeof(B) == 2 ? near_bytes
+                                                 : near_bytes / 2,
+                  max_in_columns = 48 * 48;
   return a.cols <= max_compact && b.cols <= max_compact &&
          a.cols * b.cols <= (b.col_stride == 1 ? max_numbers : max_in_columns);
 }

@@ -44,7 +44,7 @@ template <packed_type P, class A, class X> class rows_times_few {
 
  private:
   using factor = typename traits::factor;
-  static constexpr index max_copied = 4, max_copied_x = 1024;
+  static constexpr index max_copied = 8192, max_copied_x = 1024;
 
   /// Adds the products of n elements of the rows, from column j on, with the pieces of so many vectors.
   void add(index top, index count, index j, index n, index vectors, sum* sums, index row_step,
@@ -54,11 +54,12 @@ template <packed_type P, class A, class X> class rows_times_few {
     if (in_place_)
       return kernels_.few(&a_(top, j), a_.row_stride * index{sizeof(A)}, count, words, n, sums, row_step,
                           col_step);
-    element copied[max_copied][max_copied_x];
-    for (index l = 0; l < count; l += max_copied) {
-      const index some = std::min(max_copied, count - l);
-      for (index r = 0; r < some; ++r) copy_line<P>(t_, &a_(top + l + r, j), a_.col_stride, copied[r], n);
-      kernels_.few(copied, sizeof copied[0], some, words, n, sums + l * row_step, row_step, col_step);
+    element copied[max_copied];
+    for (index l = 0, at_once = max_copied / n; l < count; l += at_once) {
+      const index some = std::min(at_once, count - l);
+      copy_columns<P>(t_, a_.block(top + l, j, some, n).transposed(), copied);
+      kernels_.few(copied, n * index{sizeof(element)}, some, words, n, sums + l * row_step, row_step,
+                   col_step);
     }
   }
 

@@ -195,16 +195,9 @@ NARROW_KERNEL inline void look_up8(const void* from, void* to, index n, const st
 
 /// Numbers of 8 bits by their bf16 codes, which they all have.
 NARROW_KERNEL inline void decode8(const void* from, float* to, index n, const decoding& d) {
-  constexpr index count = 32, codes = 128;
-  if (n < 4 * codes) return decode_line<std::uint8_t>(from, to, n, d);
-  std::uint8_t every[codes];
-  float decoded[codes];
-  std::uint16_t values[codes];
-  for (int code = 0; code < codes; ++code) every[code] = static_cast<std::uint8_t>(code);
-  decode_line<std::uint8_t>(every, decoded, codes, d);
-  for (int code = 0; code < codes; ++code)
-    values[code] = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(decoded[code]) >> 16);
-  const byte_table look(values);
+  constexpr index count = byte_table::count;
+  if (n < 2 * count) return decode_line<std::uint8_t>(from, to, n, d);
+  const byte_table look(d.as_bf16);
   const auto* const next = static_cast<const std::uint8_t*>(from);
   index i = 0;
   for (; i + count <= n; i += count) {

@@ -1,7 +1,7 @@
 // What BF16 adds to AVX-512.
 #pragma once
 
-#include "avx512.hpp"
+#include "avx512_vbmi.hpp"
 
 NARROW_TARGET_BEGIN("avx2,fma,f16c,avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx512bf16")
 

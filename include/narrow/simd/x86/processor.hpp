@@ -18,7 +18,8 @@ struct processor {
   bool avx_vnni = false;
   bool avx512 = false;  // F, BW, VL, DQ
   bool avx512_vnni = false;
-  bool avx512_bf16 = false;
+  bool avx512_vbmi = false;  // with VNNI
+  bool avx512_bf16 = false;  // with VNNI and VBMI
   bool amx = false;  // tiles, BF16 and INT8
 
   static processor probe() {
@@ -39,14 +40,15 @@ struct processor {
     asm volatile("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
     constexpr unsigned ymm_state = 1u << 1 | 1u << 2, zmm_state = ymm_state | 1u << 5 | 1u << 6 | 1u << 7;
     constexpr int avx2_bit = 5, avx512f = 16, avx512dq = 17, avx512bw = 30, avx512vl = 31, vnni = 11,
-                  vex_vnni = 4, bf16 = 5;
+                  vbmi = 1, vex_vnni = 4, bf16 = 5;
     p.avx2 =
         (saved & ymm_state) == ymm_state && bit(more.b, avx2_bit) && bit(basic.c, fma) && bit(basic.c, f16c);
     p.avx_vnni = p.avx2 && bit(extra.a, vex_vnni);
     p.avx512 = p.avx2 && (saved & zmm_state) == zmm_state && bit(more.b, avx512f) && bit(more.b, avx512dq) &&
                bit(more.b, avx512bw) && bit(more.b, avx512vl);
     p.avx512_vnni = p.avx512 && bit(more.c, vnni);
-    p.avx512_bf16 = p.avx512_vnni && bit(extra.a, bf16);
+    p.avx512_vbmi = p.avx512_vnni && bit(more.c, vbmi);
+    p.avx512_bf16 = p.avx512_vbmi && bit(extra.a, bf16);
     constexpr unsigned tile_state = 1u << 17 | 1u << 18;
     constexpr int amx_bf16 = 22, amx_tile = 24, amx_int8 = 25;
     p.amx = p.avx512_bf16 && (saved & tile_state) == tile_state && bit(more.d, amx_bf16) &&
