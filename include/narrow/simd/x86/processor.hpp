@@ -20,7 +20,7 @@ struct processor {
   bool avx512_vnni = false;
   bool avx512_vbmi = false;  // with VNNI
   bool avx512_bf16 = false;  // with VNNI and VBMI
-  bool amx = false;  // tiles, BF16 and INT8
+  bool amx = false;          // tiles, BF16 and INT8
 
   static processor probe() {
     struct registers {
