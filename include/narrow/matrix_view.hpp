@@ -80,6 +80,11 @@ template <class T> constexpr bool lies_by_rows(const matrix_view<T>& m) {
   return m.cols > 1 && (m.rows <= 1 || apart(m.row_stride) > apart(m.col_stride));
 }
 
+/// Whether the elements of the columns, one column after the other, follow one another in memory.
+template <class T> constexpr bool is_one_line(const matrix_view<T>& columns) {
+  return columns.row_stride == 1 && (columns.cols <= 1 || columns.col_stride == columns.rows);
+}
+
 /// The row-major index of an element of a matrix with so many columns.
 constexpr std::uint64_t element_index(std::ptrdiff_t row, std::ptrdiff_t col, std::ptrdiff_t cols) {
   return static_cast<std::uint64_t>(row) * static_cast<std::uint64_t>(cols) + static_cast<std::uint64_t>(col);

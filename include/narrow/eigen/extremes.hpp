@@ -99,7 +99,7 @@ struct line_extremes {
 };
 #define NARROW_LINE_EXTREMES(Op, member)                                                               \
   template <class Arg, narrow_float T, class S, int Direction>                                         \
-  requires lane_expressions<Arg> && reduced_in_lanes<Arg>                                              \
+  requires lane_expressions<Arg>                                                                       \
   struct line_values<Eigen::PartialReduxExpr<Arg, Eigen::internal::member<T, S>, Direction>> {         \
     using type = line_extremes<Eigen::PartialReduxExpr<Arg, Eigen::internal::member<T, S>, Direction>, \
                                Eigen::internal::Op, Eigen::DirectionType(Direction)>;                  \

@@ -76,6 +76,14 @@ template <class X, class Values>
       if (vector_sum_in_lanes(x, sum)) [[likely]]
         return sum;
     }
+    if constexpr (lane_expressions<X> && narrow_float<scalar_of<X>>) {
+      // A kernel takes longer to begin, and adds up each line by itself, which takes long where these are
+      // short.
+      constexpr Eigen::Index max_small = 4096, max_short = 256;
+      if (x.size() <= max_small || (x.innerSize() <= max_short && !without_gaps(x)))
+        if (float total = 0; sum_in_lanes(x, total)) [[likely]]
+          return total;
+    }
     if constexpr (vector_in_memory<X>)
       return kernel::sum(x.data(), x.innerStride(), x.size());
     else
@@ -129,6 +137,11 @@ template <Eigen::DirectionType Direction, class S, class X>
 auto summed_line(const Eigen::CwiseUnaryOp<Eigen::internal::scalar_abs2_op<S>, X>& x, Eigen::Index line) {
   return line_of<Direction>(x.nestedExpression(), line).cwiseAbs2();
 }
+
+/// Expressions of Eigen's floats with narrow ones in them, the sums of which are programs.
+template <class X>
+concept sums_floats_in_lanes = std::same_as<typename X::Scalar, float> && lane_expressions<X> &&
+    reduced_in_lanes<X> && piecewise_t<X>::any_narrow;
 
 /// A sum as a coefficient: float stays wide, an exact fixed-point sum is rounded to T.
 template <class T, class Sum> auto sum_coefficient(const Sum& sum) {
@@ -186,7 +199,7 @@ struct lane_program<Eigen::PartialReduxExpr<Arg, Member, Direction>> : lane_numb
   using expression = Eigen::PartialReduxExpr<Arg, Member, Direction>;
   using vector = typename line_values_t<expression>::vector;
   using number = float;
-  static constexpr bool computes_first = true;
+  static constexpr bool computes_first = detail::computes_first<Arg>;
   template <traversal Order> static auto make(const expression& x) {
     constexpr bool along = (Order == by_columns) == (Direction == Eigen::Horizontal);
     return kernel::lane_held<vector>{line_values_t<expression>::of(x), along ? x.size() : 1};
@@ -220,6 +233,26 @@ template <narrow::narrow_scalar T, class Evaluator>
 struct redux_impl<scalar_hypot_op<T, T>, Evaluator, narrow_traversal, NoUnrolling> {
   template <class X> static T run(const Evaluator&, const scalar_hypot_op<T, T>&, const X& x) {
     return static_cast<T>(x.template cast<double>().norm());
+  }
+};
+
+/// The sum of floats that are computed of narrow ones, as of `x.cast<float>()`.
+template <class X>
+requires narrow::detail::sums_floats_in_lanes<X>
+struct redux_traits<scalar_sum_op<float, float>, redux_evaluator<X>> {
+  using PacketType = float;
+  enum { PacketSize = 1, Traversal = narrow_traversal, Unrolling = NoUnrolling };
+};
+template <class X>
+requires narrow::detail::sums_floats_in_lanes<X>
+struct redux_impl<scalar_sum_op<float, float>, redux_evaluator<X>, narrow_traversal, NoUnrolling> {
+  template <class Values>
+  static float run(const Values& values, const scalar_sum_op<float, float>&, const X& x) {
+    float sum = 0;
+    if (narrow::detail::sum_in_lanes(x, sum)) return sum;
+    for (Index j = 0; j < x.cols(); ++j)
+      for (Index i = 0; i < x.rows(); ++i) sum += values.coeff(i, j);
+    return sum;
   }
 };
 

@@ -36,7 +36,7 @@ template <class V, int Rows, int Cols>
 requires(broadcast_shape<V, Rows, Cols>&& lane_vector<V>) struct lane_program<Eigen::Replicate<V, Rows, Cols>>
     : lane_lines_apart<V> {
   static constexpr traversal along = broadcast_lines<V, Rows>;
-  static constexpr bool computes_first = !direct_access<V>;
+  static constexpr bool computes_first = detail::computes_first<V>;
 
   template <traversal Order> static auto make(const Eigen::Replicate<V, Rows, Cols>& x) {
     return lane_broadcast<along, Order>(x.nestedExpression());
@@ -59,7 +59,7 @@ struct lane_program<Eigen::Product<L, R, Options>>
   using matrix = typename parts::matrix_type;
   static constexpr traversal along = parts::on_the_left ? by_columns : by_rows;
   static constexpr bool computes_first =
-      detail::computes_first<matrix> || !direct_access<typename parts::diagonal_type>;
+      detail::computes_first<matrix> || detail::computes_first<typename parts::diagonal_type>;
 
   template <traversal Order> static auto make(const Eigen::Product<L, R, Options>& x) {
     using factors = decltype(lane_broadcast<along, Order>(parts::diagonal(x.lhs(), x.rhs())));

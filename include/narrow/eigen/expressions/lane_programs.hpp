@@ -25,7 +25,7 @@ concept lane_fixed_number =
 ///   gapless<Order>(x)       whether its lines of that order lie one after the other, so that they are one
 ///   always_gapless<Order>   whether the compiler knows that they do
 ///   make<Order>(x)          the program, along lines of that order
-///   computes_first          there and true where that computes what the program then reads
+///   computes_first          there and true where that computes a product, which the program then reads
 template <class X> struct lane_program { using number = void; };
 
 template <class X> using lane_program_t = lane_program<std::remove_cv_t<X>>;

@@ -132,7 +132,7 @@ template <lane_condition X> bool count_in_lanes(const X& x, Eigen::Index& count)
 /// The sums of all rows or columns of x, as those of single ones are. False, if they have to be computed in
 /// another way.
 template <Eigen::DirectionType Direction, class X> bool line_sums_in_lanes(const X& x, float* sums) {
-  if constexpr (narrow_float<scalar_of<X>> && lane_expressions<X> && reduced_in_lanes<X>) {
+  if constexpr (narrow_float<scalar_of<X>> && lane_expressions<X>) {
     constexpr bool down = Direction == Eigen::Vertical, along = down == (lane_order<X> == by_columns);
     constexpr Eigen::Index max_in_memory = 4096;  // of more, parts are added up first
     using program = lane_program_t<X>;

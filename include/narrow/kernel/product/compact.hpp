@@ -12,14 +12,13 @@ namespace narrow::inline NARROW_ABI::kernel {
 /// The numbers of a matrix of at most max_compact ones, as floats in the order in which they lie.
 template <class T> matrix_view<const float> decode_compact(kernel_set t, matrix_view<const T> m, float* to) {
   const bool by_rows = detail::lies_by_rows(m);
-  const matrix_view<const T> lines = by_rows ? m : m.transposed();
-  if (lines.col_stride == 1 && lines.row_stride == lines.cols)
-    decode(t, lines.data, 1, to, lines.rows * lines.cols);
-  else
-    for (index l = 0; l < lines.rows; ++l)
-      decode(t, lines.data + l * lines.row_stride, lines.col_stride, to + l * lines.cols, lines.cols);
-  const matrix_view<const float> decoded{to, lines.rows, lines.cols, lines.cols, 1};
-  return by_rows ? decoded : decoded.transposed();
+  const matrix_view<const T> columns = by_rows ? m.transposed() : m;
+  const index lines = detail::is_one_line(columns) ? 1 : columns.cols,
+              length = lines == 1 ? columns.rows * columns.cols : columns.rows;
+  for (index l = 0; l < lines; ++l)
+    decode(t, columns.data + l * columns.col_stride, columns.row_stride, to + l * length, length);
+  const matrix_view<const float> decoded{to, columns.rows, columns.cols, 1, columns.rows};
+  return by_rows ? decoded.transposed() : decoded;
 }
 
 /// use(m), of numbers of 8 bits as floats, which kernels decode many at a time.

@@ -128,6 +128,8 @@ auto dot_of_matrices(kernel_set t, matrix_view<const A> a, matrix_view<const B> 
   }
   packing_plan plan;
   plan_dot<accumulation, A, B>(t, largest_elements<A, B>(), packed_type::int8, plan);
+  if (detail::is_one_line(a) && detail::is_one_line(b))
+    return dot_of_lines<accumulation>(t, plan, a.data, 1, b.data, 1, a.rows * a.cols);
   typename accumulation::sum total = 0;
   for (index j = 0; j < a.cols; ++j)
     total +=

@@ -77,7 +77,7 @@ template <class Use> void for_limbs(const product_plan& plan, const Use& use) {
 /// The columns of a matrix one after the other, as the kernels take their elements.
 template <packed_type P, class A>
 void copy_columns(kernel_set t, const matrix_view<const A>& from, typename gemv_traits<P, A>::element* to) {
-  const bool together = from.row_stride == 1 && from.col_stride == from.rows;
+  const bool together = detail::is_one_line(from);
   const index lines = together ? 1 : from.cols, n = together ? from.rows * from.cols : from.rows;
   for (index l = 0; l < lines; ++l, to += n) {
     const A* const line = from.data + l * from.col_stride;

@@ -53,6 +53,7 @@ template <class T> auto sum_of_line(kernel_set t, const T* a, index stride, inde
 
 template <class T> auto sum_of_matrix(kernel_set t, matrix_view<const T> a) {
   if (detail::lies_by_rows(a)) a = a.transposed();
+  if (detail::is_one_line(a)) return sum_of_line(t, a.data, 1, a.rows * a.cols);
   decltype(sum_of_line(t, a.data, 1, 0)) total = 0;
   for (index j = 0; j < a.cols; ++j) total += sum_of_line(t, a.col(j).data, a.row_stride, a.rows);
   return total;
