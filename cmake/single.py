@@ -107,13 +107,26 @@ class Single:
                 self.there.append(set())
 
 
+START = """\
+// narrow {version}, <{header}> in one file: {what}.
+//
+{licence}#pragma once
+
+#if defined(NARROW_VERSION_MAJOR) && !defined(NARROW_SINGLE_VERSION)
+#error "narrow: a source file includes either single headers or those in the folder narrow/, which define the same names"
+#else
+
+"""
+
+
 def build(output):
     output.mkdir(parents=True, exist_ok=True)
     version = ".".join(re.findall(r"NARROW_VERSION_\w+ (\d+)", (INCLUDE_DIR / "narrow/version.hpp").read_text()))
     licence = "".join(f"// {line}".rstrip() + "\n" for line in (ROOT / "LICENSE").read_text().splitlines())
     for name, (header, what) in FILES.items():
+        start = START.format(version=version, header=header, what=what, licence=licence)
         text = re.sub(r"\n{3,}", "\n\n", "\n".join(Single(INCLUDE_DIR / header).lines))
-        (output / name).write_text(f"// narrow {version}, <{header}> in one file: {what}.\n//\n{licence}#pragma once\n\n{text}\n")
+        (output / name).write_text(f"{start}{text}\n\n#endif\n")
         print(output / name)
 
 

@@ -88,7 +88,7 @@ def FetchContent(a):
     copy_source(source)
     run("git", "init", "-q", cwd=source)
     run("git", "add", "-A", cwd=source)
-    run("git", "-c", "user.name=test", "-c", "user.email=test@example", "commit", "-q", "-m", "source", cwd=source)
+    run("git", "-c", "user.name=test", "-c", "user.email=test@example", "-c", "commit.gpgsign=false", "commit", "-q", "-m", "source", cwd=source)
     run("git", "tag", f"v{a.version}", cwd=source)
     build_consumer(a, "-DWAY=FetchContent", f"-DNARROW_REPOSITORY=file://{source}", f"-DNARROW_TAG=v{a.version}")
 
@@ -203,6 +203,17 @@ def bazel(a):
     expect("what it needs", {name.strip("@:") for name in libraries["narrow_eigen"]["deps"]}, {"narrow", "eigen"})
     compile_and_run(a, "user", *(f"-I{root}/{folder}" for folder in libraries["narrow"]["includes"]),
                     *libraries["narrow"]["linkopts"])
+
+
+def mixed(a):
+    """A single header after one that is part of it is one error, and not thousands."""
+    run(sys.executable, "-B", ROOT / "cmake/single.py", a.work)
+    source = a.work / "mixed.cpp"
+    source.write_text('#include <narrow/format/catalog.hpp>\n#include "narrow.hpp"\n')
+    result = subprocess.run([a.compiler, "-std=c++20", "-fsyntax-only", f"-I{ROOT}/include", source], capture_output=True, text=True)
+    errors = re.findall("error: (.*)", result.stderr)
+    expect("the number of errors", len(errors), 1)
+    expect("what it says", "a source file includes either single headers or those in the folder" in errors[0], True)
 
 
 def versions(a):

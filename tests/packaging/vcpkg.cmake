@@ -3,7 +3,6 @@
 cmake_minimum_required(VERSION 3.22)
 set(PORT narrow)
 set(CURRENT_PACKAGES_DIR ${PACKAGES_DIR})
-cmake_path(GET PORTFILE PARENT_PATH CMAKE_CURRENT_LIST_DIR)
 
 function(vcpkg_from_github)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "OUT_SOURCE_PATH;REPO;REF;SHA512;HEAD_REF" "")
