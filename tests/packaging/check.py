@@ -232,6 +232,10 @@ def versions(a):
     expect("that of Bazel", "/v" + version + ".tar.gz" in (files / "bazel/narrow.MODULE.bazel").read_text(), True)
     expect("the newest in changes.md",
            re.search("^## (.*)", (ROOT / "examples/guides/changes.md").read_text(), re.M)[1], version)
+    told = r"(?:find_package\(narrow |GIT_TAG v|narrow::v|\bv(?=[\d.]+tar))(\d+[._]\d+)"
+    for page in (ROOT / "README.md", *sorted((ROOT / "examples/guides").glob("*.md")), ROOT / "cmake/packaging/README.md"):
+        for number in re.findall(told, page.read_text()):
+            expect(f"that in {page.name}", number.replace("_", "."), ".".join(version.split(".")[:2]))
     run(sys.executable, "-B", ROOT / "cmake/single.py", a.work / "single")
     expect("that of the single header", (a.work / "single/narrow.hpp").read_text().split(",")[0], f"// narrow {version}")
     source = a.work / "abi.cpp"
