@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # The pages beside README.md, which is the first one.
 PAGES = ["examples/guides/*.md", "examples/train/README.md", "examples/train/results/*.md", "bench/README.md",
-         ".github/CONTRIBUTING.md"]
+         "cmake/packaging/README.md", ".github/CONTRIBUTING.md"]
 
 
 def pages():

@@ -1,0 +1,2 @@
+// The other file: the kernels, compiled once.
+#include "narrow_compiled_kernels.hpp"
