@@ -452,10 +452,28 @@ TEMPLATE_LIST_TEST_CASE("programs of lanes add up", "[eigen][lanes]", formats) {
         CHECK((a.array() < b.array()).template cast<float>().sum() ==
               (wide_a.array() < wide_b.array()).template cast<float>().sum());
         CHECK((a.array() < b.array()).count() == (wide_a.array() < wide_b.array()).count());
-        checked += 6;
+        // Of matrices in memory, with gaps between their lines too, and of floats.
+        CHECK(narrow::sum(a) == wide_a.sum());
+        CHECK(narrow::sum(a.bottomRows(n - 1)) == wide_a.bottomRows(n - 1).sum());
+        CHECK(narrow::sum(a.cwiseProduct(b)) == wide_a.cwiseProduct(wide_b).sum());
+        CHECK(a.template cast<float>().sum() == wide_a.sum());
+        CHECK((a.template cast<float>() - wide_b).squaredNorm() == expected);
+        // Of what meets sums and extremes of rows and columns, which are wide, too.
+        const Eigen::MatrixXf less_sums = wide_a.colwise() - wide_a.rowwise().sum(),
+                              less_largest = wide_a.rowwise() - wide_a.colwise().maxCoeff();
+        const Eigen::Matrix<S, Eigen::Dynamic, 1>
+            deviations = (a.colwise() - a.rowwise().sum()).cwiseAbs2().rowwise().sum(),
+            smallest = (a.rowwise() - a.colwise().maxCoeff()).rowwise().minCoeff();
+        different = 0;
+        for (at i = 0; i < n; ++i)
+          different += !same(deviations(i), S(less_sums.row(i).squaredNorm())) +
+                       !same(smallest(i), S(less_largest.row(i).minCoeff()));
+        CHECK(different == 0);
+        CHECK(narrow::sum((a.colwise() - a.rowwise().sum()).cwiseAbs2()) == less_sums.squaredNorm());
+        checked += 13;
       }
   });
-  REQUIRE(checked == at(test::isa_count()) * 192);
+  REQUIRE(checked == at(test::isa_count()) * 32 * 13);
 }
 
 TEST_CASE("spare lanes and codes that are not there raise no exceptions", "[eigen][lanes]") {
