@@ -98,6 +98,28 @@ template <class X, class Values>
   }
 }
 
+/// The product of all coefficients, of which `values` is the evaluator, rounded to float in each
+/// multiplication: in the same order whatever the program is compiled for.
+template <class X, class Values> float wide_product(const X& x, const Values& values) {
+  constexpr Eigen::Index ways = 16;  // products side by side, which do not wait for one another
+  std::array<float, ways> products;
+  products.fill(1);
+  const auto multiply = [&](const float* from, Eigen::Index n) {
+    Eigen::Index i = 0;
+    for (; i + ways <= n; i += ways)
+      for (std::size_t l = 0; l < ways; ++l) products[l] *= from[i + static_cast<Eigen::Index>(l)];
+    for (std::size_t l = 0; i < n; ++i, ++l) products[l] *= from[i];
+  };
+  bool done = false;
+  if constexpr (read_in_pieces<X>)
+    done = for_pieces(x, [&](const piece_view& some) { multiply(some.data(), some.size()); });
+  for (Eigen::Index j = 0; j < x.cols() && !done; ++j)
+    for (Eigen::Index i = 0; i < x.rows(); ++i) products[0] *= static_cast<float>(values.coeff(i, j));
+  for (std::size_t half = ways / 2; half > 0; half /= 2)
+    for (std::size_t l = 0; l < half; ++l) products[l] *= products[l + half];
+  return products[0];
+}
+
 template <class A, class B> void takes_product(const Eigen::internal::scalar_product_op<A, B>&);
 template <class A, class B> void takes_product(const Eigen::internal::scalar_conj_product_op<A, B>&);
 template <class Op>
@@ -223,6 +245,16 @@ struct redux_impl<scalar_sum_op<T, T>, Evaluator, narrow_traversal, NoUnrolling>
   template <class X>
   [[gnu::always_inline]] static T run(const Evaluator& values, const scalar_sum_op<T, T>&, const X& x) {
     return static_cast<T>(narrow::detail::sum_coefficient<T>(narrow::detail::wide_sum(x, values)));
+  }
+};
+
+/// `prod()` of floating formats: wide and rounded once, as sums are.
+template <narrow::narrow_float T, class Evaluator>
+struct redux_traits<scalar_product_op<T, T>, Evaluator> : redux_traits<scalar_sum_op<T, T>, Evaluator> {};
+template <narrow::narrow_float T, class Evaluator>
+struct redux_impl<scalar_product_op<T, T>, Evaluator, narrow_traversal, NoUnrolling> {
+  template <class X> static T run(const Evaluator& values, const scalar_product_op<T, T>&, const X& x) {
+    return static_cast<T>(narrow::detail::wide_product(x, values));
   }
 };
 
