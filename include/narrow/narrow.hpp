@@ -6,6 +6,7 @@
 #include "block/mx.hpp"
 #include "block/product.hpp"
 #include "block/together.hpp"
+#include "charconv.hpp"
 #include "convert.hpp"
 #include "format/catalog.hpp"
 #include "format/limits.hpp"

@@ -24,6 +24,7 @@ LEVELS = [
     "errors.hpp concepts.hpp",
     "round",
     "format",
+    "charconv.hpp",
     "accumulator.hpp matrix_view.hpp io.hpp math.hpp",
     "runtime",
     "threads.hpp",
