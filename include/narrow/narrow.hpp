@@ -8,6 +8,7 @@
 #include "block/together.hpp"
 #include "charconv.hpp"
 #include "convert.hpp"
+#include "foreign.hpp"
 #include "format/catalog.hpp"
 #include "format/limits.hpp"
 #include "format_name.hpp"

@@ -26,6 +26,7 @@ LEVELS = [
     "format",
     "charconv.hpp",
     "accumulator.hpp matrix_view.hpp io.hpp math.hpp",
+    "foreign.hpp",
     "runtime",
     "threads.hpp",
     "kernel simd",  # instruction sets include the bodies of kernels, and kernels what an instruction set is
