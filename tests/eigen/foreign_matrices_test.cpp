@@ -2,6 +2,8 @@
 // seen as narrow ones.
 #include <vector>
 
+#include <narrow/eigen.hpp>
+
 #include "../fixed_oracle.hpp"
 #include "../policies.hpp"
 #include "../tally.hpp"
