@@ -4,6 +4,7 @@
 
 #include "eigen/assignment.hpp"
 #include "eigen/extremes.hpp"
+#include "eigen/files.hpp"
 #include "eigen/foreign.hpp"
 #include "eigen/functions.hpp"
 #include "eigen/products/dense.hpp"

@@ -35,6 +35,7 @@ LEVELS = [
     "block",
     "prepacked.hpp",
     "format_name.hpp",
+    "files",
     "train",
     "narrow.hpp",
     "eigen",
