@@ -9,6 +9,7 @@
 #include "eigen/functions.hpp"
 #include "eigen/products/dense.hpp"
 #include "eigen/products/prepacked.hpp"
+#include "eigen/products/sparse.hpp"
 #include "eigen/products/triangular.hpp"
 #include "eigen/reductions.hpp"
 #include "eigen/scalar.hpp"
