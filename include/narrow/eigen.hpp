@@ -7,6 +7,7 @@
 #include "eigen/files.hpp"
 #include "eigen/foreign.hpp"
 #include "eigen/functions.hpp"
+#include "eigen/products/contractions.hpp"
 #include "eigen/products/dense.hpp"
 #include "eigen/products/prepacked.hpp"
 #include "eigen/products/sparse.hpp"
