@@ -33,6 +33,9 @@ TEST_CASE("what has a format's codes is a number of it as it is, and of others r
   STATIC_REQUIRE(!std::constructible_from<fp16, std::array<char, 2>>);
   STATIC_REQUIRE(bf16(own::brain{0x3f81}).bits() == 0x3f81);
   STATIC_REQUIRE(fixed<8, 4>(own::eighth{0x39}) == 1.125);
+  STATIC_REQUIRE(narrow_cast<fp8_e5m2>(own::brain{0x3f81}, rounding::upward{}) == 1.25f);
+  STATIC_REQUIRE(narrow_cast<fp8_e5m2>(own::brain{0x4fff}, rounding::nearest_even{}, overflow::saturate{}) ==
+                 57344);
   tally count;
   for (std::uint32_t code = 0; code < 0x10000; ++code) {
     const own::brain x{static_cast<std::uint16_t>(code)};
