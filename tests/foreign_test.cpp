@@ -50,22 +50,36 @@ TEST_CASE("what has a format's codes is a number of it as it is, and of others r
   count.require(2 * 0x10000);
 }
 
-#if defined(NARROW_FLOAT16)
-TEST_CASE("the compiler's _Float16 is fp16", "[foreign]") {
+TEST_CASE("the compiler's types of 16 bits are formats", "[foreign]") {
   tally count;
-  for (std::uint32_t code = 0; code < 0x10000; ++code) {
-    const auto x = std::bit_cast<NARROW_FLOAT16>(static_cast<std::uint16_t>(code));
-    const fp16 same = x;
-    const float value = static_cast<float>(x);
-    count.expect(same.bits() == code && (isnan(same) || static_cast<float>(same) == value),
-                 [&] { return text("from", code); });
-    count.expect(isnan(same) || std::bit_cast<std::uint16_t>(static_cast<NARROW_FLOAT16>(same)) == code,
-                 [&] { return text("to", code); });
-    count.expect(isnan(same) || bf16(x).bits() == bf16(value).bits(), [&] { return text("bf16", code); });
-  }
-  count.require(3 * 0x10000);
-}
+  [[maybe_unused]] const auto check = [&]<class T>(T zero) {
+    using format = foreign_format_t<T>;
+    for (std::uint32_t code = 0; code < 0x10000; ++code) {
+      T x = zero;
+      const auto bits = static_cast<std::uint16_t>(code);
+      std::memcpy(&x, &bits, sizeof x);
+      const format same = x;
+      const float value = static_cast<float>(x);
+      count.expect(same.bits() == code && (isnan(same) || static_cast<float>(same) == value),
+                   [&] { return text("from", code); });
+      const T back = static_cast<T>(same);
+      count.expect(isnan(same) || std::memcmp(&back, &bits, sizeof x) == 0, [&] { return text("to", code); });
+      count.expect(isnan(same) || fp8_e5m2(x).bits() == fp8_e5m2(value).bits(),
+                   [&] { return text("rounded", code); });
+    }
+  };
+  std::uint64_t types = 0;
+#if defined(NARROW_FLOAT16)
+  check(NARROW_FLOAT16{}), ++types;
 #endif
+#if defined(NARROW_STORED_FLOAT16)
+  check(NARROW_STORED_FLOAT16{}), ++types;
+#endif
+#if defined(NARROW_BFLOAT16)
+  check(NARROW_BFLOAT16{}), ++types;
+#endif
+  count.require(3 * types * 0x10000);
+}
 
 TEST_CASE("memory is seen as numbers of a type with the same codes, and back", "[foreign]") {
   STATIC_REQUIRE(viewable_as<own::brain, bf16>);
