@@ -88,7 +88,7 @@ std::basic_ostream<Char, Traits>& operator<<(std::basic_ostream<Char, Traits>& o
 
 /// Reads what would be read as a double, and rounds the number of that text once by T's policies, however
 /// many digits it has; on failure sets the stream's failbit and leaves `x` as it was. A number too large for
-/// T is no failure, but what it is rounded to.
+/// T is no failure, but becomes what T's overflow makes of it, by overflow::wrap of its first 64 bits.
 template <class Char, class Traits, narrow_scalar T>
 std::basic_istream<Char, Traits>& operator>>(std::basic_istream<Char, Traits>& in, T& x) {
   const typename std::basic_istream<Char, Traits>::sentry ready(in);

@@ -97,7 +97,7 @@ class natural {
   }
   constexpr int words() const { return static_cast<int>(size_); }
 
-  /// Times 2^exponent, with the uppermost 64 bits or more as the significand.
+  /// Times 2^exponent: the uppermost 64 bits, and whether more follow.
   constexpr unpacked<std::uint64_t> top(sign of, int exponent, bool sticky) const {
     unpacked<uint128> x{kind::finite, of, sticky, exponent, 0};
     for (std::size_t i = size_; i-- > 0;) {
@@ -119,8 +119,8 @@ class natural {
   static constexpr std::uint32_t powers[] = {1,       10,        100,        1'000,       10'000,
                                              100'000, 1'000'000, 10'000'000, 100'000'000, 1'000'000'000};
   static constexpr int step = static_cast<int>(std::size(powers)) - 1;
-  /// A number of so many words more than it is divided by powers leaves a quotient of 64 bits and one: each
-  /// of the powers is less than a word.
+  /// Words that a number has to have, beside one for each power that it is divided by, so that the quotient
+  /// has more than 64 bits: each of the powers is less than a word.
   static constexpr int words_of_quotient = 64 / word_bits + 1;
 
  private:
@@ -130,8 +130,8 @@ class natural {
   std::size_t size_ = 0;
 };
 
-/// The number, exactly: of one with more than 64 bits, those first ones and whether there are more. What is
-/// beyond every format becomes a number that is.
+/// The number, exactly: of one with more than 64 bits, the first ones and whether more follow. What is beyond
+/// every format becomes another number that is.
 constexpr unpacked<std::uint64_t> unpack(const decimal& x) {
   if (x.count == 0) return {kind::zero, x.of, false, 0, 0};
   constexpr int far = 3 * decimal::beyond * natural::word_bits;
