@@ -9,7 +9,8 @@ namespace narrow::inline NARROW_ABI::detail {
 template <class X>
 concept dense_in_file = std::derived_from<X, Eigen::DenseBase<X>> && storable<typename X::Scalar>;
 
-/// A dense expression is an array of two dimensions; a vector of one.
+/// A dense expression is an array of two dimensions; a vector of one. A matrix of a block format is written
+/// as the floats that it stands for.
 template <dense_in_file X> struct stored_array<X> {
   using element = typename X::Scalar;
   template <class F> static void visit(const X& x, const F& f) {
