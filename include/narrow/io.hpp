@@ -2,9 +2,11 @@
 #pragma once
 
 #include <istream>
-#include <locale>
 #include <ostream>
 #include <string>
+#if !defined(__GLIBCXX__)  // there <istream> has the facets, without the rest of what takes long to compile
+#include <locale>
+#endif
 #if __has_include(<format>)
 #include <format>
 #endif
