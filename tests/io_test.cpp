@@ -40,7 +40,7 @@ TEST_CASE("scalars stream out as their carrier does, flags and all", "[io]") {
   REQUIRE(wide.str() == L"0.5");
 }
 
-TEST_CASE("reading rounds once from double and leaves the scalar alone on failure", "[io]") {
+TEST_CASE("reading rounds once and leaves the scalar alone on failure", "[io]") {
   std::istringstream in("1.5 0.1 -65504 65519 65520 1e-8 2.00097656250001 none");
   fp16 x;
   const auto next = [&] {

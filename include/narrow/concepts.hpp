@@ -53,6 +53,28 @@ concept narrow_fixed = detail::is_fixed<T>;
 template <class T>
 concept narrow_scalar = narrow_float<T> || narrow_fixed<T>;
 
+/// The format whose codes a number type of the compiler's or another library's has, as its member `type`: for
+/// _Float16 and __bf16, which std::float16_t and std::bfloat16_t are, for Eigen::half and Eigen::bfloat16 in
+/// narrow/eigen.hpp, and for what a program specialises it for.
+template <class T> struct foreign_format {};
+#if defined(NARROW_FLOAT16)
+template <> struct foreign_format<NARROW_FLOAT16> { using type = floating<5, 10>; };
+#endif
+#if defined(NARROW_STORED_FLOAT16)
+template <> struct foreign_format<NARROW_STORED_FLOAT16> { using type = floating<5, 10>; };
+#endif
+#if defined(NARROW_BFLOAT16)
+template <> struct foreign_format<NARROW_BFLOAT16> { using type = floating<8, 7>; };
+#endif
+template <class T> using foreign_format_t = typename foreign_format<T>::type;
+
+/// A number type of the compiler's or another library's, from which narrow scalars are constructed:
+/// implicitly the format that has its codes, explicitly all others. The other way there is the conversion of
+/// narrow scalars to their carrier.
+template <class T>
+concept foreign_scalar = narrow_float<foreign_format_t<T>> && std::is_trivially_copyable_v<T> &&
+                         sizeof(T) == sizeof(foreign_format_t<T>);
+
 /// The built-in arithmetic types, the ones that mix with narrow scalars implicitly. Not a compiler's own:
 /// __int128, __float128, std::float16_t.
 template <class T>

@@ -4,6 +4,7 @@
 //
 //   version.hpp              NARROW_VERSION_MAJOR NARROW_VERSION_MINOR NARROW_VERSION_PATCH
 //   config.hpp               NARROW_ABI NARROW_JOINED NARROW_JOINED_ NARROW_ADDRESS_SANITIZER NARROW_FLOAT_OPERAND
+//                            NARROW_FLOAT16 NARROW_BFLOAT16 NARROW_STORED_FLOAT16
 //   format/functions.hpp     NARROW_ELEMENTARY_FUNCTIONS
 //   simd/few_lanes.hpp       NARROW_INLINED
 //   kernel/product/compiled.hpp
@@ -45,6 +46,21 @@
 #define NARROW_FLOAT_OPERAND(x) "+f"(x)
 #else
 #define NARROW_FLOAT_OPERAND(x) "+m"(x)
+#endif
+
+// The compiler's own types of 16 bits, where it has them; std::float16_t and std::bfloat16_t are these. clang
+// defines the constants of _Float16 for processors on which it has no such type, too, and g++ has it in C++
+// for x86 before it has it for others.
+#if defined(__FLT16_MANT_DIG__) &&                                                             \
+    (defined(__clang__) ? (__clang_major__ >= 15 && defined(__SSE2__)) || defined(__aarch64__) \
+                        : __GNUC__ >= 13 || defined(__SSE2__))
+#define NARROW_FLOAT16 _Float16
+#endif
+#if defined(__BFLT16_MANT_DIG__) || (defined(__clang__) && defined(__SSE2__) && __clang_major__ >= 17)
+#define NARROW_BFLOAT16 __bf16
+#endif
+#if defined(__aarch64__)  // float16_t of <arm_neon.h>
+#define NARROW_STORED_FLOAT16 __fp16
 #endif
 
 // The name of the namespace that everything stands in: of the version, and of where the kernels are compiled.

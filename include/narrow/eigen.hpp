@@ -4,9 +4,13 @@
 
 #include "eigen/assignment.hpp"
 #include "eigen/extremes.hpp"
+#include "eigen/files.hpp"
+#include "eigen/foreign.hpp"
 #include "eigen/functions.hpp"
+#include "eigen/products/contractions.hpp"
 #include "eigen/products/dense.hpp"
 #include "eigen/products/prepacked.hpp"
+#include "eigen/products/sparse.hpp"
 #include "eigen/products/triangular.hpp"
 #include "eigen/reductions.hpp"
 #include "eigen/scalar.hpp"

@@ -24,7 +24,9 @@ LEVELS = [
     "errors.hpp concepts.hpp",
     "round",
     "format",
+    "charconv.hpp",
     "accumulator.hpp matrix_view.hpp io.hpp math.hpp",
+    "foreign.hpp",
     "runtime",
     "threads.hpp",
     "kernel simd",  # instruction sets include the bodies of kernels, and kernels what an instruction set is
@@ -33,6 +35,7 @@ LEVELS = [
     "block",
     "prepacked.hpp",
     "format_name.hpp",
+    "files",
     "train",
     "narrow.hpp",
     "eigen",

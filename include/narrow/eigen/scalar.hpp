@@ -3,7 +3,7 @@
 // comes before NumTraits, which Eigen's GenericNumTraits asks for it.
 #pragma once
 
-#include "expression_traits.hpp"
+#include "mixtures.hpp"
 
 namespace Eigen {
 

@@ -55,6 +55,10 @@ template <int WL, int FL, class Round, class Overflow> class fixed {
   requires(!std::same_as<T, fixed>) constexpr explicit fixed(T x) noexcept(cannot_throw)
       : fixed(unpack(x), Round{}, Overflow{}) {}
 
+  /// From a number type of another library's: one rounding.
+  template <foreign_scalar T>
+  constexpr explicit fixed(T x) noexcept(cannot_throw) : fixed(detail::as_narrow(x)) {}
+
   /// The number with mantissa `bits`, of which the low WL bits count.
   static constexpr fixed from_bits(bits_type bits) noexcept {
     constexpr std::uint32_t above = std::uint32_t{1} << (WL - 1);

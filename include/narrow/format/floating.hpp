@@ -55,6 +55,12 @@ template <int E, int M, specials Specials, class Round, class Overflow> class fl
   requires(!std::same_as<T, floating>) constexpr explicit floating(T x) noexcept(cannot_throw)
       : floating(unpack(x), Round{}, Overflow{}) {}
 
+  /// From a number type of another library's: where it has the codes of this format the same code, else one
+  /// rounding.
+  template <foreign_scalar T>
+  constexpr explicit(!std::same_as<foreign_format_t<T>, floating>) floating(T x) noexcept(cannot_throw)
+      : floating(detail::as_narrow(x)) {}
+
   /// The number with code `bits`, of which the lower 1 + E + M bits count.
   static constexpr floating from_bits(bits_type bits) noexcept {
     floating result{};

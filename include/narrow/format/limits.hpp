@@ -8,11 +8,6 @@
 
 namespace narrow::inline NARROW_ABI::detail {
 
-/// floor(n log10(2)) for 0 <= n < 10^4; log10(2) = 0.30102999...
-constexpr int decimal_digits(int n) {
-  return static_cast<int>(static_cast<std::int64_t>(n) * 30103 / 100000);
-}
-
 /// Which of the standard's styles a rounding policy has: from what it answers for fractions just above 0,
 /// just below and above one half and just below 1, of even and of odd numbers. A policy that has state, tells
 /// elements apart or cannot be asked in a constant expression is indeterminate.

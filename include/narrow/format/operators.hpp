@@ -302,16 +302,18 @@ requires(!std::same_as<A, B>) std::partial_ordering operator<=>(A, B) = delete;
 
 /// `x` in the format To, rounded once; policies other than To's own can be given for this one conversion.
 ///
-/// `x` is any narrow scalar, built-in number or enumerator of an unscoped enumeration. Signalling NaNs become
-/// quiet.
+/// `x` is any narrow scalar, built-in number or enumerator of an unscoped enumeration, or a number of another
+/// library's. Signalling NaNs become quiet.
 template <narrow_scalar To, class From, rounding_policy Round = typename To::round_policy,
           overflow_policy Overflow = typename To::overflow_policy>
-requires narrow_scalar<From> || detail::arithmetic_value<From>
+requires narrow_scalar<From> || detail::arithmetic_value<From> || foreign_scalar<From>
 [[nodiscard]] constexpr To narrow_cast(
     From x, const Round& round = Round{},
     Overflow overflow = Overflow{}) noexcept(detail::rounds_without_throwing<Round>) {
   using detail::unpack;
-  if constexpr (narrow_float<To> && detail::has_short_way<From, Round>)
+  if constexpr (foreign_scalar<From>)
+    return narrow_cast<To>(detail::as_narrow(x), round, overflow);
+  else if constexpr (narrow_float<To> && detail::has_short_way<From, Round>)
     return To::from_bits(detail::nearest_code<typename To::layout>(x, overflow));
   else
     return To(unpack(x), round, overflow);

@@ -70,6 +70,11 @@ template <int E, int M, specials Specials> struct layout {
 using binary32 = layout<8, 23, specials::ieee>;
 using binary64 = layout<11, 52, specials::ieee>;
 
+/// floor(n log10(2)) for 0 <= n < 10^4; log10(2) = 0.30102999...
+constexpr int decimal_digits(int n) {
+  return static_cast<int>(static_cast<std::int64_t>(n) * 30103 / 100000);
+}
+
 /// The bits of a double that is float's largest number: in block formats finite numbers beyond it count as
 /// it.
 inline constexpr std::uint64_t largest_float_bits =

@@ -96,6 +96,12 @@ constexpr unpacked<uint128> unpack(int128 x) {
 /// The integer that an enumerator stands for.
 template <unscoped_enumeration T> constexpr auto unpack(T x) { return unpack(static_cast<number_t<T>>(x)); }
 
+/// The narrow number that has the code of x.
+template <foreign_scalar T> constexpr foreign_format_t<T> as_narrow(T x) {
+  using format = foreign_format_t<T>;
+  return format::from_bits(std::bit_cast<typename format::bits_type>(x));
+}
+
 /// x moved down by `shift` bits; what falls off makes the result sticky.
 template <class Word> constexpr Word shift_right(Word x, int shift, bool& sticky) {
   if (shift <= 0) return x;

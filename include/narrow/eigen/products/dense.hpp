@@ -32,10 +32,21 @@ concept narrow_triangle_product = ((triangle_view<L> && dense_expression<R>) ||
                                    (dense_expression<L> && triangle_view<R>)) &&
                                   (narrow_expression<L> || narrow_expression<R>);
 
+template <class X>
+concept sparse_expression = std::same_as<shape_of<X>, Eigen::SparseShape>;
+
+/// A sparse matrix times a dense one, or the other way round, of which the result is dense.
+template <class L, class R>
+concept narrow_sparse_product = ((sparse_expression<L> && dense_expression<R>) ||
+                                 (dense_expression<L> && sparse_expression<R>)) &&
+                                (narrow_expression<L> ||
+                                 narrow_expression<R>)&&dense_expression<Eigen::Product<L, R>>;
+
 /// The products whose `generic_product_impl` is ours: the destination may share memory with the operands, and
 /// `evalTo` gives it its size.
 template <class L, class R>
-concept product_of_ours = narrow_product<L, R> || narrow_triangle_product<L, R>;
+concept product_of_ours =
+    narrow_product<L, R> || narrow_triangle_product<L, R> || narrow_sparse_product<L, R>;
 
 /// The first and last byte of a view.
 struct extent {

@@ -40,9 +40,18 @@ template <class X> decltype(auto) carrier_argument(const X& x) {
   }
 }
 
+/// A class of Eigen's that is defined: its decompositions are in headers of their own.
+template <class Base> struct defined_by_eigen {
+  static_assert(
+      requires { sizeof(Base); },
+      "narrow: decompositions need <Eigen/Dense>, or the header of Eigen's that has this one; include "
+      "it before or after <narrow/eigen.hpp>");
+  using type = Base;
+};
+
 /// A decomposition in a built-in type that takes narrow matrices, and solves for narrow right-hand sides in
 /// that type, too.
-template <class Base> struct carrier_decomposition : Base {
+template <class Base> struct carrier_decomposition : defined_by_eigen<Base>::type {
   carrier_decomposition() = default;
   /// Takes what the constructors of Base take. These are not inherited: those that are templates would be the
   /// better match.
