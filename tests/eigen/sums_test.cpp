@@ -203,3 +203,25 @@ TEST_CASE("Sums round once") {
       "exponentials", [&] { return a.array().exp().sum(); }, x.array().exp().sum(), 1800);
   result.require(10);
 }
+
+TEMPLATE_LIST_TEST_CASE("Products of all coefficients are wide and round once", "[eigen]",
+                        narrow::all_formats) {
+  using S = TestType;
+  Eigen::Index checked = 0;
+  // Powers of two, the products of which pass the largest number of the format and come back.
+  for (const Eigen::Index half : {1, 2, 7, 8, 9, 15, 16, 17, 40, 63}) {
+    Eigen::Matrix<S, Eigen::Dynamic, 1> x(2 * half + 2);
+    x << Eigen::Matrix<S, Eigen::Dynamic, 1>::Constant(half, S(2)),
+        Eigen::Matrix<S, Eigen::Dynamic, 1>::Constant(half, S(0.5)), S(-1.5), S(1);
+    CHECK(x.prod() == S(-1.5));
+    const auto twos = x.head(2 * half);  // in an expression, the product of which may be too large
+    CHECK((twos + twos).cwiseProduct(twos.cwiseInverse()).prod().bits() ==
+          S(std::ldexp(1., static_cast<int>(2 * half))).bits());
+    Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic> m(2, half + 1);
+    m = x.reshaped(2, half + 1);
+    CHECK(m.prod() == S(-1.5));
+    CHECK(m.transpose().leftCols(1).prod() == S(m.row(0).template cast<double>().prod()));
+    checked += 4;
+  }
+  REQUIRE(checked == 40);
+}

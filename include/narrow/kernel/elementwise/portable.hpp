@@ -92,14 +92,15 @@ inline float quiet(float x) {
 template <class Program, class T, class Shape>
 NARROW_KERNEL void store_lines(const Program& program, T* to, index to_step, const Shape& shape) {
   const index lines = shape.lines, length = shape.length;
-  for (index l = 0; l < lines; ++l, to += to_step) {
+  for (index l = 0; l < lines; ++l) {
     const auto line = on_line(program, l);
+    T* const to_line = to + l * to_step;
     for (index i = 0; i < length; ++i) {
       const auto x = at(line, i);
       if constexpr (std::same_as<T, float>)
-        to[i] = quiet(x);
+        to_line[i] = quiet(x);
       else
-        to[i] = static_cast<T>(x);
+        to_line[i] = static_cast<T>(x);
     }
   }
 }

@@ -109,16 +109,17 @@ NARROW_KERNEL void spread_lines(const Program& program, T* to, const line_steps&
   const auto [lines, length] = shape;
   const auto [line_step, step] = steps;
   detail::uint_at_least<8 * sizeof(T)> some[lanes32];
-  for (index l = 0; l < lines; ++l, to += line_step) {
+  for (index l = 0; l < lines; ++l) {
     const auto line = on_line(program, l);
+    T* const first = to + l * line_step;
     index i = 0;
     for (; i + lanes32 <= length; i += lanes32) {
       store_numbers<T>(some, at(line, i, all_lanes{}));
-      spread(some, to + i * step, step, lanes32);
+      spread(some, first + i * step, step, lanes32);
     }
     if (i == length) continue;
     store_numbers<T>(some, at(line, i, first_lanes{length - i}));
-    spread(some, to + i * step, step, length - i);
+    spread(some, first + i * step, step, length - i);
   }
 }
 

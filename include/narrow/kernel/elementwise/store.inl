@@ -46,7 +46,7 @@ NARROW_KERNEL void store_lines(const Program& program, T* to, index to_step, con
     if (lines > 1 && 0 < length && length <= std::min<index>(longest_short, 3 * lanes32 / 2) &&
         to_step == length && joined_lines<Program>::fits(program, {to, to + lines * length, length}, lines))
       return store_joined(program, to, lines, length);
-  for (index l = 0; l < lines; ++l, to += to_step) store_line(on_line(program, l), to, length);
+  for (index l = 0; l < lines; ++l) store_line(on_line(program, l), to + l * to_step, length);
 }
 template <class Program, class T, class Shape>
 requires(stored_as<T>::is_there) constexpr auto kernel_of(
