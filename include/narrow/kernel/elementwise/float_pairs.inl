@@ -23,13 +23,14 @@ inline float_pair share_of_one(const float_pair& x) {
   return {share, share * multiply_add(rest, rest, multiply_add(rest, rest, rest))};
 }
 
-/// e^x without the power of two that a shift of an exponent's field multiplies it by; for |x| < 88.8. Of
-/// 2^(k / lanes), from a table, and e^r the latter is 1 + r + r^2 times a polynomial, and r, of which the
-/// first difference is exact, is less than half a step. The pair errs by less than 2^-34 of it with 16 lanes,
-/// 2^-33 with 8 and 2^-32 with 4.
+/// e^x as the product of a power of two, 2^(k / lanes) with k from 0 to lanes - 1, and e^r, where r is at
+/// most half such a step away from zero. The second factor is looked up, as a pair; the third one is 1 + r +
+/// r^2 times a polynomial. `power` is the product of these two, and errs by less than `error_of_exponential`
+/// times 2^(k / lanes); for |x| < 88.8. (Of every 61st float no e^x was rounded to another one than the
+/// nearest.)
 struct float_pair_power {
-  float_pair power;  // high is between 0.98 and 2
-  uint32_vector exponent;
+  float_pair power;        // high is between 0.98 and 2
+  uint32_vector exponent;  // of the power of two, in its place in a float's code: what a code is added to
 };
 inline float_pair_power exponential_in_two(float_vector x) {
   using between = powers_of_two_between<lanes32>;
@@ -37,6 +38,7 @@ inline float_pair_power exponential_in_two(float_vector x) {
   const float_vector shifted = multiply_add(all_lanes_of(next_to_whole), x,
                                             all_lanes_of(lanes32 * std::numbers::log2e_v<float>)),
                      steps = shifted - next_to_whole;
+  // Exact: the product, and x where there is one, are multiples of the last bit of a float of half a step.
   const float_vector r = multiply_add(x, steps, all_lanes_of(-between::step.high));
   const float_vector square = multiply_add(all_lanes_of(0x1p-100f), r, r);  // never a subnormal number
   const float_vector beyond_r = polynomial(rest_of_exp, r), cut_step = steps * -between::step.low;
