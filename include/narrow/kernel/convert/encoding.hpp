@@ -1,6 +1,9 @@
 // What the kernels that convert codes need to know of a format.
 #pragma once
 
+#include <array>
+#include <bit>
+#include <cstdint>
 #include <limits>
 
 #include "../../format/operators.hpp"
