@@ -305,6 +305,7 @@ std::from_chars_result from_chars(const char* first, const char* last, T& value,
 template <narrow_scalar T> std::to_chars_result to_chars(char* first, char* last, T x) {
   return detail::to_shortest(first, last, x, detail::notation::shorter_one);
 }
+/// The same in one notation.
 template <narrow_scalar T>
 std::to_chars_result to_chars(char* first, char* last, T x, std::chars_format format) {
   switch (format) {

@@ -66,6 +66,7 @@ template <> struct foreign_format<NARROW_STORED_FLOAT16> { using type = floating
 #if defined(NARROW_BFLOAT16)
 template <> struct foreign_format<NARROW_BFLOAT16> { using type = floating<8, 7>; };
 #endif
+/// That format.
 template <class T> using foreign_format_t = typename foreign_format<T>::type;
 
 /// A number type of the compiler's or another library's, from which narrow scalars are constructed:

@@ -73,6 +73,7 @@ auto view_as(R&& range) {
   auto* const data = detail::address_as<To>(std::ranges::data(range));
   return std::span(data, std::ranges::size(range));
 }
+/// Those of a matrix, in its shape.
 template <class To, class From>
 requires viewable_as<To, std::remove_const_t<From>> matrix_view<detail::const_as<To, From>> view_as(
     const matrix_view<From>& m) {

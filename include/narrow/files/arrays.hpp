@@ -15,8 +15,8 @@ namespace narrow::inline NARROW_ABI {
 
 /// An array of any number of dimensions, its elements with the last index running fastest.
 template <class T> struct shaped_array {
-  std::vector<std::size_t> shape;
-  std::vector<T> values;
+  std::vector<std::size_t> shape;  ///< how many elements each dimension has; empty for a single number
+  std::vector<T> values;           ///< as many as the product of the shape
 };
 
 namespace detail {

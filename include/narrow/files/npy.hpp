@@ -248,6 +248,7 @@ template <file_source X> void save_npy(const std::string& path, const X& x) {
 template <file_destination X> void read_npy(std::istream& in, X&& x) {
   detail::read_npy<std::remove_cvref_t<X>>(in, x, "read_npy", "the stream");
 }
+/// The array in its own shape; throws likewise.
 template <storable T> shaped_array<T> read_npy(std::istream& in) {
   shaped_array<T> result;
   read_npy(in, result);
@@ -258,6 +259,7 @@ template <file_destination X> void load_npy(const std::string& path, X&& x) {
   std::ifstream in = detail::open_to_read(path, "load_npy");
   detail::read_npy<std::remove_cvref_t<X>>(in, x, "load_npy", '"' + path + '"');
 }
+/// From the file `path`, in its own shape.
 template <storable T> shaped_array<T> load_npy(const std::string& path) {
   shaped_array<T> result;
   load_npy(path, result);

@@ -14,6 +14,15 @@ namespace narrow::inline NARROW_ABI {
 
 namespace detail {
 
+/// A tensor that a file is to have: what the header says of it, its format by the file's metadata, and its
+/// bytes.
+struct kept_tensor {
+  safetensors_entry entry;
+  std::string format;
+  std::size_t element_size;
+  std::vector<char> bytes;
+};
+
 inline std::string format_key(const std::string& tensor) { return "narrow." + tensor; }
 
 /// The format is little-endian.
@@ -82,12 +91,7 @@ class safetensors_writer {
   }
 
  private:
-  struct tensor {
-    safetensors_entry entry;
-    std::string format;
-    std::size_t element_size;
-    std::vector<char> bytes;
-  };
+  using tensor = detail::kept_tensor;
 
   [[noreturn]] static void refuse(const std::string& why) {
     detail::fail<std::invalid_argument>("narrow::safetensors_writer::add: " + why);
@@ -103,6 +107,7 @@ class safetensors_writer {
 ///           library refuses them that the format comes from.
 class safetensors_reader {
  public:
+  /// From the file `path`.
   explicit safetensors_reader(const std::string& path)
       : file_(std::make_unique<std::ifstream>(detail::open_to_read(path, function))),
         in_(*file_, function, '"' + path + '"') {
@@ -113,7 +118,9 @@ class safetensors_reader {
 
   /// In the order of the header.
   const std::vector<safetensors_entry>& entries() const { return header_.entries; }
+  /// What the header says of the file beside its tensors.
   const std::map<std::string, std::string>& metadata() const { return header_.metadata; }
+  /// Whether there is a tensor of this name.
   bool contains(std::string_view name) const { return find(name) != nullptr; }
 
   /// Reads a tensor into x, bit for bit.
@@ -145,6 +152,7 @@ class safetensors_reader {
     auto values = detail::read_array<T>(*count, detail::safetensors_order, in_, tensor);
     detail::stored_array<std::remove_cvref_t<X>>::assign(x, entry->shape, std::move(values));
   }
+  /// The tensor as an array of its own shape; throws likewise.
   template <storable T> shaped_array<T> read(std::string_view name) {
     shaped_array<T> result;
     read(name, result);

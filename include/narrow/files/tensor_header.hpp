@@ -12,9 +12,11 @@ namespace narrow::inline NARROW_ABI {
 /// A tensor in a safetensors file: its name, the file's name of its type, its shape, and where its bytes are,
 /// from the first one after the header.
 struct safetensors_entry {
-  std::string name, type;
-  std::vector<std::size_t> shape;
-  std::uint64_t begin = 0, end = 0;
+  std::string name;                ///< by which `safetensors_reader::read` finds it
+  std::string type;                ///< as the file has it, for example "BF16"
+  std::vector<std::size_t> shape;  ///< empty for a single number
+  std::uint64_t begin = 0;         ///< its first byte
+  std::uint64_t end = 0;           ///< the byte after its last one
 };
 
 namespace detail {
