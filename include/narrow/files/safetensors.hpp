@@ -16,7 +16,7 @@ namespace detail {
 
 /// A tensor that a file is to have: what the header says of it, its format by the file's metadata, and its
 /// bytes.
-struct kept_tensor {
+struct tensor_to_write {
   safetensors_entry entry;
   std::string format;
   std::size_t element_size;
@@ -91,7 +91,7 @@ class safetensors_writer {
   }
 
  private:
-  using tensor = detail::kept_tensor;
+  using tensor = detail::tensor_to_write;
 
   [[noreturn]] static void refuse(const std::string& why) {
     detail::fail<std::invalid_argument>("narrow::safetensors_writer::add: " + why);
