@@ -13,7 +13,7 @@ class NarrowConan(ConanFile):
     name = "narrow"
     description = "Number formats for training, with sums that accumulate wide"
     license = "MIT"
-    url = "https://github.com/conan-io/conan-center-index"
+    url = "https://github.com/@REPOSITORY@"
     homepage = "https://github.com/@REPOSITORY@"
     topics = ("half-precision", "bfloat16", "fp8", "quantization", "eigen", "header-only")
     package_type = "header-library"
