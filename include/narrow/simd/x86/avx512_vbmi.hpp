@@ -13,12 +13,11 @@ class byte_tables {
   static constexpr index count = sizeof(__m512i);
 
   explicit byte_tables(const std::uint16_t* values) {
-    const __m512i ascending = numbers([](int i) { return 2 * i; }),
-                  odd = numbers([](int i) { return 2 * i + 1; });
+    const __m512i even = numbers([](int i) { return 2 * i; }), odd = numbers([](int i) { return 2 * i + 1; });
     for (int half = 0; half < 2; ++half) {
       const __m512i first = _mm512_loadu_si512(values + half * count),
                     second = _mm512_loadu_si512(values + half * count + count / 2);
-      lower_[half] = _mm512_permutex2var_epi8(first, ascending, second);
+      lower_[half] = _mm512_permutex2var_epi8(first, even, second);
       upper_[half] = _mm512_permutex2var_epi8(first, odd, second);
     }
   }
