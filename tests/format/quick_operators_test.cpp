@@ -26,9 +26,11 @@ template <class Op, class T> T exactly(T a, T b) {
 
 template <class Op, class T, class Apply>
 void check(tally& count, const std::vector<code_pair>& pairs, const Apply& apply) {
-  for (const auto& [first, second] : pairs) {
-    const T a = number<T>(first), b = number<T>(second), got = apply(a, b), right = exactly<Op>(a, b);
-    count.expect(got.bits() == right.bits(), [&] { return text(first, second, "give", got.bits()); });
+  for (const code_pair& codes : pairs) {  // structured bindings cannot be captured by clang 14
+    const T a = number<T>(codes.first), b = number<T>(codes.second), got = apply(a, b),
+            right = exactly<Op>(a, b);
+    count.expect(got.bits() == right.bits(),
+                 [&] { return text(codes.first, codes.second, "give", got.bits()); });
   }
 }
 
