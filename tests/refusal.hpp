@@ -6,11 +6,11 @@
 
 namespace test {
 
-/// The message of the std::invalid_argument that f throws.
-template <class F> std::string refusal(const F& f) {
+/// The message of the Error that f throws.
+template <class Error = std::invalid_argument, class F> std::string refusal(const F& f) {
   try {
     f();
-  } catch (const std::invalid_argument& error) {
+  } catch (const Error& error) {
     return error.what();
   }
   return "nothing was thrown";

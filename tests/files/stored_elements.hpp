@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "../refusal.hpp"
 #include "../samples.hpp"
 
 namespace test {
@@ -64,13 +65,19 @@ template <class T> bool same_bytes(const std::vector<T>& a, const std::vector<T>
 }
 
 /// What f throws as std::runtime_error.
-template <class F> std::string failure(const F& f) {
+template <class F> std::string failure(const F& f) { return refusal<std::runtime_error>(f); }
+/// The same of what may go well, which gives nothing; another exception is told as one.
+template <class F> std::string failure_if_any(const F& f) {
+  std::string said;
   try {
-    f();
-  } catch (const std::runtime_error& error) {
-    return error.what();
+    said = refusal<std::runtime_error>([&] {
+      f();
+      throw std::runtime_error("");
+    });
+  } catch (const std::exception& other) {
+    said = std::string("another error: ") + other.what();
   }
-  return "nothing was thrown";
+  return said;
 }
 
 /// Bytes of a file with a few faults.

@@ -124,6 +124,48 @@ template <class X, class F> void visit_array(const X& x, std::string_view functi
   });
 }
 
+/// Reads the text of a header from its beginning on, and says where it is not as it must be.
+class header_scanner {
+ public:
+  /// Between the parts of the text any of these blanks may stand.
+  header_scanner(std::string_view text, const byte_reader& from, std::string_view blanks)
+      : text_(text), from_(from), blanks_(blanks) {}
+
+ protected:
+  [[noreturn]] void refuse(std::string_view expected) const {
+    from_.refuse("its header has not " + std::string(expected) + " at byte " + std::to_string(at_));
+  }
+  [[noreturn]] void refuse_key(const std::string& key) const {
+    from_.refuse("its header has \"" + key + "\", unknown or twice");
+  }
+  void skip_spaces() {
+    while (at_ < text_.size() && blanks_.find(text_[at_]) != blanks_.npos) ++at_;
+  }
+  /// The next character; 0 at the end.
+  char peek() {
+    skip_spaces();
+    return at_ < text_.size() ? text_[at_] : '\0';
+  }
+  bool skip(char c) {
+    skip_spaces();
+    if (at_ == text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+  void expect(char c) {
+    if (!skip(c)) refuse(std::string("'") + c + "'");
+  }
+  void expect_end() {
+    skip_spaces();
+    if (at_ != text_.size()) refuse("nothing more");
+  }
+
+  std::string_view text_;
+  const byte_reader& from_;
+  std::string_view blanks_;
+  std::size_t at_ = 0;
+};
+
 /// A file that is open for reading, or an error that names it.
 inline std::ifstream open_to_read(const std::string& path, std::string_view function) {
   std::ifstream in(path, std::ios::binary);

@@ -29,9 +29,9 @@ struct npy_header {
 };
 
 /// The dictionary of a header: in the syntax of Python, but only what numpy writes.
-class npy_header_parser {
+class npy_header_parser : header_scanner {
  public:
-  npy_header_parser(std::string_view text, const byte_reader& from) : text_(text), from_(from) {}
+  npy_header_parser(std::string_view text, const byte_reader& from) : header_scanner(text, from, " \n") {}
 
   npy_header parse() {
     npy_header result;
@@ -44,7 +44,7 @@ class npy_header_parser {
                          : key == "fortran_order" ? &has_order
                          : key == "shape"         ? &has_shape
                                                   : nullptr;
-      if (seen == nullptr || *seen) from_.refuse("its header has \"" + key + "\", unknown or twice");
+      if (seen == nullptr || *seen) refuse_key(key);
       *seen = true;
       if (seen == &has_descr)
         result.descr = type();
@@ -56,30 +56,11 @@ class npy_header_parser {
     }
     if (!has_descr || !has_order || !has_shape)
       from_.refuse("its header must have 'descr', 'fortran_order' and 'shape'");
-    skip_spaces();
-    if (at_ != text_.size()) refuse("nothing more");
+    expect_end();
     return result;
   }
 
  private:
-  [[noreturn]] void refuse(std::string_view expected) const {
-    from_.refuse("its header has not " + std::string(expected) + " at byte " + std::to_string(at_));
-  }
-  void skip_spaces() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n')) ++at_;
-  }
-  char peek() {
-    skip_spaces();
-    return at_ < text_.size() ? text_[at_] : '\0';
-  }
-  bool skip(char c) {
-    if (peek() != c) return false;
-    ++at_;
-    return true;
-  }
-  void expect(char c) {
-    if (!skip(c)) refuse(std::string("'") + c + "'");
-  }
   std::string string() {
     const char quote = peek();
     if (quote != '\'' && quote != '"') refuse("a string");
@@ -118,10 +99,6 @@ class npy_header_parser {
     }
     return result;
   }
-
-  std::string_view text_;
-  const byte_reader& from_;
-  std::size_t at_ = 0;
 };
 
 inline npy_header read_npy_header(byte_reader& in) {

@@ -30,9 +30,10 @@ struct tensor_header {
 inline constexpr std::string_view metadata_key = "__metadata__";
 
 /// One object of JSON, of which each value is an object of a tensor, or of texts for `metadata_key`.
-class tensor_header_parser {
+class tensor_header_parser : header_scanner {
  public:
-  tensor_header_parser(std::string_view text, const byte_reader& from) : text_(text), from_(from) {}
+  tensor_header_parser(std::string_view text, const byte_reader& from)
+      : header_scanner(text, from, " \t\n\r") {}
 
   tensor_header parse() {
     tensor_header result;
@@ -47,33 +48,11 @@ class tensor_header_parser {
         if (!result.metadata.emplace(name, string()).second) refuse_key(name);
       });
     });
-    skip_spaces();
-    if (at_ != text_.size()) refuse("nothing more");
+    expect_end();
     return result;
   }
 
  private:
-  [[noreturn]] void refuse(std::string_view expected) const {
-    from_.refuse("its header has not " + std::string(expected) + " at byte " + std::to_string(at_));
-  }
-  [[noreturn]] void refuse_key(const std::string& key) const {
-    from_.refuse("its header has \"" + key + "\", unknown or twice");
-  }
-
-  void skip_spaces() {
-    while (at_ < text_.size() && std::string_view(" \t\n\r").find(text_[at_]) != std::string_view::npos)
-      ++at_;
-  }
-  bool skip(char c) {
-    skip_spaces();
-    if (at_ == text_.size() || text_[at_] != c) return false;
-    ++at_;
-    return true;
-  }
-  void expect(char c) {
-    if (!skip(c)) refuse(std::string("'") + c + "'");
-  }
-
   /// Calls f(key) before each value of an object, which f reads.
   template <class F> void for_each_member(const F& f) {
     expect('{');
@@ -192,10 +171,6 @@ class tensor_header_parser {
     else
       put(0xf0, 3);
   }
-
-  std::string_view text_;
-  const byte_reader& from_;
-  std::size_t at_ = 0;
 };
 
 /// Text between quotes; bytes beyond ASCII stay as they are.
