@@ -2,16 +2,19 @@
 // instruction set after `stored_as`, which says how: by program.inl, and by instruction sets that have their
 // own. No include guard, on purpose.
 
-/// Length: an index, or a constant.
-template <class Line, class T, class Length>
-[[gnu::always_inline]] inline void store_line(const Line& line, T* to, Length length) {
-  using stored = stored_as<T>;
+/// Where the last whole vector of lines begins that end within one; else their length.
+///
+/// It is computed before any is stored, and stored after the others, whose numbers are not changed by that: a
+/// store with a mask would let the next line, whose numbers follow, wait for it.
+template <class Length> [[gnu::always_inline]] inline index last_vector_of(Length length) {
   constexpr bool is_constant = !std::same_as<Length, index>;
-  // The last whole vector of a line is computed before any is stored, and stored after the others, whose
-  // numbers are not changed by that: a store with a mask would let the next line, whose numbers follow, wait
-  // for it.
-  const bool ends_whole = !is_constant && length > lanes32 && length % lanes32 != 0;
-  const index end = ends_whole ? length - lanes32 : index{length};
+  return !is_constant && length > lanes32 && length % lanes32 != 0 ? length - lanes32 : index{length};
+}
+/// Length: an index, or a constant; `end` is the last_vector_of it.
+template <class Line, class T, class Length>
+[[gnu::always_inline]] inline void store_line(const Line& line, T* to, Length length, index end) {
+  using stored = stored_as<T>;
+  const bool ends_whole = end != length;
   index i = 0;
   decltype(at(line, 0, all_lanes{})) last = {};
   if (ends_whole) last = at(line, end, all_lanes{});
@@ -32,7 +35,8 @@ template <class Program, class T>
   const index most = max_laid_out / length;
   for (index l = 0, count; l < lines; l += count) {
     count = std::min(most, lines - l);
-    store_line(joined.of(program, l, count, length), to + l * length, count * length);
+    const index all = count * length;
+    store_line(joined.of(program, l, count, length), to + l * length, all, last_vector_of(all));
   }
 }
 
@@ -46,7 +50,8 @@ NARROW_KERNEL void store_lines(const Program& program, T* to, index to_step, con
     if (lines > 1 && 0 < length && length <= std::min<index>(longest_short, 3 * lanes32 / 2) &&
         to_step == length && joined_lines<Program>::fits(program, {to, to + lines * length, length}, lines))
       return store_joined(program, to, lines, length);
-  for (index l = 0; l < lines; ++l) store_line(on_line(program, l), to + l * to_step, length);
+  const index end = last_vector_of(length);
+  for (index l = 0; l < lines; ++l) store_line(on_line(program, l), to + l * to_step, length, end);
 }
 template <class Program, class T, class Shape>
 requires(stored_as<T>::is_there) constexpr auto kernel_of(
