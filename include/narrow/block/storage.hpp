@@ -192,6 +192,15 @@ template <class Element, class Scale> class block_storage {
     encode(part, source, rules, round);
   }
 
+  /// Takes elements in storage order and scales that fit the shape.
+  void take(const block_grid& grid, std::vector<Element> mantissas, std::vector<Scale> scales) noexcept {
+    grid_ = grid;
+    block_cols_ = grid.block_cols();
+    mantissas_ = std::move(mantissas);
+    scales_ = std::move(scales);
+    nonfinite_ = 0;
+  }
+
   void swap(block_storage& other) noexcept {
     std::swap(grid_, other.grid_);
     std::swap(block_cols_, other.block_cols_);

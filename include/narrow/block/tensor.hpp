@@ -92,6 +92,34 @@ class block_tensor
                                               round);
   }
 
+  /// Takes what `mantissas()` and `scales()` gave of a tensor of this format and storage order; nothing is rounded.
+  ///
+  /// Throws    as `resize` does; std::invalid_argument if there are not rows * cols mantissas and a scale for each block, a
+  ///           mantissa is larger than the format has, or a scale is none of its scales.
+  void assign_stored(std::ptrdiff_t rows, std::ptrdiff_t cols, std::vector<element_type> mantissas,
+                     std::vector<scale_type> scales) {
+    constexpr std::string_view function = "narrow::block_tensor::assign_stored";
+    const detail::block_grid grid = grid_of(rows, cols);
+    const auto require = [&](const char* what, std::ptrdiff_t there, std::ptrdiff_t due) {
+      if (there != due)
+        detail::fail<std::invalid_argument>(std::string(function) + ": " + std::to_string(there) + ' ' + what + " for " +
+                                            detail::shape(rows, cols) + " elements, which have " + std::to_string(due));
+    };
+    require("mantissas", std::ssize(mantissas), rows * cols);
+    require("scales", std::ssize(scales), grid.count());
+    if constexpr (std::signed_integral<element_type>)
+      for (const element_type q : mantissas)
+        if (q > Format::limit || q < -Format::limit)
+          detail::fail<std::invalid_argument>(std::string(function) + ": the mantissa " + std::to_string(q) +
+                                              " must be at most " + std::to_string(Format::limit));
+    if constexpr (std::same_as<scale_type, float>)
+      for (const float s : scales)
+        if (!is_scale(s))
+          detail::fail<std::invalid_argument>(std::string(function) + ": the scale " + std::to_string(s) + " must be " +
+                                              (Format::step::power_of_two ? "a power of two" : "positive and finite"));
+    storage::take(grid, std::move(mantissas), std::move(scales));
+  }
+
   void swap(block_tensor& other) noexcept { storage::swap(other); }
   friend void swap(block_tensor& a, block_tensor& b) noexcept { a.swap(b); }
 
@@ -116,6 +144,13 @@ class block_tensor
   static detail::block_grid grid_of(std::ptrdiff_t rows, std::ptrdiff_t cols) {
     detail::check_shape("narrow::block_tensor", rows, cols);
     return detail::grid_of<typename Format::block_type>(rows, cols);
+  }
+
+  /// Whether a number can be the scale of a block.
+  static constexpr bool is_scale(float x) {
+    const auto bits = std::bit_cast<std::uint32_t>(x);
+    if (bits == 0 || bits >= detail::binary32::infinity) return false;
+    return !Format::step::power_of_two || detail::power_of_two(detail::leading_exponent(bits)) == x;
   }
 
   /// The scales that a whole assignment chooses: the format's, or those at which the largest magnitudes fit.

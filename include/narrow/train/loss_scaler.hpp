@@ -144,6 +144,15 @@ class loss_scaler : detail::streamable<loss_scaler> {
   /// Whether gradients unscaled since the last `update()` were not finite: the weights must not be updated.
   bool overflowed() const { return !overflowing_layers_.empty(); }
 
+  /// The names given to `unscale` for gradients that were not finite, since the last `update()`.
+  const std::set<std::string, std::less<>>& overflowing_layers() const { return overflowing_layers_; }
+
+  /// Counts gradients that were not finite elsewhere, on another machine, say, as this step's.
+  void report_overflow(std::string_view layer = {}) {
+    ++unscaled_;
+    overflowing_layers_.emplace(layer);
+  }
+
   /// Ends the step: counts it, and sets the scale of the next.
   /// Throws std::logic_error if no gradients were unscaled in it.
   void update() {
