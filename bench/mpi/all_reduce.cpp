@@ -48,7 +48,8 @@ int main(int argc, char** argv) {
 
     std::vector<row> rows;
     rows.push_back({"MPI_Allreduce, float", [&] {
-                      MPI_Allreduce(gradient.data(), sum.data(), static_cast<int>(n), MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+                      MPI_Allreduce(gradient.data(), sum.data(), static_cast<int>(n), MPI_FLOAT, MPI_SUM,
+                                    MPI_COMM_WORLD);
                     }});
     rows.push_back(row_of(gradient, sum, narrow::mpi::wide{}));
     rows.push_back(row_of(gradient, sum, narrow::mpi::rounded<narrow::fp16>{}));

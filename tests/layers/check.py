@@ -37,7 +37,8 @@ LEVELS = [
     "format_name.hpp",
     "files",
     "train",
-    "narrow.hpp",
+    "mpi",
+    "narrow.hpp mpi.hpp",
     "eigen",
     "eigen.hpp",
 ]

@@ -180,11 +180,12 @@ class fixed_tensor {
     round_into(part, source, round);
   }
 
-  /// Takes mantissas in units of 2^-fl, in storage order, and their format: what `mantissas()` gave of another tensor.
-  /// Throws std::invalid_argument if f is no format, Integer is not the type that its mantissas have, there are not
-  /// rows * cols of them, or one is beyond its range; and as `resize` does.
+  /// Takes mantissas in units of 2^-fl, in storage order, and their format: what `mantissas()` gave of
+  /// another tensor. Throws std::invalid_argument if f is no format, Integer is not the type that its
+  /// mantissas have, there are not rows * cols of them, or one is beyond its range; and as `resize` does.
   template <std::signed_integral Integer>
-  void assign_stored(std::ptrdiff_t rows, std::ptrdiff_t cols, const fixed_format& f, std::vector<Integer> mantissas) {
+  void assign_stored(std::ptrdiff_t rows, std::ptrdiff_t cols, const fixed_format& f,
+                     std::vector<Integer> mantissas) {
     constexpr const char* function = "narrow::fixed_tensor::assign_stored";
     fixed_tensor result(rows, cols, f, order_);
     auto* const stored = std::get_if<std::vector<Integer>>(&result.mantissas_);
@@ -197,8 +198,8 @@ class fixed_tensor {
     const std::int64_t end = std::int64_t{1} << (f.wl - 1);
     for (const Integer q : mantissas)
       if (q < -end || q >= end)
-        detail::fail<std::invalid_argument>(std::string(function) + ": the mantissa " + std::to_string(q) + " has more than " +
-                                            std::to_string(f.wl) + " bits");
+        detail::fail<std::invalid_argument>(std::string(function) + ": the mantissa " + std::to_string(q) +
+                                            " has more than " + std::to_string(f.wl) + " bits");
     *stored = std::move(mantissas);
     swap(result);
   }

@@ -92,7 +92,8 @@ class block_tensor
                                               round);
   }
 
-  /// Takes what `mantissas()` and `scales()` gave of a tensor of this format and storage order; nothing is rounded.
+  /// Takes what `mantissas()` and `scales()` gave of a tensor of this format and storage order; nothing is
+  /// rounded.
   ///
   /// Throws    as `resize` does; std::invalid_argument if there are not rows * cols mantissas and a scale for each block, a
   ///           mantissa is larger than the format has, or a scale is none of its scales.
@@ -102,8 +103,9 @@ class block_tensor
     const detail::block_grid grid = grid_of(rows, cols);
     const auto require = [&](const char* what, std::ptrdiff_t there, std::ptrdiff_t due) {
       if (there != due)
-        detail::fail<std::invalid_argument>(std::string(function) + ": " + std::to_string(there) + ' ' + what + " for " +
-                                            detail::shape(rows, cols) + " elements, which have " + std::to_string(due));
+        detail::fail<std::invalid_argument>(std::string(function) + ": " + std::to_string(there) + ' ' +
+                                            what + " for " + detail::shape(rows, cols) +
+                                            " elements, which have " + std::to_string(due));
     };
     require("mantissas", std::ssize(mantissas), rows * cols);
     require("scales", std::ssize(scales), grid.count());
@@ -115,8 +117,9 @@ class block_tensor
     if constexpr (std::same_as<scale_type, float>)
       for (const float s : scales)
         if (!is_scale(s))
-          detail::fail<std::invalid_argument>(std::string(function) + ": the scale " + std::to_string(s) + " must be " +
-                                              (Format::step::power_of_two ? "a power of two" : "positive and finite"));
+          detail::fail<std::invalid_argument>(
+              std::string(function) + ": the scale " + std::to_string(s) + " must be " +
+              (Format::step::power_of_two ? "a power of two" : "positive and finite"));
     storage::take(grid, std::move(mantissas), std::move(scales));
   }
 

@@ -6,18 +6,17 @@
 
 namespace narrow::inline NARROW_ABI::mpi {
 
-/// `sum` becomes the sum of the terms of all ranks, on every rank the same bits, in the form `wide`, `rounded<T>` or
-/// `exact<M>`; see `reducer`, which does the same while other gradients are computed, and carries what is cut off.
+/// `sum` becomes the sum of the terms of all ranks, on every rank the same bits, in the form `wide`,
+/// `rounded<T>` or `exact<M>`; see `reducer`, which does the same while other gradients are computed, and
+/// carries what is cut off.
 ///
 /// Shapes  all ranks have the same one, which `sum` takes. Ranks may have different numbers of terms, at least one.
 /// Throws  std::invalid_argument on every rank, naming two of them, if they disagree in shape or form.
 /// Cost    beside the elements five small reductions, and memory for four buckets.
 template <class Form, readable_array Term, readable_array Sum>
 void all_reduce(std::span<const Term> terms, Sum& sum, Form form, MPI_Comm comm = MPI_COMM_WORLD) {
-  detail::require_all(terms.empty() ? std::optional<std::string>("narrow::mpi::all_reduce: there must be a term")
-                                    : std::nullopt,
-                      comm);
-  detail::require_same("all_reduce", Form::name() + " of " + detail::shape_of(terms.front()), comm);
+  const std::string what = terms.empty() ? "no term" : detail::shape_of(terms.front());
+  detail::require_same("all_reduce", Form::name() + " of " + what, comm);
   reducer<Form> by(form, {.terms = static_cast<int>(terms.size())}, comm);
   by.add(terms, sum);
   by.wait();

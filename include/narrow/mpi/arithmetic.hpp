@@ -1,4 +1,5 @@
-// What the reductions compute: sums, integers under steps and back, by the kernels of the instruction set in use.
+// What the reductions compute: sums, integers under steps and back, by the kernels of the instruction set in
+// use.
 #pragma once
 
 #include <span>
@@ -44,10 +45,12 @@ template <std::floating_point T> void subtract_from(T* x, const T* y, std::ptrdi
 /// The type of magnitudes' bits that steps are chosen from.
 template <std::floating_point T> using magnitude_t = typename narrow::detail::magnitude_layout<T>::bits_type;
 /// What stands for the magnitude of a block that is not finite: larger than all others.
-template <std::floating_point T> inline constexpr magnitude_t<T> not_finite = std::numeric_limits<magnitude_t<T>>::max();
+template <std::floating_point T>
+inline constexpr magnitude_t<T> not_finite = std::numeric_limits<magnitude_t<T>>::max();
 
 /// Raises largest[block] to the bits of the largest magnitude in each block.
-template <std::floating_point T> void raise_to_largest(const T* x, std::ptrdiff_t n, magnitude_t<T>* largest) {
+template <std::floating_point T>
+void raise_to_largest(const T* x, std::ptrdiff_t n, magnitude_t<T>* largest) {
   using statistic = narrow::detail::absmax_of<narrow::detail::magnitude_layout<T>>;
   constexpr std::ptrdiff_t at_a_time = 64;
   for (std::ptrdiff_t first = 0; first < n; first += at_a_time * block_size) {
@@ -72,8 +75,9 @@ template <int M> struct integers {
 
   /// The step at which a magnitude fits; NaN for a block that is not finite.
   template <std::unsigned_integral Magnitude> static float step_for(Magnitude largest) {
-    return largest == std::numeric_limits<Magnitude>::max() ? std::numeric_limits<float>::quiet_NaN()
-                                                            : step::template reaching<rounding::nearest_even>(largest);
+    return largest == std::numeric_limits<Magnitude>::max()
+               ? std::numeric_limits<float>::quiet_NaN()
+               : step::template reaching<rounding::nearest_even>(largest);
   }
 
   /// q[i] = x[i] / steps[i / block_size], rounded to nearest even; 0 where the step is NaN.
@@ -84,7 +88,8 @@ template <int M> struct integers {
   }
 };
 
-/// x[i] = q[i] steps[i / block_size], rounded to T where it does not hold that. `q` may be a sum of several integers.
+/// x[i] = q[i] steps[i / block_size], rounded to T where it does not hold that. `q` may be a sum of several
+/// integers.
 template <std::floating_point T, std::signed_integral Integer>
 void dequantize(const Integer* q, std::ptrdiff_t n, const float* steps, T* x) {
   if constexpr (std::same_as<T, float> && sizeof(Integer) <= sizeof(std::int32_t)) {

@@ -1,4 +1,5 @@
-// One bucket: a part of all gradients that goes through the ranks at a time, in stages between which MPI is at work.
+// One bucket: a part of all gradients that goes through the ranks at a time, in stages between which MPI is
+// at work.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +12,15 @@
 
 namespace narrow::inline NARROW_ABI::mpi::detail {
 
-/// What rounding cut off in one bucket: of each of this rank's gradients, and of the part of the sum that it rounds (zeros
-/// elsewhere).
+/// What rounding cut off in one bucket: of each of this rank's gradients, and of the part of the sum that it
+/// rounds (zeros elsewhere).
 struct carried_parts {
   std::vector<std::vector<float>> terms;
   std::vector<float> sum;
 };
 
-/// What a bucket adds up: n floats of each of this rank's gradients, and where their sum over all ranks goes, which may be
-/// one of them. `carried` is null where nothing is carried.
+/// What a bucket adds up: n floats of each of this rank's gradients, and where their sum over all ranks goes,
+/// which may be one of them. `carried` is null where nothing is carried.
 struct bucket_arrays {
   std::vector<const float*> terms;
   float* sum = nullptr;
@@ -48,8 +49,8 @@ constexpr element_range share_of(std::ptrdiff_t n, int rank, int ranks) {
   return {begin(rank), begin(rank + 1) - begin(rank)};
 }
 
-/// The stages that buckets of every form share. In the first all ranks compare how many elements they have: what they then
-/// exchange depends on it.
+/// The stages that buckets of every form share. In the first all ranks compare how many elements they have:
+/// what they then exchange depends on it.
 class bucket_stages {
  public:
   /// `capacity`: the most elements that a bucket may have, the same on all ranks.
@@ -71,7 +72,8 @@ class bucket_stages {
     const auto n = static_cast<std::uint32_t>(arrays_.n);
     maxima_[0] = n;
     maxima_[1] = ~n;
-    check(MPI_Iallreduce(MPI_IN_PLACE, maxima_.data(), count_of(maxima_.size()), MPI_UINT32_T, MPI_MAX, comm_, &request_),
+    check(MPI_Iallreduce(MPI_IN_PLACE, maxima_.data(), count_of(maxima_.size()), MPI_UINT32_T, MPI_MAX, comm_,
+                         &request_),
           "MPI_Iallreduce");
   }
   bool all_have_as_many() const { return maxima_[0] == ~maxima_[1]; }
@@ -80,8 +82,8 @@ class bucket_stages {
   std::ptrdiff_t first_of(int r) const { return share_of(arrays_.n, r, ranks_).first; }
   std::ptrdiff_t share(int r) const { return share_of(arrays_.n, r, ranks_).count; }
 
-  /// Sends each rank its share of what this rank has, in elements of so many bytes; received() then has the shares of all
-  /// ranks, one after another.
+  /// Sends each rank its share of what this rank has, in elements of so many bytes; received() then has the
+  /// shares of all ranks, one after another.
   void scatter(const std::byte* from, std::size_t size) {
     lay_out([&](int r) { return static_cast<std::size_t>(share(r)) * size; });
     const auto own = static_cast<std::size_t>(share(rank_)) * size;
@@ -89,15 +91,16 @@ class bucket_stages {
     received_sizes_.assign(sizes_.size(), count_of(own));
     received_places_.resize(sizes_.size());
     for (std::size_t r = 0; r < sizes_.size(); ++r) received_places_[r] = count_of(r * own);
-    check(MPI_Ialltoallv(from, sizes_.data(), places_.data(), MPI_BYTE, received_.data(), received_sizes_.data(),
-                         received_places_.data(), MPI_BYTE, comm_, &request_),
+    check(MPI_Ialltoallv(from, sizes_.data(), places_.data(), MPI_BYTE, received_.data(),
+                         received_sizes_.data(), received_places_.data(), MPI_BYTE, comm_, &request_),
           "MPI_Ialltoallv");
   }
   const std::byte* received(int r) const {
     return received_.data() + received_places_[static_cast<std::size_t>(r)];
   }
 
-  /// Places for what each rank makes of its share; chunk(r) is where that of rank r lies, to which this rank writes its own.
+  /// Places for what each rank makes of its share; chunk(r) is where that of rank r lies, to which this rank
+  /// writes its own.
   template <class Size> void make_room(const Size& size_of_chunk) {
     lay_out(size_of_chunk);
     result_.resize(static_cast<std::size_t>(places_.back()) + static_cast<std::size_t>(sizes_.back()));
@@ -105,8 +108,8 @@ class bucket_stages {
   std::byte* chunk(int r) { return result_.data() + places_[static_cast<std::size_t>(r)]; }
   /// Gives all ranks the chunks of the others.
   void gather() {
-    check(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, result_.data(), sizes_.data(), places_.data(), MPI_BYTE,
-                          comm_, &request_),
+    check(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, result_.data(), sizes_.data(), places_.data(),
+                          MPI_BYTE, comm_, &request_),
           "MPI_Iallgatherv");
   }
 
@@ -136,13 +139,14 @@ class bucket_stages {
 };
 
 /// The sum of this rank's gradients, in float.
-inline void sum_of_terms(const bucket_arrays& arrays, std::ptrdiff_t first, std::ptrdiff_t count, float* sum) {
+inline void sum_of_terms(const bucket_arrays& arrays, std::ptrdiff_t first, std::ptrdiff_t count,
+                         float* sum) {
   if (sum != arrays.terms[0] + first) std::copy_n(arrays.terms[0] + first, count, sum);
   for (std::size_t t = 1; t < arrays.terms.size(); ++t) add_to(sum, arrays.terms[t] + first, count);
 }
 
-/// The stages of a form: start(arrays) begins the first one, proceed() what follows when request() is done. It returns
-/// whether there is more to wait for.
+/// The stages of a form: start(arrays) begins the first one, proceed() what follows when request() is done.
+/// It returns whether there is more to wait for.
 template <class Form> class bucket;
 
 template <> class bucket<wide> : public bucket_stages {
@@ -163,8 +167,8 @@ template <> class bucket<wide> : public bucket_stages {
       sum_of_terms(arrays_, first, count, sum);
       std::copy_n(sum, count, arrays_.sum + first);
     });
-    check(MPI_Iallreduce(MPI_IN_PLACE, arrays_.sum, count_of(static_cast<std::size_t>(arrays_.n)), MPI_FLOAT, MPI_SUM,
-                         comm_, &request_),
+    check(MPI_Iallreduce(MPI_IN_PLACE, arrays_.sum, count_of(static_cast<std::size_t>(arrays_.n)), MPI_FLOAT,
+                         MPI_SUM, comm_, &request_),
           "MPI_Iallreduce");
     return true;
   }
@@ -198,8 +202,8 @@ template <class T> class bucket<rounded<T>> : public bucket_stages {
         break;
     }
     for (int r = 0; r < ranks_; ++r)
-      narrow::detail::convert(numbers(chunk(r)), arrays_.sum + first_of(r), static_cast<std::size_t>(share(r)),
-                              rounding::nearest_even{});
+      narrow::detail::convert(numbers(chunk(r)), arrays_.sum + first_of(r),
+                              static_cast<std::size_t>(share(r)), rounding::nearest_even{});
     return false;
   }
 
@@ -207,7 +211,9 @@ template <class T> class bucket<rounded<T>> : public bucket_stages {
   enum class stage { compares, scatters, gathers };
 
   static T* numbers(std::byte* bytes) { return static_cast<T*>(static_cast<void*>(bytes)); }
-  static const T* numbers(const std::byte* bytes) { return static_cast<const T*>(static_cast<const void*>(bytes)); }
+  static const T* numbers(const std::byte* bytes) {
+    return static_cast<const T*>(static_cast<const void*>(bytes));
+  }
 
   /// Rounds x to `to`, and leaves in x what that cut off, if it is to be carried.
   static void round(float* x, std::ptrdiff_t n, T* to, const void* carried) {
@@ -240,8 +246,8 @@ template <class T> class bucket<rounded<T>> : public bucket_stages {
     for_each_piece(share(rank_), [&](std::ptrdiff_t first, std::ptrdiff_t count) {
       float sum[piece_size], term[piece_size];
       for (int r = 0; r < ranks_; ++r) {
-        narrow::detail::convert(numbers(received(r)) + first, r == 0 ? sum : term, static_cast<std::size_t>(count),
-                                rounding::nearest_even{});
+        narrow::detail::convert(numbers(received(r)) + first, r == 0 ? sum : term,
+                                static_cast<std::size_t>(count), rounding::nearest_even{});
         if (r != 0) add_to(sum, term, count);
       }
       float* const before =

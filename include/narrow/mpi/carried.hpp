@@ -12,8 +12,8 @@ template <class Form> carried_gradients reducer<Form>::carried() const {
   const auto joined = [&](auto part_of) {
     std::vector<float> all;
     for (const detail::carried_parts& b : carried_) {
-      const std::vector<float>& part = part_of(b);
-      all.insert(all.end(), part.begin(), part.end());
+      const std::vector<float>& own = part_of(b);
+      all.insert(all.end(), own.begin(), own.end());
     }
     return all;
   };
@@ -24,7 +24,8 @@ template <class Form> carried_gradients reducer<Form>::carried() const {
     detail::check(MPI_Bcast(&terms, 1, MPI_INT, r, comm_), "MPI_Bcast");
     for (std::size_t t = 0; t < static_cast<std::size_t>(terms); ++t) {
       std::vector<float> own;
-      if (rank(comm_) == r) own = joined([&](const detail::carried_parts& b) -> const auto& { return b.terms[t]; });
+      if (rank(comm_) == r)
+        own = joined([&](const detail::carried_parts& b) -> const auto& { return b.terms[t]; });
       if (collects && r != 0) receive(own, r, 0, comm_);
       if (!collects && rank(comm_) == r) send(own, 0, 0, comm_);
       if (collects) result.terms.push_back(std::move(own));
@@ -35,7 +36,8 @@ template <class Form> carried_gradients reducer<Form>::carried() const {
   std::vector<float> sum(result.sum.size());
   for (std::size_t first = 0, n; first < sum.size(); first += n) {
     n = std::min<std::size_t>(sum.size() - first, std::size_t{1} << 26);
-    detail::check(MPI_Reduce(result.sum.data() + first, sum.data() + first, detail::count_of(n), MPI_FLOAT, MPI_SUM, 0, comm_),
+    detail::check(MPI_Reduce(result.sum.data() + first, sum.data() + first, detail::count_of(n), MPI_FLOAT,
+                             MPI_SUM, 0, comm_),
                   "MPI_Reduce");
   }
   if (!collects) return {};
@@ -53,13 +55,14 @@ template <class Form> void reducer<Form>::carry(const carried_gradients& from) {
   std::optional<std::string> refused;
   for (const auto& term : all.terms)
     if (term.size() != all.sum.size())
-      refused = "narrow::mpi::reducer::carry: a term has " + std::to_string(term.size()) + " elements, the sum has " +
-                std::to_string(all.sum.size());
+      refused = "narrow::mpi::reducer::carry: a term has " + std::to_string(term.size()) +
+                " elements, the sum has " + std::to_string(all.sum.size());
   if (options_.feedback != error_feedback::carried)
     refused = "narrow::mpi::reducer::carry: the options say that nothing is carried";
   detail::require_all(refused, comm_);
 
-  if (terms != counts_.all && terms > 0) {  // other terms than before: nothing is lost, but the first takes it all
+  if (terms != counts_.all &&
+      terms > 0) {  // other terms than before: nothing is lost, but the first takes it all
     for (std::size_t t = 1; t < all.terms.size(); ++t)
       detail::add_to(all.terms[0].data(), all.terms[t].data(), std::ssize(all.terms[0]));
     all.terms.resize(1);

@@ -8,8 +8,8 @@
 
 namespace narrow::inline NARROW_ABI::mpi::detail {
 
-/// `count` duplicates of a communicator, made when they are first needed and freed with it. Collective; all ranks ask for
-/// the same number, the same thread at a time.
+/// `count` duplicates of a communicator, made when they are first needed and freed with it. Collective; all
+/// ranks ask for the same number, the same thread at a time.
 inline std::span<const MPI_Comm> channels_of(MPI_Comm comm, int count) {
   static const int key = [] {
     int made = MPI_KEYVAL_INVALID;

@@ -1,5 +1,5 @@
-// What the other headers of this folder share: MPI's calls, objects that live until it is finalised, and how ranks find
-// out that they disagree.
+// What the other headers of this folder share: MPI's calls, objects that live until it is finalised, and how
+// ranks find out that they disagree.
 #pragma once
 
 // MPI's own C++ interface, which MPI 3 took away, would come with the header where it is still built.
@@ -94,12 +94,10 @@ template <class Object> void free_at_end(Object object, int (*free)(Object*)) {
 }
 
 /// Waits until a request is done.
-inline void wait(MPI_Request& request) {
-  check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
-}
+inline void wait(MPI_Request& request) { check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait"); }
 
-/// Descriptions of what each rank is about to do: the first and the last one in the order of the alphabet, and whose they
-/// are. They are the same where all agree.
+/// Descriptions of what each rank is about to do: the first and the last one in the order of the alphabet,
+/// and whose they are. They are the same where all agree.
 struct descriptions {
   static constexpr std::size_t size = 192;
   using text = std::array<char, size>;
@@ -140,7 +138,8 @@ struct reduction_of_descriptions {
                 for (int i = 0; i < *count; ++i) {
                   descriptions one("", 0), all("", 0);  // MPI's buffers need not be aligned
                   char* const to = static_cast<char*>(inout) + sizeof(one) * static_cast<std::size_t>(i);
-                  std::memcpy(&one, static_cast<char*>(in) + sizeof(one) * static_cast<std::size_t>(i), sizeof(one));
+                  std::memcpy(&one, static_cast<char*>(in) + sizeof(one) * static_cast<std::size_t>(i),
+                              sizeof(one));
                   std::memcpy(&all, to, sizeof(all));
                   all.add(one);
                   std::memcpy(to, &all, sizeof(all));
@@ -152,35 +151,37 @@ struct reduction_of_descriptions {
   }
 };
 
-/// Compares what each rank is about to do, in words. Throws std::invalid_argument on every rank, naming two that disagree
-/// and what they say, before anything else is sent. Collective.
+/// Compares what each rank is about to do, in words. Throws std::invalid_argument on every rank, naming two
+/// that disagree and what they say, before anything else is sent. Collective.
 inline void require_same(std::string_view function, std::string_view description, MPI_Comm comm) {
   static const reduction_of_descriptions by;
   const descriptions own(std::string(function) + " of " + std::string(description), rank(comm));
   descriptions all = own;
   check(MPI_Allreduce(&own, &all, 1, by.type, by.op, comm), "MPI_Allreduce");
   if (!all.agree())
-    fail<std::invalid_argument>("narrow::mpi: the ranks disagree: on rank " + std::to_string(all.first_rank) + " it is " +
-                                all.first.data() + ", on rank " + std::to_string(all.last_rank) + " " + all.last.data());
+    fail<std::invalid_argument>("narrow::mpi: the ranks disagree: on rank " + std::to_string(all.first_rank) +
+                                " it is " + all.first.data() + ", on rank " + std::to_string(all.last_rank) +
+                                " " + all.last.data());
 }
 
-/// A number that tells a sequence from others with near certainty: FNV-1a over its elements (Fowler, Noll and Vo, the
-/// constants for 64 bits).
+/// A number that tells a sequence from others with near certainty: FNV-1a over its elements (Fowler, Noll and
+/// Vo, the constants for 64 bits).
 template <class Range> std::uint64_t digest_of(const Range& elements) {
   std::uint64_t digest = 0xcbf29ce484222325;
   for (const auto& x : elements) digest = (digest ^ static_cast<std::uint64_t>(x)) * 0x100000001b3;
   return digest;
 }
 
-/// Throws std::invalid_argument on every rank where any of them has a reason to refuse: the reason of the first one.
-/// Collective.
+/// Throws std::invalid_argument on every rank where any of them has a reason to refuse: the reason of the
+/// first one. Collective.
 inline void require_all(const std::optional<std::string>& refused, MPI_Comm comm) {
   const int nobody = ranks(comm), own = refused ? rank(comm) : nobody;
   int first = nobody;
   check(MPI_Allreduce(&own, &first, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
   if (first == nobody) return;
   descriptions::text reason{};
-  if (first == own) std::copy_n(refused->data(), std::min(refused->size(), reason.size() - 1), reason.begin());
+  if (first == own)
+    std::copy_n(refused->data(), std::min(refused->size(), reason.size() - 1), reason.begin());
   check(MPI_Bcast(reason.data(), static_cast<int>(reason.size()), MPI_CHAR, first, comm), "MPI_Bcast");
   fail<std::invalid_argument>("on rank " + std::to_string(first) + ", " + reason.data());
 }

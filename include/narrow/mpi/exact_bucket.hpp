@@ -8,8 +8,8 @@
 
 namespace narrow::inline NARROW_ABI::mpi::detail {
 
-/// The largest magnitudes of blocks, over the ranks; integers under the steps that follow from them, to the ranks that add
-/// up; the sums, in integers of as many bits under steps of their own, to all ranks.
+/// The largest magnitudes of blocks, over the ranks; integers under the steps that follow from them, to the
+/// ranks that add up; the sums, in integers of as many bits under steps of their own, to all ranks.
 template <int M> class bucket<exact<M>> : public bucket_stages {
   using numbers = integers<M>;
   using element = typename numbers::type;
@@ -53,12 +53,14 @@ template <int M> class bucket<exact<M>> : public bucket_stages {
   }
 
   /// How many gradients there can be in all: as many as a sum in double is exact for.
-  static constexpr std::int64_t max_terms = (std::int64_t{1} << std::numeric_limits<double>::digits) / numbers::limit;
+  static constexpr std::int64_t max_terms =
+      (std::int64_t{1} << std::numeric_limits<double>::digits) / numbers::limit;
 
  private:
   enum class stage { compares, scatters, gathers };
   using exponent_type = std::int16_t;
-  static constexpr exponent_type no_exponent = std::numeric_limits<exponent_type>::max();  // of a step that is NaN
+  static constexpr exponent_type no_exponent =
+      std::numeric_limits<exponent_type>::max();  // of a step that is NaN
 
   float* carried(std::size_t t) { return arrays_.carried->terms[t].data(); }
   const float* term(std::size_t t) { return arrays_.carried != nullptr ? carried(t) : arrays_.terms[t]; }
@@ -90,7 +92,8 @@ template <int M> class bucket<exact<M>> : public bucket_stages {
         if (t == 0)
           std::copy_n(q, count, sums + first);
         else
-          for (std::ptrdiff_t i = 0; i < count; ++i) sums[first + i] = static_cast<Sent>(sums[first + i] + q[i]);
+          for (std::ptrdiff_t i = 0; i < count; ++i)
+            sums[first + i] = static_cast<Sent>(sums[first + i] + q[i]);
       }
     });
     scatter(sent_.data(), sizeof(Sent));
@@ -148,7 +151,8 @@ template <int M> class bucket<exact<M>> : public bucket_stages {
     dequantize(q, n, steps, rounded);
     subtract_from(x, rounded, n);
     for (std::ptrdiff_t first = 0; first < n; first += block_size)
-      if (!narrow::detail::is_finite(steps[first / block_size])) std::fill_n(x + first, std::min(block_size, n - first), 0.f);
+      if (!narrow::detail::is_finite(steps[first / block_size]))
+        std::fill_n(x + first, std::min(block_size, n - first), 0.f);
   }
 
   /// The integers of a share and the exponents of their steps; such that those of the next rank are aligned.
@@ -160,13 +164,15 @@ template <int M> class bucket<exact<M>> : public bucket_stages {
   }
 
   static exponent_type exponent_of(float step) {
-    return narrow::detail::is_finite(step)
-               ? static_cast<exponent_type>(narrow::detail::leading_exponent(narrow::detail::magnitude_bits(step)))
-               : no_exponent;
+    return narrow::detail::is_finite(step) ? static_cast<exponent_type>(narrow::detail::leading_exponent(
+                                                 narrow::detail::magnitude_bits(step)))
+                                           : no_exponent;
   }
 
   template <class T> static T* as(std::byte* x) { return static_cast<T*>(static_cast<void*>(x)); }
-  template <class T> static const T* as(const std::byte* x) { return static_cast<const T*>(static_cast<const void*>(x)); }
+  template <class T> static const T* as(const std::byte* x) {
+    return static_cast<const T*>(static_cast<const void*>(x));
+  }
 
   stage stage_ = stage::compares;
   std::vector<float> steps_;  // of this bucket's blocks, over all ranks

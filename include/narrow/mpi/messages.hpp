@@ -20,7 +20,8 @@ namespace detail {
 using narrow::detail::check_shapes;
 using narrow::detail::extents;
 
-/// What goes ahead of the elements: what they are, and how many bytes of mantissas (or numbers) and of scales follow.
+/// What goes ahead of the elements: what they are, and how many bytes of mantissas (or numbers) and of scales
+/// follow.
 struct message_header {
   std::array<char, 96> format{};
   std::int64_t order = 0;
@@ -33,7 +34,9 @@ struct message_header {
     std::copy_n(name.begin(), std::min(name.size(), format.size() - 1), format.begin());
   }
 
-  std::string text() const { return std::to_string(rows) + " x " + std::to_string(cols) + " of " + format.data(); }
+  std::string text() const {
+    return std::to_string(rows) + " x " + std::to_string(cols) + " of " + format.data();
+  }
 };
 static_assert(std::is_trivially_copyable_v<message_header>);
 
@@ -42,7 +45,8 @@ template <class T> std::span<const std::byte> bytes_of(std::span<const T> x) { r
 /// Throws std::invalid_argument naming both formats where they differ.
 inline void require_format(const message_header& sent, const std::string& own) {
   if (message_header(own).format != sent.format)
-    fail<std::invalid_argument>("narrow::mpi: what was sent is " + sent.text() + ", what is to receive it is of " + own);
+    fail<std::invalid_argument>("narrow::mpi: what was sent is " + sent.text() +
+                                ", what is to receive it is of " + own);
 }
 
 /// How X goes from rank to rank. A specialisation has
@@ -51,9 +55,15 @@ inline void require_format(const message_header& sent, const std::string& own) {
 ///                        parts() are to be filled, then commit() called
 template <class X> struct transport;
 
+/// A matrix whose elements are those of a tensor: one of Eigen's in a block format.
+template <class X>
+concept tensor_matrix = requires(X& x, typename X::Tensor stored) {
+  { x.tensor() } -> std::same_as<const typename X::Tensor&>;
+  x.assign_stored(std::move(stored));
+};
+
 template <readable_array X>
-requires std::is_trivially_copyable_v<array_value_t<X>>
-struct transport<X> {
+requires(std::is_trivially_copyable_v<array_value_t<X>> && !tensor_matrix<X>) struct transport<X> {
   using element = array_value_t<X>;
   static std::string format() { return format_name<element>(); }
 
@@ -69,7 +79,9 @@ struct transport<X> {
       h.bytes = layout.size() * sizeof(element);
       return h;
     }
-    std::array<std::span<const std::byte>, 2> parts() const { return {std::as_bytes(elements_.elements()), {}}; }
+    std::array<std::span<const std::byte>, 2> parts() const {
+      return {std::as_bytes(elements_.elements()), {}};
+    }
 
    private:
     typename array_access<X>::input elements_;
@@ -79,8 +91,8 @@ struct transport<X> {
    public:
     incoming(X& x, const message_header& h)
         : elements_((require_format(h, format()), x),
-                    array_layout{static_cast<array_layout::sequence>(h.order), static_cast<std::ptrdiff_t>(h.rows),
-                                 static_cast<std::ptrdiff_t>(h.cols)},
+                    array_layout{static_cast<array_layout::sequence>(h.order),
+                                 static_cast<std::ptrdiff_t>(h.rows), static_cast<std::ptrdiff_t>(h.cols)},
                     array_roles{"narrow::mpi", "what was sent", "what is to receive it"}) {}
     std::array<std::span<std::byte>, 2> parts() { return {std::as_writable_bytes(elements_.elements()), {}}; }
     void commit() { elements_.commit(); }
@@ -145,11 +157,12 @@ template <class Format> struct transport<block_tensor<Format>> {
       return {std::as_writable_bytes(std::span(mantissas_)), std::as_writable_bytes(std::span(scales_))};
     }
     void commit() {
-      const auto rows = static_cast<std::ptrdiff_t>(header_.rows), cols = static_cast<std::ptrdiff_t>(header_.cols);
-      tensor_.assign_stored(
-          rows, cols,
-          in_order(std::move(mantissas_), rows, cols, static_cast<storage_order>(header_.order), tensor_.order()),
-          std::move(scales_));
+      const auto rows = static_cast<std::ptrdiff_t>(header_.rows),
+                 cols = static_cast<std::ptrdiff_t>(header_.cols);
+      tensor_.assign_stored(rows, cols,
+                            in_order(std::move(mantissas_), rows, cols,
+                                     static_cast<storage_order>(header_.order), tensor_.order()),
+                            std::move(scales_));
     }
 
    private:
@@ -173,7 +186,9 @@ template <> struct transport<fixed_tensor> {
       return h;
     }
     std::array<std::span<const std::byte>, 2> parts() const {
-      return {std::visit([](const auto& stored) { return std::as_bytes(std::span(stored)); }, tensor_.mantissas()), {}};
+      return {std::visit([](const auto& stored) { return std::as_bytes(std::span(stored)); },
+                         tensor_.mantissas()),
+              {}};
     }
 
    private:
@@ -185,15 +200,17 @@ template <> struct transport<fixed_tensor> {
     incoming(fixed_tensor& x, const message_header& h)
         : tensor_(x),
           order_(static_cast<storage_order>(h.order)),
-          stored_(fixed_tensor(static_cast<std::ptrdiff_t>(h.rows), static_cast<std::ptrdiff_t>(h.cols),
-                               (require_format(h, "dynamic_fixed"),
-                                fixed_format(static_cast<int>(h.word_length), static_cast<int>(h.fraction_length))))
+          stored_(fixed_tensor(
+                      static_cast<std::ptrdiff_t>(h.rows), static_cast<std::ptrdiff_t>(h.cols),
+                      (require_format(h, "dynamic_fixed"),
+                       fixed_format(static_cast<int>(h.word_length), static_cast<int>(h.fraction_length))))
                       .mantissas()),
           format_(static_cast<int>(h.word_length), static_cast<int>(h.fraction_length)),
           rows_(static_cast<std::ptrdiff_t>(h.rows)),
           cols_(static_cast<std::ptrdiff_t>(h.cols)) {}
     std::array<std::span<std::byte>, 2> parts() {
-      return {std::visit([](auto& stored) { return std::as_writable_bytes(std::span(stored)); }, stored_), {}};
+      return {std::visit([](auto& stored) { return std::as_writable_bytes(std::span(stored)); }, stored_),
+              {}};
     }
     void commit() {
       std::visit(
@@ -210,6 +227,33 @@ template <> struct transport<fixed_tensor> {
     std::remove_cvref_t<decltype(std::declval<fixed_tensor>().mantissas())> stored_;
     fixed_format format_;
     std::ptrdiff_t rows_, cols_;
+  };
+};
+
+template <tensor_matrix X> struct transport<X> {
+  using tensor = typename X::Tensor;
+
+  class outgoing : public transport<tensor>::outgoing {
+   public:
+    explicit outgoing(const X& x) : transport<tensor>::outgoing(x.tensor()) {}
+  };
+
+  class incoming {
+   public:
+    incoming(X& x, const message_header& h)
+        : matrix_(x), stored_(0, 0, x.tensor().order()), tensor_(stored_, h) {
+      x.require_shape(static_cast<std::ptrdiff_t>(h.rows), static_cast<std::ptrdiff_t>(h.cols));
+    }
+    std::array<std::span<std::byte>, 2> parts() { return tensor_.parts(); }
+    void commit() {
+      tensor_.commit();
+      matrix_.assign_stored(std::move(stored_));
+    }
+
+   private:
+    X& matrix_;
+    tensor stored_;
+    typename transport<tensor>::incoming tensor_;
   };
 };
 
@@ -239,15 +283,15 @@ inline void discard(const message_header& h, int source, int tag, MPI_Comm comm)
 
 }  // namespace detail
 
-/// What `send`, `receive` and `broadcast` take: contiguous ranges of numbers, `block_tensor`, `fixed_tensor`, and with
-/// narrow/eigen.hpp dense Eigen matrices and expressions and matrices of block formats.
+/// What `send`, `receive` and `broadcast` take: contiguous ranges of numbers, `block_tensor`, `fixed_tensor`,
+/// and with narrow/eigen.hpp dense Eigen matrices and expressions and matrices of block formats.
 template <class X>
 concept message = requires(const X& x) {
   detail::transport<X>(), typename detail::transport<X>::outgoing(x);
 };
 
-/// Sends x, with its shape and its format, for `receive` on another rank. Returns as MPI_Send does: when x may change, which
-/// may be before it is received.
+/// Sends x, with its shape and its format, for `receive` on another rank. Returns as MPI_Send does: when x
+/// may change, which may be before it is received.
 template <message X> void send(const X& x, int destination, int tag = 0, MPI_Comm comm = MPI_COMM_WORLD) {
   const typename detail::transport<X>::outgoing from(x);
   const detail::message_header header = from.header();
@@ -258,8 +302,8 @@ template <message X> void send(const X& x, int destination, int tag = 0, MPI_Com
     });
 }
 
-/// Receives what `send` sent, bit for bit; x takes its shape, and fixed point chosen at run time its format. Returns the
-/// rank that sent it, which `source` may leave open as MPI_ANY_SOURCE.
+/// Receives what `send` sent, bit for bit; x takes its shape, and fixed point chosen at run time its format.
+/// Returns the rank that sent it, which `source` may leave open as MPI_ANY_SOURCE.
 ///
 /// Throws  std::invalid_argument naming both formats or shapes where x cannot be what was sent. Then x is as it was, the
 ///         message is taken off the line, and the sender, which may be further on, does not learn of it.

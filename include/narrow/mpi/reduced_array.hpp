@@ -49,7 +49,9 @@ template <class Term, class Sum> class reduced_of final : public reduced {
     if constexpr (!std::same_as<sum_type, float>) sum_.resize(layout.size());
   }
 
-  std::ptrdiff_t size() const override { return static_cast<std::ptrdiff_t>(inputs_.front()->layout().size()); }
+  std::ptrdiff_t size() const override {
+    return static_cast<std::ptrdiff_t>(inputs_.front()->layout().size());
+  }
   const float* term(int t) const override {
     const auto place = static_cast<std::size_t>(t);
     if constexpr (std::same_as<term_type, float>)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <exception>
 #include <memory>
 #include <span>
 #include <utility>
@@ -17,17 +18,20 @@ namespace narrow::inline NARROW_ABI::mpi {
 
 /// How a `reducer` cuts up its work.
 struct reducer_options {
-  int terms = 1;  ///< gradients of each array that this rank adds itself, at least 1; ranks may have different numbers of them
-  std::ptrdiff_t bucket = std::ptrdiff_t{1} << 18;  ///< elements that go through the ranks at a time: a multiple of 1024
-  int in_flight = 4;  ///< buckets that are on their way at a time, at least 1
+  int terms = 1;  ///< gradients of each array that this rank adds itself, at least 1; ranks may have
+                  ///< different numbers of them
+  std::ptrdiff_t bucket = std::ptrdiff_t{1}
+                          << 18;  ///< elements that go through the ranks at a time: a multiple of 1024
+  int in_flight = 4;              ///< buckets that are on their way at a time, at least 1
   error_feedback feedback = error_feedback::dropped;  ///< what becomes of what rounding cuts off
 };
 
-/// What error feedback carries from one step to the next, of all ranks: see `reducer::carried`. Written and read as one line
-/// of text by << and >>, which behave as those of the training helpers.
+/// What error feedback carries from one step to the next, of all ranks: see `reducer::carried`. Written and
+/// read as one line of text by << and >>, which behave as those of the training helpers.
 struct carried_gradients : narrow::detail::streamable<carried_gradients> {
-  std::vector<std::vector<float>> terms;  ///< for each gradient of all ranks, in the order of the ranks, all elements
-  std::vector<float> sum;                 ///< of the sums, all elements
+  std::vector<std::vector<float>>
+      terms;               ///< for each gradient of all ranks, in the order of the ranks, all elements
+  std::vector<float> sum;  ///< of the sums, all elements
 
   friend bool operator==(const carried_gradients&, const carried_gradients&) = default;
 
@@ -42,9 +46,10 @@ struct carried_gradients : narrow::detail::streamable<carried_gradients> {
 
 /// Sums of gradients over the ranks of a communicator, in one of the forms `wide`, `rounded<T>`, `exact<M>`.
 ///
-/// A step: `add` each gradient as soon as back-propagation has it, in the same order on all ranks, then `wait`. What was
-/// added goes on its way in buckets, which are worked on within these calls and `progress`, between which MPI may move data.
-/// An object serves one step after another; several may be at work at a time.
+/// A step: `add` each gradient as soon as back-propagation has it, in the same order on all ranks, then
+/// `wait`. What was added goes on its way in buckets, which are worked on within these calls and `progress`,
+/// between which MPI may move data. An object serves one step after another; several may be at work at a
+/// time.
 ///
 /// Terms     a rank may add several gradients of each array, of micro-batches, say. In the form `exact` the result depends
 ///           on all gradients of all ranks, but not on which rank adds which: with eight micro-batches, one rank that adds
@@ -62,12 +67,12 @@ template <class Form> class reducer {
   ///         every rank if all of them together have more terms than the sums of the form are exact for.
   explicit reducer(Form = {}, const reducer_options& options = {}, MPI_Comm comm = MPI_COMM_WORLD)
       : options_(options), comm_(comm) {
-    detail::require_all(refusal(options), comm);
     detail::require_same(Form::name(),
-                         "buckets of " + std::to_string(options.bucket) + ", " + std::to_string(options.in_flight) +
-                             " at a time, what is cut off " +
+                         "buckets of " + std::to_string(options.bucket) + ", " +
+                             std::to_string(options.in_flight) + " at a time, what is cut off " +
                              (options.feedback == error_feedback::carried ? "carried" : "dropped"),
                          comm);
+    detail::require_all(refusal(options), comm);
     const std::int64_t own = options.terms;
     counts_.own = own;
     detail::check(MPI_Allreduce(&own, &counts_.most, 1, MPI_INT64_T, MPI_MAX, comm), "MPI_Allreduce");
@@ -84,15 +89,21 @@ template <class Form> class reducer {
   }
   reducer(const reducer&) = delete;
   reducer& operator=(const reducer&) = delete;
-  /// Waits for what is on its way.
+  /// Waits for what is on its way. Not where an exception ends a step, which the other ranks need not learn of: then what MPI
+  /// still writes to stays in memory until the program ends.
   ~reducer() {
+    if (std::uncaught_exceptions() > exceptions_) {
+      for (auto& s : slots_) static_cast<void>(s.release());
+      for (auto& array : arrays_) static_cast<void>(array.release());
+      return;
+    }
     while (any_active()) progress_one();
   }
 
   const reducer_options& options() const { return options_; }
 
-  /// Adds an array to the step: `sum` becomes the sum of the `terms` of all ranks at `wait`. Both stay where they are, and as
-  /// they are, until then; `sum` may be one of the terms.
+  /// Adds an array to the step: `sum` becomes the sum of the `terms` of all ranks at `wait`. Both stay where
+  /// they are, and as they are, until then; `sum` may be one of the terms.
   ///
   /// Shapes  as many terms as the options say, all of one shape; `sum` takes it, or has it. Elements of any narrow or
   ///         built-in type, which become floats first, as the sum is a float that is rounded to its type.
@@ -131,24 +142,27 @@ template <class Form> class reducer {
     const std::size_t added = std::exchange(next_bucket_, 0);
     compare_totals(added);
     // Ranks that added less take part in the first stage of the others' buckets, which then end.
-    for (std::size_t missing = added; missing < totals_.buckets; ++missing) start_in(slot_of(missing), {});
+    for (std::size_t missing = added; missing < totals_.buckets; ++missing) waiting_.push_back({missing, {}});
+    start_waiting();
     while (any_active()) progress_one();
     const auto arrays = std::exchange(arrays_, {});
     const auto sizes = std::exchange(sizes_, {});
-    if (!totals_.agree)
-      detail::require_same("narrow::mpi::reducer: a step", detail::text_of(sizes), comm_);
+    if (!totals_.agree) detail::require_same("narrow::mpi::reducer: a step", detail::text_of(sizes), comm_);
     if (std::exchange(changed_, false))
       detail::fail<std::invalid_argument>(
-          "narrow::mpi::reducer::wait: the gradients of this step have other sizes than those that were carried");
+          "narrow::mpi::reducer::wait: the gradients of this step have other sizes than those that were "
+          "carried");
     for (const auto& array : arrays) array->commit();
   }
 
-  /// What error feedback carries now, of all ranks, on rank 0; empty on the others. Between steps. Collective.
+  /// What error feedback carries now, of all ranks, on rank 0; empty on the others. Between steps.
+  /// Collective.
   carried_gradients carried() const;
-  /// Goes on from what `carried` gave, which rank 0 has. With as many terms in all as there were the gradients that follow are
-  /// the same as if nothing had happened, whatever the number of ranks; with another number of terms the first one takes what
-  /// was carried for all of them. Between steps. Collective. Throws std::invalid_argument on every rank if the arrays in
-  /// `from` are not all of one size, or nothing is carried by the options.
+  /// Goes on from what `carried` gave, which rank 0 has. With as many terms in all as there were the
+  /// gradients that follow are the same as if nothing had happened, whatever the number of ranks; with
+  /// another number of terms the first one takes what was carried for all of them. Between steps. Collective.
+  /// Throws std::invalid_argument on every rank if the arrays in `from` are not all of one size, or nothing
+  /// is carried by the options.
   void carry(const carried_gradients& from);
 
  private:
@@ -165,7 +179,8 @@ template <class Form> class reducer {
     std::ptrdiff_t n = 0;
   };
   struct slot {
-    slot(MPI_Comm comm, const detail::term_counts& counts, std::ptrdiff_t capacity) : stages(comm, counts, capacity) {}
+    slot(MPI_Comm comm, const detail::term_counts& counts, std::ptrdiff_t capacity)
+        : stages(comm, counts, capacity) {}
 
     bucket stages;
     bool active = false;
@@ -175,15 +190,22 @@ template <class Form> class reducer {
 
   static std::optional<std::string> refusal(const reducer_options& o) {
     const auto out_of = [](const char* name, auto value, const std::string& allowed) {
-      return "narrow::mpi::reducer: " + std::string(name) + " = " + std::to_string(value) + " must be " + allowed;
+      return "narrow::mpi::reducer: " + std::string(name) + " = " + std::to_string(value) + " must be " +
+             allowed;
     };
     constexpr std::ptrdiff_t most = std::ptrdiff_t{1} << 26;
     if (o.terms < 1) return out_of("terms", o.terms, "at least 1");
     if (o.in_flight < 1 || o.in_flight > 64) return out_of("in_flight", o.in_flight, "1 to 64");
     if (o.bucket < 1 || o.bucket > most || o.bucket % detail::block_size != 0)
-      return out_of("bucket", o.bucket, "a multiple of " + std::to_string(detail::block_size) + " of at most 2^26");
+      return out_of("bucket", o.bucket,
+                    "a multiple of " + std::to_string(detail::block_size) + " of at most 2^26");
     return std::nullopt;
   }
+
+  struct waiting_bucket {
+    std::size_t number;
+    contents what;
+  };
 
   slot& slot_of(std::size_t number) { return *slots_[number % slots_.size()]; }
 
@@ -201,13 +223,25 @@ template <class Form> class reducer {
   }
 
   void start_bucket() {
-    const std::size_t number = next_bucket_++;
-    start_in(slot_of(number), std::exchange(filling_, {}), number);
+    waiting_.push_back({next_bucket_++, std::exchange(filling_, {})});
+    start_waiting();
   }
 
-  /// Each slot takes its buckets in their order, so that all ranks make the calls on a slot's channel in the same order.
-  void start_in(slot& s, contents what, std::size_t number = 0) {
-    while (s.active) progress_one();
+  /// Starts the buckets whose slots are free. Each slot takes its buckets in their order, so that all ranks make the calls on
+  /// a slot's channel in the same order. Nobody waits here: a rank that adds more than the others is to get to the end of the
+  /// step, where that is found out.
+  void start_waiting() {
+    while (!waiting_.empty()) {
+      slot& s = slot_of(waiting_.front().number);
+      if (s.active) return;
+      const std::size_t number = waiting_.front().number;
+      contents what = std::move(waiting_.front().what);
+      waiting_.pop_front();
+      start_in(s, std::move(what), number);
+    }
+  }
+
+  void start_in(slot& s, contents what, std::size_t number) {
     s.holds = std::move(what);
     detail::bucket_arrays arrays;
     arrays.n = s.holds.n;
@@ -220,7 +254,8 @@ template <class Form> class reducer {
       for (const auto& copy : s.copies) arrays.terms.push_back(copy.data());
       arrays.sum = s.copies.front().data();
     }
-    if (options_.feedback == error_feedback::carried && arrays.n > 0) arrays.carried = carried_of(number, s.holds.n);
+    if (options_.feedback == error_feedback::carried && arrays.n > 0)
+      arrays.carried = carried_of(number, s.holds.n);
     s.stages.start(arrays);
     s.active = true;
   }
@@ -261,6 +296,7 @@ template <class Form> class reducer {
       }
     }
     s.holds = {};
+    start_waiting();
   }
 
   bool any_active() const {
@@ -278,7 +314,8 @@ template <class Form> class reducer {
       }
     if (totals_.pending) requests.push_back(totals_.request);
     int which = MPI_UNDEFINED;
-    detail::check(MPI_Waitany(static_cast<int>(requests.size()), requests.data(), &which, MPI_STATUS_IGNORE), "MPI_Waitany");
+    detail::check(MPI_Waitany(static_cast<int>(requests.size()), requests.data(), &which, MPI_STATUS_IGNORE),
+                  "MPI_Waitany");
     const auto done = static_cast<std::size_t>(which);
     if (done == whose.size()) {
       totals_.pending = false;
@@ -291,8 +328,8 @@ template <class Form> class reducer {
   void compare_totals(std::size_t buckets) {
     const std::uint64_t digest = detail::digest_of(sizes_);
     totals_.values = {buckets, ~std::uint64_t{buckets}, digest, ~digest};
-    detail::check(MPI_Iallreduce(MPI_IN_PLACE, totals_.values.data(), static_cast<int>(totals_.values.size()), MPI_UINT64_T,
-                                 MPI_MAX, totals_channel_, &totals_.request),
+    detail::check(MPI_Iallreduce(MPI_IN_PLACE, totals_.values.data(), static_cast<int>(totals_.values.size()),
+                                 MPI_UINT64_T, MPI_MAX, totals_channel_, &totals_.request),
                   "MPI_Iallreduce");
     totals_.pending = true;
     while (totals_.pending) progress_one();
@@ -307,6 +344,7 @@ template <class Form> class reducer {
     std::size_t buckets = 0;  // of the rank that has most
   } totals_;
 
+  int exceptions_ = std::uncaught_exceptions();
   reducer_options options_;
   MPI_Comm comm_, totals_channel_ = MPI_COMM_NULL;
   detail::term_counts counts_;
@@ -314,9 +352,10 @@ template <class Form> class reducer {
   std::vector<std::unique_ptr<reduced>> arrays_;  // of this step
   std::vector<std::ptrdiff_t> sizes_;
   contents filling_;
+  std::deque<waiting_bucket> waiting_;  // for their slots
   std::size_t next_bucket_ = 0;
   std::deque<detail::carried_parts> carried_;  // of each bucket, where the stages of others may go on working
-  bool changed_ = false;                        // its size, since it was carried
+  bool changed_ = false;                       // its size, since it was carried
 };
 
 }  // namespace narrow::mpi

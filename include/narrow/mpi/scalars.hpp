@@ -8,14 +8,15 @@
 
 namespace narrow::inline NARROW_ABI::mpi {
 
-/// What MPI's calls take for elements of T: a type of their size and with their name. Equal calls return the same object,
-/// which MPI_Finalize frees. On machines with different byte orders it converts nothing.
+/// What MPI's calls take for elements of T: a type of their size and with their name. Equal calls return the
+/// same object, which MPI_Finalize frees. On machines with different byte orders it converts nothing.
 template <narrow_scalar T> MPI_Datatype datatype() {
   static const MPI_Datatype type = [] {
     MPI_Datatype made = MPI_DATATYPE_NULL;
     detail::check(MPI_Type_contiguous(sizeof(T), MPI_BYTE, &made), "MPI_Type_contiguous");
     const std::string name = "narrow::" + format_name<T>();
-    detail::check(MPI_Type_set_name(made, name.substr(0, MPI_MAX_OBJECT_NAME - 1).c_str()), "MPI_Type_set_name");
+    detail::check(MPI_Type_set_name(made, name.substr(0, MPI_MAX_OBJECT_NAME - 1).c_str()),
+                  "MPI_Type_set_name");
     detail::check(MPI_Type_commit(&made), "MPI_Type_commit");
     detail::free_at_end(made, MPI_Type_free);
     return made;
@@ -44,7 +45,8 @@ template <class T> void add(void* in, void* inout, int* count, MPI_Datatype* typ
   combine<T, [](T a, T b) { return T(a + b); }>(in, inout, count, type);
 }
 
-/// The smaller or larger of two numbers, the same in any order of the two: a NaN comes before all numbers, -0 is below 0.
+/// The smaller or larger of two numbers, the same in any order of the two: a NaN comes before all numbers, -0
+/// is below 0.
 template <class T> T smaller(T a, T b) {
   if constexpr (narrow_float<T>) {
     if (isnan(a) || isnan(b)) return std::numeric_limits<T>::quiet_NaN();
@@ -81,8 +83,8 @@ template <narrow_scalar T> MPI_Op sum() {
   return made;
 }
 
-/// The smallest or largest element, for MPI's own reductions of `datatype<T>()`: exact, and the same in any order. NaN if
-/// one is; -0 counts as below 0.
+/// The smallest or largest element, for MPI's own reductions of `datatype<T>()`: exact, and the same in any
+/// order. NaN if one is; -0 counts as below 0.
 template <narrow_scalar T> MPI_Op min() {
   static const MPI_Op made = detail::made_operation(detail::combine<T, detail::smaller<T>>);
   return made;

@@ -116,6 +116,24 @@ class Matrix<S, R, C, O, MR, MC> : public narrow::detail::tensor_expression<Matr
   }
   using Base::format;
 
+  /// Takes a tensor as it is stored; nothing is rounded. Throws as `require_shape` does, and
+  /// std::invalid_argument if it lies in the other storage order.
+  void assign_stored(Tensor stored) {
+    require_shape(stored.rows(), stored.cols());
+    if (stored.order() != tensor_.order())
+      narrow::detail::fail<std::invalid_argument>(
+          "Eigen::Matrix::assign_stored: the tensor's storage order is not the matrix's");
+    tensor_.swap(stored);
+  }
+  /// Throws std::invalid_argument if the matrix cannot have this shape.
+  void require_shape(Index rows, Index cols) const {
+    const auto fits = [](Index n, int fixed, int most) {
+      return n >= 0 && (fixed == Dynamic || n == fixed) && (most == Dynamic || n <= most);
+    };
+    narrow::detail::check_shapes(fits(rows, R, MR) && fits(cols, C, MC), "Eigen::Matrix", "what is assigned",
+                                 {rows, cols}, "the matrix", {this->rows(), this->cols()});
+  }
+
   /// A new shape, all zeros. As in Eigen, only what is dynamic can change.
   void resize(Index rows, Index cols) {
     check_shape(rows, cols);
