@@ -14,6 +14,7 @@
 #include "files/checkpoint.hpp"
 #include "files/whole_file.hpp"
 #include "models/network.hpp"
+#include "ranks/team.hpp"
 #include "report/report.hpp"
 #include "tensor/parallel.hpp"
 #include "training/model_file.hpp"
@@ -73,7 +74,7 @@ train_and_test images_for(const options& asked) {
 /// A checkpoint that cannot be used is refused; one of another build, which was asked for, gets a word.
 void require_resumable(const options& asked, const train_and_test& data, const run& r) {
   const auto before = r.kind->resumable(asked.training, data, r.seed);
-  if (before && !before->other_build.empty())
+  if (before && !before->other_build.empty() && (this_team() == nullptr || this_team()->leads()))
     std::cerr << "train: " << name_of_run(r.kind->adapted(asked.training), r.seed)
               << " goes on from a checkpoint of another build (" << before->other_build << "); this one ("
               << this_program().build << ") may round otherwise\n";
@@ -93,6 +94,16 @@ int report_failures(const std::vector<run>& runs) {
   return 2;
 }
 
+/// Is told of a run on the ranks that do not tell the user.
+class silent final : public observer {
+ public:
+  void batch_done(std::size_t, float, float, std::uint64_t) override {}
+  void epoch_done(const curve_point&) override {}
+};
+
+/// Whether this process is the one that talks and writes.
+bool leads() { return this_team() == nullptr || this_team()->leads(); }
+
 /// Runs everything that is asked for, --jobs at a time, and keeps the CSV files up to date.
 void train_all(const options& asked, const train_and_test& data, std::vector<run>& runs) {
   const auto epochs = static_cast<std::size_t>(asked.training.epochs);
@@ -106,11 +117,13 @@ void train_all(const options& asked, const train_and_test& data, std::vector<run
     for (std::size_t i = next++; i < runs.size(); i = next++) try {
         run& r = runs[i];
         progress::run_observer watcher(shown, r, asked.training.epochs, data.train.count());
-        auto result = r.kind->train(asked.training, data, r.seed, watcher);
+        silent unheard;
+        auto result = leads() ? r.kind->train(asked.training, data, r.seed, watcher)
+                              : r.kind->train(asked.training, data, r.seed, unheard);
         const std::lock_guard lock(mutex);
         r.result = std::move(result);
         r.complete = true;
-        write_files(asked, runs);
+        if (leads()) write_files(asked, runs);
       } catch (...) {
         const std::lock_guard lock(mutex);
         if (!failure) failure = std::current_exception();
@@ -136,13 +149,12 @@ std::vector<evaluated_file> evaluate_all(const options& asked) {
   return files;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) try {
+/// The program on one rank. Returns its exit code.
+int run_program(int argc, char** argv) {
   int exit_code = 0;
   const auto asked = parse(argc, argv, exit_code);
   if (!asked) return exit_code;
-  tell_of_fewer_threads("train", asked->threads);
+  if (leads()) tell_of_fewer_threads("train", asked->threads);
 
   if (!asked->models.empty()) {
     print_evaluations(std::cout, evaluate_all(*asked));
@@ -150,24 +162,45 @@ int main(int argc, char** argv) try {
   }
 
   const train_and_test data = images_for(*asked);
-  prepare_folder("--checkpoint", asked->training.checkpoints);
-  prepare_folder("--export", asked->training.exports);
-  std::optional<checkpoint_folder> held;
-  if (!asked->training.checkpoints.empty()) held.emplace(asked->training.checkpoints);
   std::vector<run> runs;
   for (const format* kind : asked->formats)
     for (const auto seed : asked->seeds) runs.push_back({kind, seed, {}, false});
-  require_possible(*asked, data.train, runs);
+  std::optional<checkpoint_folder> held;
+  if (leads()) {
+    prepare_folder("--checkpoint", asked->training.checkpoints);
+    prepare_folder("--export", asked->training.exports);
+    if (!asked->training.checkpoints.empty()) held.emplace(asked->training.checkpoints);
+    require_possible(*asked, data.train, runs);
+  }
+  if (this_team() != nullptr) static_cast<void>(this_team()->of_leader(0));  // who has made what others read
   for (const run& r : runs) require_resumable(*asked, data, r);
 
   train_all(*asked, data, runs);
+  if (!leads()) return 0;
   print_table(std::cout, runs, asked->tested());
   if (!asked->training.exports.empty()) print_models(std::cout, runs, asked->training);
   return report_failures(runs);
-} catch (const narrow_train::data_error& e) {
-  std::cerr << "train: " << e.what() << '\n';
-  return 2;
-} catch (const std::exception& e) {
-  std::cerr << "train: " << e.what() << '\n';
-  return 1;
+}
+
+/// Says what ended the program. A rank that fails ends them all: the others would wait for it.
+int fail(const char* what, int code) {
+  const team* const members = this_team();
+  const bool several = members != nullptr && members->ranks() > 1;
+  std::cerr << "train: " << (several ? "rank " + std::to_string(members->rank()) + ": " : "") << what
+            << std::endl;
+  if (several) members->abort(code);
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const membership joined(argc, argv);
+  try {
+    return run_program(argc, argv);
+  } catch (const narrow_train::data_error& e) {
+    return fail(e.what(), 2);
+  } catch (const std::exception& e) {
+    return fail(e.what(), 1);
+  }
 }

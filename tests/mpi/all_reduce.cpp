@@ -59,10 +59,12 @@ template <int M> constexpr int bits_of<exact<M>> = M;
 
 using exact_forms = std::tuple<exact<8>, exact<11>, exact<16>, exact<23>, exact<32>>;
 
-TEMPLATE_LIST_TEST_CASE("In integers the sum is that of one process, on any number of ranks", "[mpi]", exact_forms) {
+TEMPLATE_LIST_TEST_CASE("In integers the sum is that of one process, on any number of ranks", "[mpi]",
+                        exact_forms) {
   for (const auto feedback : {error_feedback::dropped, error_feedback::carried})
     for (const std::ptrdiff_t bucket : {1024, 4096, 1 << 17}) {
-      reducer<TestType> by({}, {.terms = own_terms(), .bucket = bucket, .in_flight = 3, .feedback = feedback});
+      reducer<TestType> by({},
+                           {.terms = own_terms(), .bucket = bucket, .in_flight = 3, .feedback = feedback});
       test::exact_reference reference(bits_of<TestType>, terms, feedback);
       test::tally tally;
       for (int step = 0; step < 4; ++step) {
@@ -82,8 +84,8 @@ floats sum_of_rank(int rank, const std::vector<floats>& all) {
   return sum;
 }
 
-TEMPLATE_TEST_CASE("In a narrow format there are two roundings, however many ranks there are", "[mpi]", fp16, bf16,
-                   fp8_e5m2, (floating<8, 12>)) {
+TEMPLATE_TEST_CASE("In a narrow format there are two roundings, however many ranks there are", "[mpi]", fp16,
+                   bf16, fp8_e5m2, (floating<8, 12>)) {
   using T = TestType;
   for (const auto feedback : {error_feedback::dropped, error_feedback::carried}) {
     reducer<rounded<T>> by({}, {.terms = own_terms(), .bucket = 2048, .feedback = feedback});
@@ -124,7 +126,8 @@ TEST_CASE("In fp32 the sum is off by no more than its additions", "[mpi]") {
       exact += double{g[i]};
       magnitudes += std::abs(double{g[i]});
     }
-    tally.expect(std::abs(sum[i] - exact) <= terms * magnitudes * 0x1p-24, [&] { return test::text(i, sum[i], exact); });
+    tally.expect(std::abs(sum[i] - exact) <= terms * magnitudes * 0x1p-24,
+                 [&] { return test::text(i, sum[i], exact); });
   }
   tally.require(total);
 }
@@ -143,7 +146,8 @@ TEST_CASE("A NaN or an overflow of one rank comes out on all, in its block alone
     const auto count = static_cast<float>(mpi::ranks());
     for (std::size_t i = 0; i < sum.size(); ++i) {
       const bool bad = i / 1024 == 1 || (i / 1024 == 2 && mpi::ranks() > 1);
-      if (i / 1024 != 2 || bad) REQUIRE(same(sum[i], bad ? std::numeric_limits<float>::quiet_NaN() : 0.25f * count));
+      if (i / 1024 != 2 || bad)
+        REQUIRE(same(sum[i], bad ? std::numeric_limits<float>::quiet_NaN() : 0.25f * count));
     }
     if (step == 0 && last) x[1030] = std::numeric_limits<float>::quiet_NaN();
   }
@@ -228,16 +232,21 @@ TEST_CASE("Ranks that disagree are told so, all of them, and go on", "[mpi]") {
   if (mpi::ranks() == 1) return;
   const bool odd = mpi::rank() == 1;
   floats x(odd ? 12 : 10, 1);
-  CHECK(says(refusal([&] { mpi::all_reduce(x, exact<8>{}); }), {"disagree", "10 of float", "12 of float", "rank 1"}));
+  CHECK(says(refusal([&] { mpi::all_reduce(x, exact<8>{}); }),
+             {"disagree", "10 of float", "12 of float", "rank 1"}));
   Eigen::MatrixXf m = Eigen::MatrixXf::Ones(odd ? 2 : 6, odd ? 6 : 2);
   CHECK(says(refusal([&] { mpi::all_reduce(m, exact<8>{}); }), {"2 x 6 of float", "6 x 2 of float"}));
   x.resize(10);
   CHECK(says(refusal([&] { odd ? mpi::all_reduce(x, exact<16>{}) : mpi::all_reduce(x, exact<8>{}); }),
              {"exact<16>", "exact<8>"}));
-  CHECK(says(refusal([&] { odd ? mpi::broadcast(x) : mpi::all_reduce(x, exact<8>{}); }), {"a broadcast", "all_reduce"}));
-  CHECK(says(refusal([&] { reducer<wide> by({}, {.bucket = odd ? 1024 : 2048}); }), {"buckets of 1024", "buckets of 2048"}));
-  CHECK(says(refusal([&] { reducer<wide> by({}, {.terms = odd ? 0 : 1}); }), {"terms = 0", "at least 1", "rank 1"}));
-  CHECK(says(refusal([&] { reducer<wide> by({}, {.bucket = 1000}); }), {"bucket = 1000", "multiple of 1024"}));
+  CHECK(says(refusal([&] { odd ? mpi::broadcast(x) : mpi::all_reduce(x, exact<8>{}); }),
+             {"a broadcast", "all_reduce"}));
+  CHECK(says(refusal([&] { reducer<wide> by({}, {.bucket = odd ? 1024 : 2048}); }),
+             {"buckets of 1024", "buckets of 2048"}));
+  CHECK(says(refusal([&] { reducer<wide> by({}, {.terms = odd ? 0 : 1}); }),
+             {"terms = 0", "at least 1", "rank 1"}));
+  CHECK(
+      says(refusal([&] { reducer<wide> by({}, {.bucket = 1000}); }), {"bucket = 1000", "multiple of 1024"}));
 
   // Within a step, where buckets are on their way already.
   reducer<exact<8>> by({}, {.bucket = 1024, .in_flight = 2});

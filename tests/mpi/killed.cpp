@@ -1,4 +1,5 @@
-// A program whose second rank is killed while the others sum gradients: they are to end, too. See CMakeLists.txt.
+// A program whose second rank is killed while the others sum gradients: they are to end, too. See
+// CMakeLists.txt.
 #include <csignal>
 #include <narrow/mpi.hpp>
 #include <vector>

@@ -1,4 +1,5 @@
-// The tests of narrow::mpi, which all ranks run alike. A rank on which one fails ends all: the others may be waiting for it.
+// The tests of narrow::mpi, which all ranks run alike. A rank on which one fails ends all: the others may be
+// waiting for it.
 #include <cstdio>
 #include <narrow/mpi.hpp>
 

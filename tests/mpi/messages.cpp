@@ -17,7 +17,8 @@ using test::refusal, test::says;
 int next() { return (mpi::rank() + 1) % mpi::ranks(); }
 int previous() { return (mpi::rank() + mpi::ranks() - 1) % mpi::ranks(); }
 
-/// Passes x on to the next rank, and takes what the one before sends: even ranks send first, so that nobody waits in a ring.
+/// Passes x on to the next rank, and takes what the one before sends: even ranks send first, so that nobody
+/// waits in a ring.
 template <class X> void pass(const X& x, X& taken) {
   if (mpi::ranks() == 1) {
     taken = x;
@@ -41,7 +42,8 @@ Eigen::MatrixXf matrix_of(int rank) {
   return Eigen::MatrixXf::NullaryExpr(5 + rank, 9, [&] { return normal(random); });
 }
 
-TEMPLATE_LIST_TEST_CASE("Ranges and matrices of every scalar arrive bit for bit", "[mpi]", test::scalar_formats) {
+TEMPLATE_LIST_TEST_CASE("Ranges and matrices of every scalar arrive bit for bit", "[mpi]",
+                        test::scalar_formats) {
   using T = TestType;
   using matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
   using by_rows = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -72,8 +74,8 @@ TEMPLATE_LIST_TEST_CASE("Ranges and matrices of every scalar arrive bit for bit"
   tally.require(static_cast<std::uint64_t>(2 * expected.size() + of_root.size()));
 }
 
-using block_formats = std::tuple<bfp<8>, bfp<4, per_row>, bfp<16, tile<3, 4>>, bfp<12, per_column>, int8, basic_int8<per_row>,
-                                 mx<fp8_e4m3fn>, mx<fp4_e2m1>, mx<int8>>;
+using block_formats = std::tuple<bfp<8>, bfp<4, per_row>, bfp<16, tile<3, 4>>, bfp<12, per_column>, int8,
+                                 basic_int8<per_row>, mx<fp8_e4m3fn>, mx<fp4_e2m1>, mx<int8>>;
 
 TEMPLATE_LIST_TEST_CASE("Tensors of block formats arrive as mantissas and scales", "[mpi]", block_formats) {
   using F = TestType;

@@ -1,5 +1,5 @@
-// What the forms of all_reduce are to give, computed by one process that has the gradients of all, with integers and
-// rationals in long double instead of kernels.
+// What the forms of all_reduce are to give, computed by one process that has the gradients of all, with
+// integers and rationals in long double instead of kernels.
 #pragma once
 
 #include <cmath>
@@ -20,7 +20,8 @@ inline floats gradient(int term, int array, int step, std::size_t n) {
   std::normal_distribution<float> normal;
   floats g(n);
   for (std::size_t i = 0; i < n; ++i)
-    g[i] = i % 17 == 3 ? 0 : normal(random) * std::exp(4 * normal(random)) * (i / 1024 % 3 == 1 ? 1e-30f : 1e-3f);
+    g[i] = i % 17 == 3 ? 0
+                       : normal(random) * std::exp(4 * normal(random)) * (i / 1024 % 3 == 1 ? 1e-30f : 1e-3f);
   return g;
 }
 
@@ -28,21 +29,25 @@ inline floats gradient(int term, int array, int step, std::size_t n) {
 class exact_reference {
  public:
   exact_reference(int bits, std::size_t terms, narrow::mpi::error_feedback feedback)
-      : limit_(std::ldexp(1.0L, bits - 1) - 1), carries_(feedback == narrow::mpi::error_feedback::carried), kept_(terms) {}
+      : limit_(std::ldexp(1.0L, bits - 1) - 1),
+        carries_(feedback == narrow::mpi::error_feedback::carried),
+        kept_(terms) {}
 
   floats step(const std::vector<floats>& gradients) {
     const std::size_t n = gradients.front().size();
     floats sum(n);
     sum_kept_.resize(n);
     for (floats& kept : kept_) kept.resize(n);
-    for (std::size_t first = 0; first < n; first += 1024) reduce(gradients, first, std::min(n, first + 1024), sum);
+    for (std::size_t first = 0; first < n; first += 1024)
+      reduce(gradients, first, std::min(n, first + 1024), sum);
     return sum;
   }
   const std::vector<floats>& kept() const { return kept_; }
   const floats& sum_kept() const { return sum_kept_; }
 
  private:
-  /// The smallest power of two, of at least 2^-149, in units of which the magnitude rounds to at most the limit.
+  /// The smallest power of two, of at least 2^-149, in units of which the magnitude rounds to at most the
+  /// limit.
   long double unit_for(long double magnitude) const {
     if (magnitude == 0) return std::ldexp(1.0L, -149);
     int e = std::max(-149, std::ilogb(magnitude) - std::ilogb(limit_) - 2);
@@ -82,7 +87,8 @@ class exact_reference {
     for (std::size_t i = first; i < end; ++i) {
       const long double q = std::nearbyint(sums[i - first] / sum_unit);
       sum[i] = finite ? static_cast<float>(q * sum_unit) : std::numeric_limits<float>::quiet_NaN();
-      sum_kept_[i] = finite && carries_ ? static_cast<float>(sums[i - first]) - static_cast<float>(q * sum_unit) : 0;
+      sum_kept_[i] =
+          finite && carries_ ? static_cast<float>(sums[i - first]) - static_cast<float>(q * sum_unit) : 0;
     }
   }
 
@@ -97,7 +103,8 @@ class exact_reference {
   floats sum_kept_;
 };
 
-/// The first of `count` micro-batches that are this rank's, when rank r has every one between first(r) and first(r + 1).
+/// The first of `count` micro-batches that are this rank's, when rank r has every one between first(r) and
+/// first(r + 1).
 inline int first_term(int rank, int count) { return count * rank / narrow::mpi::ranks(); }
 
 }  // namespace test

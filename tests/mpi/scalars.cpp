@@ -24,8 +24,8 @@ template <class T> std::vector<T> numbers_of(int rank) {
   return x;
 }
 
-TEMPLATE_LIST_TEST_CASE("MPI's sums of narrow scalars are rounded once a hop, its extremes not at all", "[mpi]",
-                        test::scalar_formats) {
+TEMPLATE_LIST_TEST_CASE("MPI's sums of narrow scalars are rounded once a hop, its extremes not at all",
+                        "[mpi]", test::scalar_formats) {
   using T = TestType;
   const std::vector<T> own = numbers_of<T>(mpi::rank());
   std::vector<T> sum(count), least(count), most(count);
@@ -35,7 +35,8 @@ TEMPLATE_LIST_TEST_CASE("MPI's sums of narrow scalars are rounded once a hop, it
 
   std::vector<std::vector<T>> all;
   for (int r = 0; r < mpi::ranks(); ++r) all.push_back(numbers_of<T>(r));
-  // A rounding is off by less than a unit in the last place: half of that to nearest, and of no subnormal more than its unit.
+  // A rounding is off by less than a unit in the last place: half of that to nearest, and of no subnormal
+  // more than its unit.
   const double unit = narrow_fixed<T> ? 0 : static_cast<double>(std::numeric_limits<T>::epsilon());
   const double smallest = narrow_fixed<T> ? 0 : static_cast<double>(std::numeric_limits<T>::denorm_min());
   test::tally tally;
@@ -51,8 +52,9 @@ TEMPLATE_LIST_TEST_CASE("MPI's sums of narrow scalars are rounded once a hop, it
     const double bound = (mpi::ranks() - 1) * (magnitudes * unit + smallest);
     tally.expect(std::abs(static_cast<double>(sum[i]) - exact) <= bound,
                  [&] { return test::text(static_cast<double>(sum[i]), "for", exact, "within", bound); });
-    tally.expect(least[i] == lowest && most[i] == highest,
-                 [&] { return test::text("extremes", static_cast<double>(least[i]), static_cast<double>(most[i])); });
+    tally.expect(least[i] == lowest && most[i] == highest, [&] {
+      return test::text("extremes", static_cast<double>(least[i]), static_cast<double>(most[i]));
+    });
   }
   tally.require(2 * count);
 }

@@ -104,10 +104,18 @@ template <class S> class batches {
     return (order_.size() + size - 1) / size;
   }
 
-  /// Makes batch i the one in `images` and `labels`. The last may be smaller than the others.
-  void select(std::size_t i) {
-    const auto size = static_cast<std::size_t>(batch_);
-    const auto chosen = std::span(order_).subspan(i * size, std::min(size, order_.size() - i * size));
+  /// How many images batch i has. The last may be smaller than the others.
+  [[nodiscard]] std::size_t size(std::size_t i) const {
+    const auto most = static_cast<std::size_t>(batch_);
+    return std::min(most, order_.size() - i * most);
+  }
+
+  /// Makes batch i the one in `images` and `labels`.
+  void select(std::size_t i) { select(i, 0, size(i)); }
+
+  /// The same of so many of its images.
+  void select(std::size_t i, std::size_t first, std::size_t count) {
+    const auto chosen = std::span(order_).subspan(i * static_cast<std::size_t>(batch_) + first, count);
     images.resize(data_.shape.size(), static_cast<Eigen::Index>(chosen.size()));
     labels.clear();
     for (std::size_t n = 0; n < chosen.size(); ++n) {

@@ -32,13 +32,24 @@ template <class S> class stack final : public layer<S> {
     return *signal;
   }
 
-  const matrix<S>& backward(const matrix<S>&, const matrix<S>& dy, input_gradient wanted) override {
+  const matrix<S>& backward(const matrix<S>& x, const matrix<S>& dy, input_gradient wanted) override {
+    return backward(x, dy, wanted, [](layer<S>&) {});
+  }
+
+  /// done(layer) for each of the layers, the last one first, as soon as its gradients are there.
+  template <class Done>
+  const matrix<S>& backward(const matrix<S>&, const matrix<S>& dy, input_gradient wanted, const Done& done) {
     const matrix<S>* signal = &dy;
     for (std::size_t i = layers_.size(); i-- > 0;) {
       if (watch_) signal = &watch_->flushed(*signal, flushed_);
       signal = &layers_[i]->backward(*inputs_[i], *signal, i == 0 ? wanted : input_gradient::wanted);
+      done(*layers_[i]);
     }
     return *signal;
+  }
+
+  template <class Use> void for_each_back(const Use& use) {
+    for (std::size_t i = layers_.size(); i-- > 0;) use(*layers_[i]);
   }
 
   void collect(parameter_list<S>& all) override {

@@ -28,6 +28,24 @@ template <class S> class network {
   /// must still be there.
   void backward(const matrix<S>& dlogits) { layers_->backward(*x_, dlogits, input_gradient::unwanted); }
 
+  /// The same, with done(parameters of a layer) as soon as their gradients are there.
+  template <class Done> void backward(const matrix<S>& dlogits, const Done& done) {
+    layers_->backward(*x_, dlogits, input_gradient::unwanted, [&](layer<S>& l) {
+      parameter_list<S> its;
+      l.collect(its);
+      done(its);
+    });
+  }
+
+  /// use(parameters of a layer) in the same order.
+  template <class Use> void for_each_layer_back(const Use& use) {
+    layers_->for_each_back([&](layer<S>& l) {
+      parameter_list<S> its;
+      l.collect(its);
+      use(its);
+    });
+  }
+
   [[nodiscard]] parameter_list<S> parameters() {
     parameter_list<S> all;
     layers_->collect(all);

@@ -97,6 +97,29 @@ void check_files(const command& c) {
                         "without --statistics-csv or --loss-scale auto");
 }
 
+void check_ranks(const command& c) {
+  const training_settings& t = c.asked.training;
+  const bool several = this_team() != nullptr && this_team()->ranks() > 1;
+  for (const char* option : {"--reduce", "--micro-batch", "--rest"})
+    require(!c.given(option) || this_team() != nullptr, option,
+            "needs a program that is built with MPI: cmake -D NARROW_MPI=ON");
+  refuse_without_effect(c, "--rest", several || c.given("--reduce") || c.given("--micro-batch"),
+                        "on one rank");
+  if (!several && !c.given("--reduce") && !c.given("--micro-batch")) return;
+  require(t.accumulate_steps == 1, "--accumulate-steps",
+          "does not go with several ranks, whose batches have micro-batches: take a larger --batch");
+  require(c.asked.jobs == 1, "--jobs", "must be 1 where there are several ranks");
+  require(t.loss_scale != automatic_scale, "--loss-scale",
+          "auto looks at the gradients of one rank: take dynamic or a number where there are several");
+  require(c.asked.statistics.empty() && c.asked.models.empty(),
+          c.asked.models.empty() ? "--statistics-csv" : "--eval", "is a matter of one rank");
+  const int micro = t.ranks.micro_batch > 0 ? t.ranks.micro_batch : 1;
+  require((t.batch + micro - 1) / micro >= this_team()->ranks(),
+          t.ranks.micro_batch > 0 ? "--micro-batch" : "--batch",
+          text(t.ranks.micro_batch > 0 ? t.ranks.micro_batch : t.batch) + " leaves some of the " +
+              text(this_team()->ranks()) + " ranks without images of a batch of " + text(t.batch));
+}
+
 void check_recipes(const command& c, std::span<const option_group> groups) {
   for (const option_group& group : groups)
     for (const option_row& row : group.rows)
@@ -144,6 +167,7 @@ void require_consistent(const CLI::App& app, const options& asked, std::span<con
   check_data(c);
   check_schedule(c);
   check_files(c);
+  check_ranks(c);
   check_recipes(c, groups);
   require(asked.training.others == other_builds::refused || asked.training.start == run_start::checkpoint,
           "--other-build", "is of no use without --resume");

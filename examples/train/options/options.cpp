@@ -55,6 +55,20 @@ option_group data_options(options& o) {
         "crop-flip for cifar10, none for other images"}}};
 }
 
+option_group rank_options(training_settings& t) {
+  return {"Several ranks (mpirun -n N train ...; of a program that is built with NARROW_MPI)",
+          {{"--reduce", choice_without_default(t.ranks.form, reductions),
+            "wide | fp16 | bf16 | exact16 | exact8: the numbers in which gradients are summed over the "
+            "ranks; with exact16 "
+            "and exact8 and a --micro-batch, weights do not depend on the number of ranks; by default wide"},
+           {"--micro-batch", value(t.ranks.micro_batch, {between(1, 65536)}),
+            "Images whose gradients are one term of the sum; by default as many as make one for each rank"},
+           {"--rest", choice_without_default(t.ranks.rest, gradient_rests),
+            "carried | dropped: whether what rounding cuts off gradients joins those of the next step; by "
+            "default carried "
+            "with exact8"}}};
+}
+
 option_group training_options(training_settings& t) {
   return {
       "Training",
@@ -154,8 +168,8 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
   training_settings& t = o.training;
   for (const char* name : {"fp32", "fp16", "bf16", "hbfp8", "int8"})
     o.formats.push_back(find(formats(), name));
-  const option_group groups[] = {run_options(o), data_options(o), training_options(t), precision_options(t),
-                                 recipe_options(t)};
+  const option_group groups[] = {run_options(o),       data_options(o),   training_options(t),
+                                 precision_options(t), recipe_options(t), rank_options(t)};
   CLI::App app(
       "Trains the same small network in several number formats, one after another, from the same initial "
       "weights and with the same batches, and compares them. Without options: LeNet on digits that the "
@@ -173,6 +187,9 @@ std::optional<options> parse(int argc, const char* const* argv, int& exit_code) 
   if (!is_given(app, "--lr")) t.step.rate = t.optimizer->usual_rate;
   if (!is_given(app, "--augment")) t.augment = o.data->usual_augmentation;
   t.look.statistics = !o.statistics.empty();
+  if (this_team() != nullptr &&
+      (this_team()->ranks() > 1 || is_given(app, "--reduce") || is_given(app, "--micro-batch")))
+    t.ranks.members = this_team();
   return o;
 }
 

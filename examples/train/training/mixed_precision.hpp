@@ -10,6 +10,7 @@
 #include <memory>
 #include <narrow/train/loss_scaler.hpp>
 #include <narrow/train/truncated_normal.hpp>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "layers/layer.hpp"
+#include "ranks/team.hpp"
 #include "tensor/random.hpp"
 #include "training/optimizer.hpp"
 #include "training/precision_policy.hpp"
@@ -96,13 +98,52 @@ template <class S> class mixed_precision {
     ++accumulated_;
   }
 
+  /// Makes room for the gradients of so many micro-batches, which are summed over ranks.
+  void make_terms(int count) {
+    for_each([&](auto& p) {
+      p.terms.assign(static_cast<std::size_t>(count), fp32_matrix());
+      const fp32_matrix weights = p.tensor->weights();
+      p.gradient.resizeLike(weights);
+    });
+  }
+  /// The gradients of a micro-batch without images: zeros, of which the loss scaler takes note as of others.
+  void clear_terms(int number) {
+    for_each([&](auto& p) {
+      fp32_matrix& term = p.terms[static_cast<std::size_t>(number)];
+      term.setZero(p.gradient.rows(), p.gradient.cols());
+      scaler_.unscale(term, term, p.tensor->name);
+    });
+  }
+  /// Takes the gradient of a parameter for that of micro-batch `number`, in fp32, unscaled, times its weight
+  /// in the mean.
+  template <class T> void take_term(parameter<T>& tensor, int number, float weight) {
+    fp32_matrix& term = of(tensor).terms[static_cast<std::size_t>(number)];
+    unscale(tensor, term);
+    if (weight != 1) term *= weight;
+  }
+  /// Sends the gradients of a parameter on their way.
+  template <class T> void add_terms(parameter<T>& tensor, gradient_sums& sums) {
+    trained<T>& p = of(tensor);
+    sums.add(std::span<const fp32_matrix>(p.terms), p.gradient);
+  }
+  /// Ends a step whose gradients were summed over ranks, once the sums are there. As `step`.
+  bool step_with_sums(float loss, const team& members) {
+    members.agree(scaler_);
+    return update_all(loss, 1);
+  }
+
   /// Updates the parameters from their gradients, or from the mean of these and what was accumulated since
   /// the last step, and returns true. Where a gradient of any of the batches is not finite it leaves
   /// parameters and optimiser as they are, returns false and lets the scaler lower its scale. `loss`: of the
   /// last batch.
   bool step(float loss) {
     accumulate();
-    const auto batches = static_cast<float>(std::exchange(accumulated_, 0));
+    return update_all(loss, static_cast<float>(std::exchange(accumulated_, 0)));
+  }
+
+ private:
+  /// Ends a step, whose gradients are sums over so many batches.
+  bool update_all(float loss, float batches) {
     const bool finite = !scaler_.overflowed();
     if (how_.watch && how_.watch->looks_at() == tensor_watch::look::everything)
       for (auto& p : weights_) how_.watch->weights(p.tensor->name, p.tensor->weights(), p.gradient / batches);
@@ -127,6 +168,7 @@ template <class S> class mixed_precision {
     return finite;
   }
 
+ public:
   /// Steps so far whose gradients were finite, and of all weights zero: what a loss scale that is too small
   /// makes of them.
   [[nodiscard]] std::uint64_t lost() const { return lost_; }
@@ -182,9 +224,10 @@ template <class S> class mixed_precision {
   template <class T> struct trained {
     parameter<T>* tensor;
     float decay;
-    fp32_matrix master;    // empty where updates go to tensor->value
-    fp32_matrix gradient;  // unscaled
+    fp32_matrix master;                   // empty where updates go to tensor->value
+    fp32_matrix gradient;                 // unscaled
     moments memory;
+    std::vector<fp32_matrix> terms = {};  // of micro-batches, where gradients are summed over ranks
 
     void save(std::ostream& out) const {
       if (tensor->format) {
@@ -225,6 +268,16 @@ template <class S> class mixed_precision {
     } else {
       scaler_.unscale(tensor.gradient, to, tensor.name);
     }
+  }
+
+  template <class T> trained<T>& of(const parameter<T>& tensor) {
+    if constexpr (std::is_same_v<T, S>)
+      for (auto& p : weights_)
+        if (p.tensor == &tensor) return p;
+    if constexpr (std::is_same_v<T, float>)
+      for (auto& p : per_channel_)
+        if (p.tensor == &tensor) return p;
+    throw std::logic_error(tensor.name + " is no parameter of this network");
   }
 
   template <class T> void name(parameter<T>& tensor) {

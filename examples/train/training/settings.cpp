@@ -89,6 +89,11 @@ std::vector<setting> description(const training_settings& t, const train_and_tes
       {"--schedule", std::string(t.schedule.kind->name)},
       {"--warmup", text(t.schedule.warmup)},
   };
+  if (t.ranks.members != nullptr) {
+    all.push_back({"--micro-batch", text(t.ranks.images(t.batch))});
+    all.push_back({"--reduce", name_of(reductions, t.ranks.form)});
+    all.push_back({"--rest", name_of(gradient_rests, t.ranks.what_is_cut_off())});
+  }
   if (t.loss_scale == automatic_scale) all.push_back({"--statistics-every", text(t.look.every)});
   if (t.flush_below > 0) all.push_back({"--flush-below", text(t.flush_below)});
   const schedule_uses& uses = t.schedule.kind->uses;

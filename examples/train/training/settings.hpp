@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "data/dataset.hpp"
 #include "files/checkpoint.hpp"
 #include "models/models.hpp"
+#include "ranks/team.hpp"
 #include "training/mixed_precision.hpp"
 #include "training/optimizer.hpp"
 #include "training/schedule.hpp"
@@ -30,11 +32,30 @@ struct look_settings {
   bool statistics = false;
 };
 
+/// How the ranks of a run divide a batch and sum its gradients. Without a team the batch is one.
+struct rank_settings {
+  const team* members = nullptr;
+  int micro_batch = 0;  // images; 0: those of a rank's share
+  reduction form = reduction::wide;
+  std::optional<gradient_rest> rest;  // by default carried in exact8, else dropped
+
+  [[nodiscard]] gradient_rest what_is_cut_off() const {
+    return rest.value_or(form == reduction::exact8 ? gradient_rest::carried : gradient_rest::dropped);
+  }
+  /// How many images a micro-batch has, the last one of a batch perhaps fewer, and how many there are in a
+  /// batch.
+  [[nodiscard]] int images(int batch) const {
+    return micro_batch > 0 ? micro_batch : (batch + members->ranks() - 1) / members->ranks();
+  }
+  [[nodiscard]] int count(int batch) const { return (batch + images(batch) - 1) / images(batch); }
+};
+
 struct training_settings {
   std::string_view format;  // its name; set by format::adapted
   const model* network = &models().front();
   int epochs = 4;
   int batch = 32;
+  rank_settings ranks;
   int accumulate_steps = 1;  // batches whose mean gradient makes one update
   augmentation augment = augmentation::none;
   const optimizer_kind* optimizer = &optimizers().front();

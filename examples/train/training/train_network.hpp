@@ -58,6 +58,7 @@ template <class S> class training_run {
 
   /// Trains all epochs, or those that follow its checkpoint. To be called once.
   training_result train() {
+    if (settings_.ranks.members != nullptr) sums_ = trained_.join(settings_.ranks, settings_.batch);
     const auto path = checkpoint_path(settings_, seed_);
     const auto parts = this->parts();
     const auto described =
@@ -68,11 +69,14 @@ template <class S> class training_run {
     while (at_.epoch < settings_.epochs && result_.diverged.empty()) {
       finish_epoch(train_epoch());
       result_.curve.push_back(at_);
-      if (!settings_.checkpoints.empty()) write_checkpoint(path, described, parts);
+      if (!settings_.checkpoints.empty()) {
+        if (sums_) sums_->collect();
+        if (leads()) write_checkpoint(path, described, parts);
+      }
       watcher_.epoch_done(at_);
     }
     watcher_.epochs_left_out(settings_.epochs - at_.epoch);
-    if (!settings_.exports.empty() && result_.diverged.empty()) write_its_model();
+    if (!settings_.exports.empty() && result_.diverged.empty() && leads()) write_its_model();
     complete_result();
     return std::move(result_);
   }
@@ -85,6 +89,9 @@ template <class S> class training_run {
   std::vector<saved_part> parts() {
     auto all = trained_.parts();
     all.push_back(part_of("schedule", *rates_));
+    if (sums_)
+      all.push_back({"carried gradients", [this](std::ostream& out) { sums_->save(out); },
+                     [this](std::istream& in) { sums_->load(in); }});
     all.push_back(part_of(result_, settings_));
     return all;
   }
@@ -100,30 +107,53 @@ template <class S> class training_run {
     mean_loss losses;
     for (std::size_t i = 0; i < train_.count(); ++i) {
       const bool complete = (i + 1) % batches_per_step_ == 0 || i + 1 == train_.count();
-      train_.select(i);
       if (complete) {
         at_.rate = rates_->rate(at_.step);
         training.rule().set_rate(at_.rate);
       }
-      const float loss =
-          trained_.step(train_, {at_.epoch, at_.step}, complete ? then::update : then::accumulate);
+      const float loss = step(i, complete ? then::update : then::accumulate);
       at_.step += complete;
-      losses.add(loss, train_.labels.size());
+      losses.add(loss, train_.size(i));
       if (i == 0) result_.activation_bytes = trained_.net().activation_bytes();
-      watcher_.batch_done(train_.labels.size(), loss, training.loss_scale(), training.scaler().skipped());
+      watcher_.batch_done(train_.size(i), loss, training.loss_scale(), training.scaler().skipped());
     }
     if (training.policy()) training.policy()->epoch_done();
     at_.seconds += std::chrono::duration<double>(clock::now() - start).count();
     return losses;
   }
 
+  float step(std::size_t i, then next) {
+    if (sums_)
+      return trained_.step(train_, i, settings_.batch, settings_.ranks, *sums_, [&](int micro_batch) {
+        // Each one has a stream of its own, whoever computes it.
+        random_stream of_step(seed_, purpose::rounding, at_.step << 1 | 1);
+        narrow::seed(of_step.bits() + static_cast<std::uint64_t>(micro_batch));
+      });
+    train_.select(i);
+    return trained_.step(train_, {at_.epoch, at_.step}, next);
+  }
+
+  /// Whether this process tells of the run, and writes its files.
+  [[nodiscard]] bool leads() const {
+    return settings_.ranks.members == nullptr || settings_.ranks.members->leads();
+  }
+
+  /// The accuracy on the test images, which one rank looks at for all.
+  double tested() {
+    double accuracy = 0;
+    if (leads()) {
+      evaluation found = evaluate(trained_.net(), data_.test, pixels_, settings_.batch, seed_);
+      accuracy = found.accuracy;
+      result_.logits = std::move(found.logits);
+    }
+    return settings_.ranks.members != nullptr ? settings_.ranks.members->of_leader(accuracy) : accuracy;
+  }
+
   /// Tests the network, and says of the epoch what is to be in the curve.
   void finish_epoch(const mean_loss& losses) {
     const mixed_precision<S>& training = trained_.training();
-    evaluation tested = evaluate(trained_.net(), data_.test, pixels_, settings_.batch, seed_);
     at_.loss = losses.value();
-    at_.accuracy = tested.accuracy;
-    result_.logits = std::move(tested.logits);
+    at_.accuracy = tested();
     at_.scale = training.loss_scale();
     at_.skipped = training.scaler().skipped();
     at_.lost = training.lost();
@@ -164,6 +194,7 @@ template <class S> class training_run {
   batches<S> train_;
   std::size_t batches_per_step_;
   std::unique_ptr<schedule> rates_;
+  std::unique_ptr<gradient_sums> sums_;  // where the run has several ranks
   training_result result_;
   curve_point at_{};
 };

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "data/batches.hpp"
+#include "files/data_error.hpp"
 #include "layers/softmax.hpp"
 #include "models/network.hpp"
 #include "training/settings.hpp"
@@ -60,6 +61,61 @@ template <class S> class trainee {
     training_.step(outcome_.loss);
     if (adapt_scale_ && watch_->looks_at() != tensor_watch::look::none) adapt_scale();
     return outcome_.loss;
+  }
+
+  /// Makes the sums for steps on several ranks. Throws data_error where more depends on the images of a step
+  /// than gradients, which ranks would not agree on.
+  std::unique_ptr<gradient_sums> join(const rank_settings& ranks, int batch) {
+    if (!parameters_.buffers.empty() || !parameters_.states.empty() || training_.policy())
+      throw data_error(
+          "--reduce: this model in this format keeps statistics of its batches, and each rank would have "
+          "others");
+    const team& members = *ranks.members;
+    const int terms = share_of(ranks.count(batch), members.rank(), members.ranks()).count;
+    training_.make_terms(terms);
+    return members.sums(ranks.form, ranks.what_is_cut_off(), terms);
+  }
+
+  /// One step on batch i, of whose micro-batches each rank takes a share; returns the mean loss over all of
+  /// them. `begin_micro_batch(number)` is called before each of this rank's.
+  template <class Begin>
+  float step(batches<S>& from, std::size_t i, int batch, const rank_settings& ranks, gradient_sums& sums,
+             const Begin& begin_micro_batch) {
+    const team& members = *ranks.members;
+    const auto [first, count] = share_of(ranks.count(batch), members.rank(), members.ranks());
+    const auto all = static_cast<float>(from.size(i));
+    const auto add_layer = [&](const parameter_list<S>& of_layer) {
+      for (auto* tensor : of_layer.weights) training_.add_terms(*tensor, sums);
+      for (auto* tensor : of_layer.per_channel) training_.add_terms(*tensor, sums);
+    };
+    std::vector<float> losses;  // each weighted as its gradient is
+    for (int m = 0; m < count; ++m) {
+      const auto begin = static_cast<std::size_t>(first + m) * static_cast<std::size_t>(ranks.images(batch));
+      const auto images = begin < from.size(i)
+                              ? std::min(from.size(i) - begin, static_cast<std::size_t>(ranks.images(batch)))
+                              : 0;
+      if (images == 0) {
+        training_.clear_terms(m);
+        if (m + 1 == count) net_.for_each_layer_back(add_layer);
+        continue;
+      }
+      begin_micro_batch(first + m);
+      from.select(i, begin, images);
+      const auto& logits = net_.forward(from.images);
+      softmax_cross_entropy(logits, from.labels, loss_weight_ * training_.loss_scale(), outcome_);
+      const float weight = static_cast<float>(images) / all;
+      losses.push_back(outcome_.loss * weight);
+      net_.backward(outcome_.gradient, [&](const parameter_list<S>& of_layer) {
+        for (auto* tensor : of_layer.weights) training_.take_term(*tensor, m, weight);
+        for (auto* tensor : of_layer.per_channel) training_.take_term(*tensor, m, weight);
+        if (m + 1 == count) add_layer(of_layer);  // while the layers before it go on
+      });
+    }
+    sums.wait();
+    double loss = 0;
+    for (const float part : members.all_of(losses)) loss += double{part};
+    training_.step_with_sums(static_cast<float>(loss), members);
+    return static_cast<float>(loss);
   }
 
   /// All that decides how training goes on. They refer to this object.

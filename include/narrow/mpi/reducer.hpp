@@ -89,8 +89,8 @@ template <class Form> class reducer {
   }
   reducer(const reducer&) = delete;
   reducer& operator=(const reducer&) = delete;
-  /// Waits for what is on its way. Not where an exception ends a step, which the other ranks need not learn of: then what MPI
-  /// still writes to stays in memory until the program ends.
+  /// Waits for what is on its way. Not where an exception ends a step, which the other ranks need not learn
+  /// of: then what MPI still writes to stays in memory until the program ends.
   ~reducer() {
     if (std::uncaught_exceptions() > exceptions_) {
       for (auto& s : slots_) static_cast<void>(s.release());
@@ -227,9 +227,9 @@ template <class Form> class reducer {
     start_waiting();
   }
 
-  /// Starts the buckets whose slots are free. Each slot takes its buckets in their order, so that all ranks make the calls on
-  /// a slot's channel in the same order. Nobody waits here: a rank that adds more than the others is to get to the end of the
-  /// step, where that is found out.
+  /// Starts the buckets whose slots are free. Each slot takes its buckets in their order, so that all ranks
+  /// make the calls on a slot's channel in the same order. Nobody waits here: a rank that adds more than the
+  /// others is to get to the end of the step, where that is found out.
   void start_waiting() {
     while (!waiting_.empty()) {
       slot& s = slot_of(waiting_.front().number);
