@@ -152,7 +152,14 @@ std::vector<evaluated_file> evaluate_all(const options& asked) {
 /// The program on one rank. Returns its exit code.
 int run_program(int argc, char** argv) {
   int exit_code = 0;
+  // One rank tells what is wrong with the command line, which all have.
+  std::streambuf* const told = leads() ? nullptr : std::cerr.rdbuf(nullptr);
+  std::streambuf* const shown = leads() ? nullptr : std::cout.rdbuf(nullptr);
   const auto asked = parse(argc, argv, exit_code);
+  if (!leads()) {
+    std::cerr.rdbuf(told);
+    std::cout.rdbuf(shown);
+  }
   if (!asked) return exit_code;
   if (leads()) tell_of_fewer_threads("train", asked->threads);
 
