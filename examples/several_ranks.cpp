@@ -58,8 +58,8 @@ int main(int argc, char** argv) {
       std::uint32_t digest = 0;
       for (const float x : w) digest = digest * 31 + std::bit_cast<std::uint32_t>(x);
       const Eigen::RowVectorXf exact = Eigen::RowVectorXf::LinSpaced(inputs, -1, 1);
-      std::cout << "off by " << std::setprecision(2) << (w - exact).cwiseAbs().maxCoeff() << ", digest of the weights "
-                << std::hex << digest << '\n';
+      std::cout << "off by " << std::setprecision(2) << (w - exact).cwiseAbs().maxCoeff()
+                << ", digest of the weights " << std::hex << digest << '\n';
     }
   }  // what uses MPI ends before it does
   MPI_Finalize();

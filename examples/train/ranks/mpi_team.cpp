@@ -34,7 +34,8 @@ template <class Form> class sums_in final : public gradient_sums {
     mpi::carried_gradients read;
     const auto terms = read_number<std::uint64_t>(in), size = read_number<std::uint64_t>(in);
     const auto fill = [&](std::vector<float>& to) {
-      for (std::uint64_t i = 0; i < size; ++i) to.push_back(read_number<float>(in));  // a false size allocates nothing
+      for (std::uint64_t i = 0; i < size; ++i)
+        to.push_back(read_number<float>(in));  // a false size allocates nothing
     };
     for (std::uint64_t t = 0; t < terms; ++t) fill(read.terms.emplace_back());
     fill(read.sum);
@@ -51,13 +52,19 @@ class mpi_team final : public team {
   [[nodiscard]] int rank() const override { return mpi::rank(); }
   [[nodiscard]] int ranks() const override { return mpi::ranks(); }
 
-  [[nodiscard]] std::unique_ptr<gradient_sums> sums(reduction form, gradient_rest rest, int terms) const override {
+  [[nodiscard]] std::unique_ptr<gradient_sums> sums(reduction form, gradient_rest rest,
+                                                    int terms) const override {
     switch (form) {
-      case reduction::wide: return std::make_unique<sums_in<mpi::wide>>(rest, terms);
-      case reduction::fp16: return std::make_unique<sums_in<mpi::rounded<narrow::fp16>>>(rest, terms);
-      case reduction::bf16: return std::make_unique<sums_in<mpi::rounded<narrow::bf16>>>(rest, terms);
-      case reduction::exact16: return std::make_unique<sums_in<mpi::exact<16>>>(rest, terms);
-      case reduction::exact8: break;
+      case reduction::wide:
+        return std::make_unique<sums_in<mpi::wide>>(rest, terms);
+      case reduction::fp16:
+        return std::make_unique<sums_in<mpi::rounded<narrow::fp16>>>(rest, terms);
+      case reduction::bf16:
+        return std::make_unique<sums_in<mpi::rounded<narrow::bf16>>>(rest, terms);
+      case reduction::exact16:
+        return std::make_unique<sums_in<mpi::exact<16>>>(rest, terms);
+      case reduction::exact8:
+        break;
     }
     return std::make_unique<sums_in<mpi::exact<8>>>(rest, terms);
   }

@@ -1,5 +1,5 @@
-// The processes that train one network together: what training asks of them. How they talk is in mpi_team.cpp; a program
-// that is built without MPI knows only a team of one.
+// The processes that train one network together: what training asks of them. How they talk is in
+// mpi_team.cpp; a program that is built without MPI knows only a team of one.
 #pragma once
 
 #include <iosfwd>
@@ -50,7 +50,8 @@ class team {
   [[nodiscard]] bool leads() const { return rank() == 0; }
 
   /// `terms`: of this rank, of each gradient.
-  [[nodiscard]] virtual std::unique_ptr<gradient_sums> sums(reduction form, gradient_rest rest, int terms) const = 0;
+  [[nodiscard]] virtual std::unique_ptr<gradient_sums> sums(reduction form, gradient_rest rest,
+                                                            int terms) const = 0;
   /// Lets all ranks know what overflowed on any of them.
   virtual void agree(narrow::loss_scaler& scaler) const = 0;
   /// The numbers of all ranks, in the order of the ranks.
@@ -78,9 +79,7 @@ struct micro_batches {
   int first = 0, count = 1;
 };
 inline micro_batches share_of(int all, int rank, int ranks) {
-  const auto before = [&](int r) {
-    return static_cast<int>(static_cast<long>(all) * r / ranks);
-  };
+  const auto before = [&](int r) { return static_cast<int>(static_cast<long>(all) * r / ranks); };
   return {before(rank), before(rank + 1) - before(rank)};
 }
 

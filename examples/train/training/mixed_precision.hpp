@@ -224,8 +224,8 @@ template <class S> class mixed_precision {
   template <class T> struct trained {
     parameter<T>* tensor;
     float decay;
-    fp32_matrix master;                   // empty where updates go to tensor->value
-    fp32_matrix gradient;                 // unscaled
+    fp32_matrix master;    // empty where updates go to tensor->value
+    fp32_matrix gradient;  // unscaled
     moments memory;
     std::vector<fp32_matrix> terms = {};  // of micro-batches, where gradients are summed over ranks
 

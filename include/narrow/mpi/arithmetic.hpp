@@ -8,6 +8,7 @@
 #include "../convert.hpp"
 #include "../kernel/elementwise.hpp"
 #include "../kernel/quantize.hpp"
+#include "../math.hpp"
 
 NARROW_STRICT_BEGIN
 
@@ -44,9 +45,10 @@ template <std::floating_point T> void subtract_from(T* x, const T* y, std::ptrdi
 
 /// The type of magnitudes' bits that steps are chosen from.
 template <std::floating_point T> using magnitude_t = typename narrow::detail::magnitude_layout<T>::bits_type;
-/// What stands for the magnitude of a block that is not finite: larger than all others.
-template <std::floating_point T>
-inline constexpr magnitude_t<T> not_finite = std::numeric_limits<magnitude_t<T>>::max();
+/// What stands for the magnitude of a block that is not finite: larger than all others, and positive as a
+/// signed integer, which MPI compares alike everywhere (MPICH 4.0 takes those of MPI_UINT32_T for signed).
+template <std::unsigned_integral Bits>
+inline constexpr Bits not_finite = std::numeric_limits<Bits>::max() >> 1;
 
 /// Raises largest[block] to the bits of the largest magnitude in each block.
 template <std::floating_point T>
@@ -62,7 +64,7 @@ void raise_to_largest(const T* x, std::ptrdiff_t n, magnitude_t<T>* largest) {
       so_far = std::max(so_far, found[b].bits);
       const std::ptrdiff_t at = first + b * block_size;
       if (!finite && kernel::count_nonfinite(as_column(x + at, std::min(block_size, n - at))) > 0)
-        so_far = not_finite<T>;
+        so_far = not_finite<magnitude_t<T>>;
     }
   }
 }
@@ -75,9 +77,8 @@ template <int M> struct integers {
 
   /// The step at which a magnitude fits; NaN for a block that is not finite.
   template <std::unsigned_integral Magnitude> static float step_for(Magnitude largest) {
-    return largest == std::numeric_limits<Magnitude>::max()
-               ? std::numeric_limits<float>::quiet_NaN()
-               : step::template reaching<rounding::nearest_even>(largest);
+    return largest == not_finite<Magnitude> ? std::numeric_limits<float>::quiet_NaN()
+                                            : step::template reaching<rounding::nearest_even>(largest);
   }
 
   /// q[i] = x[i] / steps[i / block_size], rounded to nearest even; 0 where the step is NaN.

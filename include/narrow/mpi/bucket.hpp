@@ -69,14 +69,13 @@ class bucket_stages {
   }
   /// Compares the counts of elements, and raises the further numbers to their maximum over the ranks.
   void compare() {
-    const auto n = static_cast<std::uint32_t>(arrays_.n);
-    maxima_[0] = n;
-    maxima_[1] = ~n;
-    check(MPI_Iallreduce(MPI_IN_PLACE, maxima_.data(), count_of(maxima_.size()), MPI_UINT32_T, MPI_MAX, comm_,
+    maxima_[0] = static_cast<std::uint32_t>(arrays_.n);
+    maxima_[1] = greatest - maxima_[0];
+    check(MPI_Iallreduce(MPI_IN_PLACE, maxima_.data(), count_of(maxima_.size()), MPI_INT32_T, MPI_MAX, comm_,
                          &request_),
           "MPI_Iallreduce");
   }
-  bool all_have_as_many() const { return maxima_[0] == ~maxima_[1]; }
+  bool all_have_as_many() const { return maxima_[0] == greatest - maxima_[1]; }
   const std::uint32_t* maxima() const { return maxima_.data() + 2; }
 
   std::ptrdiff_t first_of(int r) const { return share_of(arrays_.n, r, ranks_).first; }
@@ -133,6 +132,8 @@ class bucket_stages {
     }
   }
 
+  /// MPI compares these as signed integers, which all of them are: none has the sign's bit.
+  static constexpr std::uint32_t greatest = std::numeric_limits<std::int32_t>::max();
   std::vector<std::uint32_t> maxima_;
   std::vector<int> sizes_, places_, received_sizes_, received_places_;
   std::vector<std::byte> received_, result_;

@@ -9,6 +9,7 @@ namespace narrow::inline NARROW_ABI::mpi {
 /// In fp32, by MPI's own sum: 4 bytes an element each way. The order of the additions, and with it the last
 /// bits, depends on the number of ranks and on MPI.
 struct wide {
+  /// As it is written.
   static std::string name() { return "wide"; }
 };
 
@@ -19,6 +20,7 @@ struct wide {
 template <narrow_float T> struct rounded {
   static_assert(std::numeric_limits<T>::digits <= std::numeric_limits<float>::digits,
                 "narrow::mpi::rounded: sums are in float, which must hold the numbers of the format");
+  /// As it is written.
   static std::string name() { return "rounded<" + format_name<T>() + ">"; }
 };
 
@@ -33,6 +35,7 @@ template <narrow_float T> struct rounded {
 /// Special   a block in which any rank has a NaN or an infinity, or whose sum is beyond float's range, comes out as NaN.
 template <int M> struct exact {
   static_assert(8 <= M && M <= 32, "narrow::mpi::exact<M>: integers have 8 to 32 bits");
+  /// As it is written.
   static std::string name() { return "exact<" + std::to_string(M) + ">"; }
 };
 

@@ -326,19 +326,24 @@ template <class Form> class reducer {
   }
 
   void compare_totals(std::size_t buckets) {
-    const std::uint64_t digest = detail::digest_of(sizes_);
-    totals_.values = {buckets, ~std::uint64_t{buckets}, digest, ~digest};
+    // Each number and what is missing to the greatest: where both maxima belong together, all ranks have the
+    // same one.
+    constexpr std::int64_t greatest = std::numeric_limits<std::int64_t>::max();
+    const auto count = static_cast<std::int64_t>(buckets);
+    const auto digest = static_cast<std::int64_t>(detail::digest_of(sizes_) >> 1);
+    totals_.values = {count, greatest - count, digest, greatest - digest};
     detail::check(MPI_Iallreduce(MPI_IN_PLACE, totals_.values.data(), static_cast<int>(totals_.values.size()),
-                                 MPI_UINT64_T, MPI_MAX, totals_channel_, &totals_.request),
+                                 MPI_INT64_T, MPI_MAX, totals_channel_, &totals_.request),
                   "MPI_Iallreduce");
     totals_.pending = true;
     while (totals_.pending) progress_one();
-    totals_.buckets = totals_.values[0];
-    totals_.agree = totals_.values[0] == ~totals_.values[1] && totals_.values[2] == ~totals_.values[3];
+    totals_.buckets = static_cast<std::size_t>(totals_.values[0]);
+    totals_.agree = totals_.values[0] == greatest - totals_.values[1] &&
+                    totals_.values[2] == greatest - totals_.values[3];
   }
 
   struct {
-    std::array<std::uint64_t, 4> values{};
+    std::array<std::int64_t, 4> values{};
     MPI_Request request = MPI_REQUEST_NULL;
     bool pending = false, agree = true;
     std::size_t buckets = 0;  // of the rank that has most
