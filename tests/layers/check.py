@@ -2,7 +2,7 @@
 """Checks how the headers are laid out: check.py [ROOT], by default the repository that this file stands in.
 
 - Includes run one way, between the rooms of include/narrow in the order of LEVELS. Files outside of kernel/ and simd/
-  include of kernel/ only its doors, the headers that stand directly in it. Only eigen/ includes Eigen.
+  include of kernel/ only its doors, the headers that stand directly in it. Only eigen/ includes Eigen, only mpi/ MPI.
 - No file has more than MAX_FILE_LINES lines, no function more than MAX_FUNCTION_LINES, everything is ASCII.
 
 Prints each fault as FILE:LINE: TEXT, and exits with 1 if there is one. `check.py --functions N [ROOT]` lists all
@@ -77,6 +77,8 @@ def include_faults(root, path, lines):
         if kind == "<":
             if re.match(r"(unsupported/)?Eigen/", name) and room_of(path) != "eigen":
                 yield number, f"includes {name}: only eigen/ includes Eigen"
+            if name == "mpi.h" and room_of(path) != "mpi":
+                yield number, f"includes {name}: only mpi/ includes MPI"
             continue
         included = os.path.normpath(os.path.join(folder, name)).replace(os.sep, "/")
         if not os.path.isfile(os.path.join(root, included)):
