@@ -292,7 +292,7 @@ template <typename Scalar> class MultiClassEntropy : public Output<Scalar> {
     if (((target.array() != Scalar(0)) && (target.array() != Scalar(1))).any())
       throw std::invalid_argument("MultiClassEntropy: targets are 0 or 1");
     this->din_.resize(last.rows(), last.cols());
-    this->din_.noalias() = -target.cwiseQuotient(last.cwiseMax(std::numeric_limits<Scalar>::epsilon()));
+    this->din_.noalias() = -target.cwiseQuotient(last.cwiseMax(Eigen::NumTraits<Scalar>::epsilon()));
   }
   /// L = -sum(log(phat) * y), and din = -y / phat: where din < 0, L = log(-din).
   Scalar loss() const override {
