@@ -5,54 +5,19 @@ such as
     /// Rounding  each element once, by Round.
     /// Throws    std::invalid_argument if the sizes differ.
 
-become a list of terms, and what a macro declares has the docstring of the macro.
+become a list of terms, what a macro declares has the docstring of the macro, and a member without a docstring that of a
+member with its name.
 """
 
+import functools
 import pathlib
 import re
 import sys
 
 from pages import ROOT, escaped
 
-# What members that have one meaning in every class are, where a header says nothing more of them.
-OF_EIGEN = "As of other matrices of Eigen."
-OF_THE_LIBRARY = "For the library itself."
-MEMBERS = {
-    "rows": "How many rows there are.", "cols": "How many columns there are.",
-    "size": "How many elements there are.", "order": "Whether rows or columns lie along memory.",
-    "swap": "Exchanges the contents; no element is copied.",
-    "transposed": "The same elements, rows and columns exchanged; nothing is copied.",
-    "options": "What it was made with.", "steps": "How many steps it has counted.",
-    "value_type": "The type of an element.", "element_type": "What an element is stored as.",
-    "scale_type": "What a scale is stored as.", "block_type": "What shares a scale.",
-    "tile_rows": "How many rows a block has, of a matrix with so many.",
-    "tile_cols": "How many columns a block has, of a matrix with so many.",
-    "bits_type": "The integer type of a code.", "bits": "The code.",
-    "carrier": "The built-in type that holds every value.",
-    "round_policy": "How it is rounded where nothing else is asked for.",
-    "overflow_policy": "What becomes of a number beyond the largest.",
-    "format": "The format of the elements.", "tensor": "The tensor that it holds.",
-    "view": "What products read.", "view_type": "What products read.",
-    "seed": "What random numbers are drawn from.", "offset": "The index of the draw.",
-    "zeros": "How many zeros there are.", "infinities": "How many infinities there are.",
-    "nans": "How many NaNs there are.", "nonfinite": "How many infinities and NaNs there are.",
-    "input": "Refers to the array.", "layout": "The shape, and the order of the elements.",
-    "elements": "The elements, in the order of the layout.",
-    "epochs": "How many epochs it has counted.", "weights_bytes": "Bytes of the narrow weights.",
-    "panel_bytes": "Bytes of all panels that products have asked for up to now.",
-    "prepacked_tensor": "Holds a copy of the tensor.",
-    "prepacked_tensor_expression": "Holds a copy of the matrix.",
-    "away": "Whether the magnitude grows by one unit in the last place.",
-    "overflows_to_infinity": "Whether a number beyond the largest becomes infinity, or else the largest.",
-    "with": "This format with other blocks, or rounded otherwise.",
-    "below": "P(X &lt; x).", "up_to": "P(X &lt;= x).",
-    **dict.fromkeys(["resize", "resizeLike", "conservativeResize", "setConstant", "setRandom", "setZero",
-                     "setOnes", "setIdentity", "setLinSpaced", "transposeInPlace", "innerStride", "outerStride"],
-                    OF_EIGEN),
-    **dict.fromkeys(["Base", "PlainObject", "PointerType", "Tensor", "store", "store_product", "write_part",
-                     "panels", "step", "statistic", "write_statistic", "scale_of", "partner", "unpack"],
-                    OF_THE_LIBRARY),
-}
+# How the library works inside, of which the site has nothing.
+INTERNAL = [ROOT / "include/narrow" / folder for folder in ("kernel", "simd", "runtime", "eigen/expressions", "eigen/solvers")]
 
 LABEL = re.compile(r"^ {1,4}(\S+(?: \S+)?) {2,}(\S.*)$")
 
@@ -133,19 +98,43 @@ DECLARATION = re.compile(r"^(?:  ){1,2}(?:template <.*> (?=using))?(?:using (\w+
                          r"(?!return|else)[\w:][\w:<>,&*()\- ]*? [&*]?(\w+)\()")
 
 
-def described_members(lines):
-    """Lines in which the members of MEMBERS that have no docstring have that text."""
-    result = list(lines)
+def members(lines):
+    """The members that lines declare: each one's name, the line it begins in, and its docstring."""
     for i, line in enumerate(lines):
         declaration = DECLARATION.match(line)
         name = declaration and (declaration[1] or declaration[2])
-        if name not in MEMBERS:
+        if name:
+            first = i
+            while re.match(r"\s*(template|requires)\b[^{;]*$", lines[first - 1]):
+                first -= 1
+            begin = first
+            while re.match(r"\s*///(?!<)", lines[begin - 1]):
+                begin -= 1
+            yield name, first, " ".join(line.strip()[3:].strip() for line in lines[begin:first])
+
+
+@functools.cache
+def documented_members():
+    """Every docstring of a member of that name, by the path of its header."""
+    result = {}
+    for path in sorted((ROOT / "include").rglob("*.hpp")):
+        if any(folder in path.parents for folder in INTERNAL):
             continue
-        first = i
-        while re.match(r"\s*(template|requires)\b[^{;]*$", lines[first - 1]):
-            first -= 1
-        if not lines[first - 1].strip().startswith("///"):
-            result[first] = f"/** {MEMBERS[name]} */ {result[first].strip()}"
+        for name, _, text in members(path.read_text().split("\n")):
+            if text:
+                result.setdefault(name, {}).setdefault(path, text)
+    return result
+
+
+def described_members(path, lines):
+    """Lines in which a member without a docstring has that of a member of its name: in this header, else in another one
+    of its folder, else in the first one that has it. `rows` need not be told in every class that has rows."""
+    result = list(lines)
+    for name, first, text in members(lines):
+        others = documented_members().get(name, {}) if not text else {}
+        if others and "/**" not in lines[first]:
+            nearest = min(others, key=lambda other: (other != path, other.parent != path.parent, other))
+            result[first] = f"/** {escaped(others[nearest])} */ {result[first].strip()}"
     return result
 
 
@@ -163,7 +152,8 @@ def without_specialisations(lines):
     return result
 
 
-def header(text):
+def header(path):
+    text = path.read_text()
     text = re.sub(r"::inline NARROW_ABI|^NARROW_STRICT_(BEGIN|END)$|\bNARROW_KERNEL\b", "", text, flags=re.M)
     # What the language itself defines goes without saying.
     lines = [re.sub(r"^(\s*)(.*= default;)", r"\1// \2", line) for line in text.split("\n")]
@@ -179,8 +169,8 @@ def header(text):
             lines[begin:end] = [f"{indent}///{line}" for indent, line in zip(indents, listed_terms(body))]
         begin = max(end, begin + 1)
     lines = [re.sub(r"(///<)(.*)", lambda m: m[1] + escaped(m[2]), line) for line in lines]
-    return "\n".join(described_members(documented_macros(lines)))
+    return "\n".join(described_members(path, documented_macros(lines)))
 
 
 if __name__ == "__main__":
-    sys.stdout.write(header(pathlib.Path(sys.argv[1]).read_text()))
+    sys.stdout.write(header(pathlib.Path(sys.argv[1]).resolve()))

@@ -36,7 +36,7 @@ def slug(heading):
 def escaped(text):
     """Text in which Doxygen finds no commands and no tags; `code` stays code. Quotations it leaves as they are."""
     def plain(s):
-        return re.sub(r"[\\@]|#(?=[\w:])|--", lambda m: "\\" + m[0], html.escape(s, quote=False))
+        return re.sub(r"[\\@]|#(?=[\w:])|--|(?<=&gt;)::", lambda m: "\\" + m[0], html.escape(s, quote=False))
 
     def written(part):
         if part.startswith("`"):

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import urllib.parse
 
+from headers import INTERNAL
 from pages import LINK, ROOT, fenced, pages, target_of
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -65,7 +66,7 @@ def build(output):
     output.mkdir(parents=True, exist_ok=True)
     version = re.findall(r"NARROW_VERSION_\w+ (\d+)", (ROOT / "include/narrow/version.hpp").read_text())
     values = {"ROOT": ROOT, "OUTPUT": output, "HERE": HERE, "VERSION": ".".join(version),
-              "PAGES": " ".join(f'"{ROOT / page}"' for page in pages())}
+              "PAGES": " ".join(f'"{ROOT / page}"' for page in pages()), "INTERNAL": " ".join(f'"{path}"' for path in INTERNAL)}
     text = (HERE / "Doxyfile.in").read_text()
     (output / "Doxyfile").write_text(re.sub(r"@(\w+)@", lambda m: str(values[m[1]]), text))
     code = subprocess.run(["doxygen", "Doxyfile"], cwd=output).returncode

@@ -89,6 +89,7 @@ class prepacked_matrix : public detail::kept_factor<detail::kept_matrix<T>, matr
   using base = detail::kept_factor<detail::kept_matrix<T>, matrix_view<const T>>;
 
  public:
+  /// The type of an element.
   using value_type = T;
 
   /// Throws std::invalid_argument naming the shape if rows or columns are negative.
@@ -114,12 +115,14 @@ class prepacked_matrix : public detail::kept_factor<detail::kept_matrix<T>, matr
 template <block_format Format>
 class prepacked_tensor : public detail::kept_factor<detail::kept_tensor<block_tensor<Format>>,
                                                     typename block_tensor<Format>::view_type> {
+  /// What products read.
   using view_type = typename block_tensor<Format>::view_type;
   using base = detail::kept_factor<detail::kept_tensor<block_tensor<Format>>, view_type>;
 
  public:
   using format = Format;
 
+  /// Holds a copy of the tensor.
   explicit prepacked_tensor(const block_tensor<Format>& tensor)
       : prepacked_tensor(std::make_shared<const detail::kept_tensor<block_tensor<Format>>>(tensor)) {}
   /// Rows and columns exchanged; the panels are shared.
@@ -158,6 +161,7 @@ template <class X> struct matrix_factor { using value_type = void; };
 template <class T> struct matrix_factor<matrix_view<T>> {
   using value_type = std::remove_const_t<T>;
   static constexpr bool is_prepacked = false;
+  /// What products read.
   static matrix_view<const value_type> view(const matrix_view<T>& m) { return m; }
 };
 template <class T> struct matrix_factor<prepacked_matrix<T>> {

@@ -1,6 +1,7 @@
 // Prints what UNITS computed, which must be the same for each of them.
 #include <cinttypes>
 #include <cstdio>
+#include <iterator>
 
 #include "results.hpp"
 
@@ -12,8 +13,8 @@ int main() {
   constexpr odr::results (*units[])() = {UNITS};
   const odr::results first = units[0]();
   int differ = 0;
-  for (const auto unit : units) {
-    const odr::results other = unit();
+  for (std::size_t k = std::size(units) > 1 ? 1 : 0; k < std::size(units); ++k) {  // one alone is asked twice
+    const odr::results other = units[k]();
     if (other.size() != first.size()) return std::puts("the units computed different things"), 1;
     for (std::size_t i = 0; i < first.size(); ++i)
       if (first[i] != other[i]) {

@@ -5,6 +5,7 @@ Where a tool is missing the exit status is 77.
 """
 
 import argparse
+import ast
 import json
 import os
 import pathlib
@@ -126,12 +127,27 @@ def eigen_flags():
     return shlex.split(run("pkg-config", "--cflags", "eigen3"))
 
 
+def check_manifest(port):
+    """What vcpkg's reference of vcpkg.json says of the fields that a port has."""
+    fields = ["name", "version", "description", "homepage", "license", "supports", "dependencies"]
+    expect("the fields, in the order that vcpkg writes them in", list(port), fields)
+    names = [port["name"]]
+    for dependency in port["dependencies"]:
+        names.append(dependency if isinstance(dependency, str) else dependency["name"])
+        if not isinstance(dependency, str):
+            expect(f"{names[-1]} is for the machine that builds", dependency, {"name": names[-1], "host": True})
+    expect("the dependencies, in alphabetical order", names[1:], sorted(names[1:]))
+    for field, pattern, values in (("name", "[a-z0-9]+(-[a-z0-9]+)*", names), ("version", r"\d+(\.\d+)*", [port["version"]]),
+                                   ("homepage", "https://[^@ ]+", [port["homepage"]]), ("license", "[A-Za-z0-9.+-]+", [port["license"]]),
+                                   ("supports", r"[a-z0-9!&|() ]+", [port["supports"]]), ("description", "[^.].*[^.]", [port["description"]])):
+        expect(f"{field} {values} is one", all(re.fullmatch(pattern, value) for value in values), True)
+
+
 def vcpkg(a):
     """The port, with stand-ins for vcpkg's functions."""
     archive, files = filled(a)
     port = json.loads((files / "vcpkg/vcpkg.json").read_text())
-    for field in ("name", "version", "description", "homepage", "license", "supports", "dependencies"):
-        print(f"{field}: {port[field]}")
+    check_manifest(port)
     packages = a.work / "packages"
     run(a.cmake, f"-DPORTFILE={files}/vcpkg/portfile.cmake", f"-DARCHIVE={archive}", f"-DPACKAGES_DIR={packages}",
         f"-DBUILD_DIR={a.work}/port", f"-DVERSION={port['version']}", "-P", HERE / "vcpkg.cmake")
@@ -185,9 +201,25 @@ executable('without_eigen', 'main.cpp', dependencies: dependency('narrow', versi
         expect(f"the sum of {name}", run(a.work / "build" / name).strip(), "4096")
 
 
+def check_starlark(path, *others):
+    """What Bazel takes in such a file: calls with literals by name, and assignments of a call's result, of functions known
+    to it and of `others`; no definitions, conditions and loops, of which Python has more."""
+    known = {*others}
+    for statement in ast.parse(path.read_text()).body:
+        call = statement.value if isinstance(statement, (ast.Expr, ast.Assign)) else None
+        if not isinstance(call, ast.Call) or call.func.id not in known:
+            sys.exit(f"{path.name}: {ast.unparse(statement)}")
+        if isinstance(statement, ast.Assign):
+            known.add(statement.targets[0].id)
+        if call.func.id == "load":
+            known |= {name.value for name in call.args[1:]}
+
+
 def bazel(a):
     """The files for Bazel, which are Python, too, with stand-ins for Bazel's functions."""
     archive, files = filled(a)
+    check_starlark(files / "bazel/narrow.MODULE.bazel", "bazel_dep", "use_repo_rule")  # there is no `load` in it
+    check_starlark(files / "bazel/narrow.BUILD.bazel", "load", "package")
     with tarfile.open(archive) as tar:
         tar.extractall(a.work / "unpacked")
     rules, sources, libraries = {}, {}, {}

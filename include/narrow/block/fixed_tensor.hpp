@@ -102,11 +102,16 @@ class fixed_tensor {
     return *this;
   }
 
+  /// How many rows there are.
   std::ptrdiff_t rows() const { return rows_; }
+  /// How many columns there are.
   std::ptrdiff_t cols() const { return cols_; }
+  /// How many elements there are.
   std::ptrdiff_t size() const { return rows_ * cols_; }
+  /// Whether rows or columns lie along memory.
   storage_order order() const { return order_; }
 
+  /// The format of the elements.
   fixed_format format() const { return format_; }
   /// Converts the values to another format. Throws std::invalid_argument, changing nothing, if it is none.
   template <rounding_policy Round = rounding::nearest_even>
@@ -204,6 +209,7 @@ class fixed_tensor {
     swap(result);
   }
 
+  /// Exchanges the contents; no element is copied.
   void swap(fixed_tensor& other) noexcept {
     std::swap(format_, other.format_);
     std::swap(rows_, other.rows_);
@@ -253,6 +259,7 @@ class fixed_tensor {
                  matrix_view<const std::int32_t>>
         mantissas_;
   };
+  /// What products read.
   view_type view() const { return view_type(*this); }
 
   /// *this = alpha a b + beta *this, exact until it is rounded once to this tensor's format; see `gemm` for

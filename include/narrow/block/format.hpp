@@ -73,18 +73,26 @@ class bfp : public detail::lone_number<float> {
  public:
   using lone_number::lone_number;
 
+  /// What an element is stored as.
   using element_type = typename detail::integer_mantissa<M - 1>::type;
+  /// What a scale is stored as.
   using scale_type = float;
+  /// What shares a scale.
   using block_type = Block;
   using round_policy = Round;
+  /// This format with other blocks, or rounded otherwise.
   template <class OtherBlock, class OtherRound = Round> using with = bfp<M, OtherBlock, OtherRound, Exponent>;
 
+  /// For the library itself.
   using step = detail::power_of_two_step<M - 1>;
+  /// For the library itself.
   using statistic = typename Exponent::statistic;
+  /// For the library itself.
   using write_statistic = detail::absmax;
   /// The largest magnitude of an integer.
   static constexpr int limit = detail::integer_mantissa<M - 1>::limit;
 
+  /// For the library itself.
   template <class R, class Gathered> static constexpr float scale_of(const Gathered& s) {
     return Exponent::template step<step, R, M - 1>(s);
   }

@@ -36,7 +36,9 @@ struct block_grid {
 
 /// One scale for the whole matrix.
 struct per_tensor {
+  /// How many rows a block has, of a matrix with so many.
   static constexpr std::ptrdiff_t tile_rows(std::ptrdiff_t rows) { return rows; }
+  /// How many columns a block has, of a matrix with so many.
   static constexpr std::ptrdiff_t tile_cols(std::ptrdiff_t cols) { return cols; }
 };
 

@@ -115,6 +115,7 @@ class mx : public detail::lone_number<float> {
                 "narrow::mx: Block must be per_tensor, per_row, per_column or tile<Rows, Cols>");
   static_assert(rounding_policy<Round>, "narrow::mx: Round must be a rounding policy, see narrow::rounding");
 
+  /// For the library itself.
   using step = detail::mx_step<element_type>;
   using statistic = detail::largest_or_nonfinite<detail::binary32>;
   using write_statistic = statistic;

@@ -28,6 +28,7 @@ class block_tensor
   using format = Format;
   using element_type = typename Format::element_type;
   using scale_type = typename Format::scale_type;
+  /// What products read.
   using view_type = block_view<element_type, scale_type>;
 
   block_tensor() = default;

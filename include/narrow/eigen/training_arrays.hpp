@@ -30,6 +30,7 @@ using element_of = std::conditional_t<direct_access<X>, typename X::Scalar, wide
 /// order; a matrix that must grow or shrink for it becomes a column, or a row where it is one at compile
 /// time.
 template <detail::dense_eigen X> struct array_access<X> {
+  /// The type of an element.
   using value_type = detail::element_of<X>;
 
   /// The coefficients of an expression, in memory: its own, or a copy.
@@ -48,7 +49,9 @@ template <detail::dense_eigen X> struct array_access<X> {
     input(const input&) = delete;
     input& operator=(const input&) = delete;
 
+    /// The shape, and the order of the elements.
     const array_layout& layout() const { return layout_; }
+    /// The elements, in the order of the layout.
     std::span<const value_type> elements() const { return {data_, layout_.size()}; }
 
    private:

@@ -32,9 +32,13 @@ template <int WL, int FL, class Round, class Overflow> class fixed {
                 "narrow::fixed: Overflow must be overflow::saturate or overflow::wrap");
 
  public:
+  /// The integer type of a code.
   using bits_type = detail::int_at_least<WL>;
+  /// The built-in type that holds every value.
   using carrier = std::conditional_t<(WL > 24), double, float>;
+  /// How it is rounded where nothing else is asked for.
   using round_policy = Round;
+  /// What becomes of a number beyond the largest.
   using overflow_policy = Overflow;
   /// Bits, the sign included.
   static constexpr int word_length = WL;
@@ -67,6 +71,7 @@ template <int WL, int FL, class Round, class Overflow> class fixed {
     result.mantissa_ = static_cast<bits_type>(std::int64_t{low ^ above} - std::int64_t{above});
     return result;
   }
+  /// The code.
   constexpr bits_type bits() const noexcept { return mantissa_; }
 
   /// The value, exact.

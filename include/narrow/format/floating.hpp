@@ -28,6 +28,7 @@ template <int E, int M, specials Specials, class Round, class Overflow> class fl
  public:
   /// The constants of the format: `bias`, `min_exponent`, `max_exponent`, masks of its fields, ...
   using layout = detail::layout<E, M, Specials>;
+  /// The integer type of a code.
   using bits_type = typename layout::bits_type;
   using carrier = float;
   using round_policy = Round;

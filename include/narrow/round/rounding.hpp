@@ -42,10 +42,12 @@ struct tail {
 
 /// To the nearer neighbour, ties to the even mantissa (IEEE 754-2019 roundTiesToEven).
 struct nearest_even {
+  /// Whether the magnitude grows by one unit in the last place.
   static constexpr bool away(const tail& t) noexcept {
     const bool ties_away = t.odd | t.sticky;  // not ||, a branch on a bit that no processor can foresee
     return t.fraction > tail::half - (ties_away ? 1u : 0u);
   }
+  /// Whether a number beyond the largest becomes infinity, or else the largest.
   static constexpr bool overflows_to_infinity(sign) noexcept { return true; }
 };
 
@@ -94,7 +96,9 @@ class stochastic {
   constexpr explicit stochastic(std::uint64_t seed, std::uint64_t offset = 0) noexcept
       : seed_(seed), offset_(offset) {}
 
+  /// What random numbers are drawn from.
   constexpr std::uint64_t seed() const noexcept { return seed_; }
+  /// The index of the draw.
   constexpr std::uint64_t offset() const noexcept { return offset_; }
   /// The policy of the element that is `index` on.
   constexpr stochastic at(std::uint64_t index) const noexcept { return stochastic(seed_, offset_ + index); }

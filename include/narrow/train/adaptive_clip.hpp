@@ -70,6 +70,7 @@ class adaptive_clip : detail::streamable<adaptive_clip> {
     detail::saved_state::check(*this);
   }
 
+  /// What it was made with.
   const adaptive_clip_options& options() const { return options_; }
 
   /// Ends a step: chooses the clipping values for this gradient, channels x rest, and counts. The first one
@@ -112,6 +113,7 @@ class adaptive_clip : detail::streamable<adaptive_clip> {
   /// How many elements of the last gradient were NaN or infinite.
   std::uint64_t nonfinite() const { return nonfinite_; }
 
+  /// How many steps it has counted.
   std::uint64_t steps() const { return steps_; }
 
   friend bool operator==(const adaptive_clip&, const adaptive_clip&) = default;

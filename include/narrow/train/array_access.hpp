@@ -82,7 +82,9 @@ template <sized_array X> struct range_access<X> {
 
   class input {
    public:
+    /// Refers to the array.
     explicit input(const X& x) : elements_(std::ranges::data(x), std::ranges::size(x)) {}
+    /// The shape, and the order of the elements.
     array_layout layout() const { return {array_layout::sequence::flat, std::ssize(elements_), 1}; }
     std::span<const value_type> elements() const { return elements_; }
 

@@ -109,9 +109,13 @@ class exponent_histogram : detail::streamable<exponent_histogram> {
     const auto bin = bins_.find(exponent);
     return bin == bins_.end() ? 0 : bin->second;
   }
+  /// How many zeros there are.
   std::uint64_t zeros() const { return zeros_; }
+  /// How many infinities there are.
   std::uint64_t infinities() const { return infinities_; }
+  /// How many NaNs there are.
   std::uint64_t nans() const { return nans_; }
+  /// How many infinities and NaNs there are.
   std::uint64_t nonfinite() const { return detail::saturating_sum(infinities_, nans_); }
   /// How many elements were counted.
   std::uint64_t total() const {

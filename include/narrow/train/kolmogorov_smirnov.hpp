@@ -42,6 +42,7 @@ struct gaussian_distribution {
   double mean = 0;       ///< finite
   double deviation = 1;  ///< 0 or positive
 
+  /// P(X < x).
   double below(double x) const { return deviation > 0 ? up_to(x) : x > mean ? 1.0 : 0.0; }
   /// P(X <= x).
   NARROW_KERNEL double up_to(double x) const {

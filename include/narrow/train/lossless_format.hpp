@@ -71,6 +71,7 @@ class weight_histograms {
   }
 
   float max_abs() const { return static_cast<float>(max_abs_); }
+  /// How many infinities and NaNs there are.
   std::uint64_t nonfinite() const { return weights_.size() - finite_; }
 
   /// sum P log(P / Q), P the shares of the weights in the bins, Q those of the weights in the format, each

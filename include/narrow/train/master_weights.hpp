@@ -91,6 +91,7 @@ template <narrow_scalar F> class master_weights : detail::streamable<master_weig
 
   /// Bytes of the master copy.
   std::size_t master_bytes() const { return master_.size() * sizeof(float); }
+  /// Bytes of the narrow weights.
   std::size_t weights_bytes() const { return weights_.size() * sizeof(F); }
 
  private:

@@ -122,6 +122,7 @@ class muppet_switch : detail::streamable<muppet_switch> {
   /// Whether training has come to fp32, and no more is observed.
   bool full_precision() const { return stage_ + 1 == static_cast<int>(word_lengths.size()); }
 
+  /// How many epochs it has counted.
   std::uint64_t epochs() const { return epochs_; }
 
   /// How many gradients were skipped.

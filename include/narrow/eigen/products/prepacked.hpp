@@ -45,8 +45,10 @@ namespace narrow::inline NARROW_ABI {
 template <class T, int Options>
 class prepacked_expression : public Eigen::MapBase<prepacked_expression<T, Options>> {
  public:
+  /// For the library itself.
   using Base = Eigen::MapBase<prepacked_expression>;
   EIGEN_DENSE_PUBLIC_INTERFACE(prepacked_expression)
+  /// For the library itself.
   using PointerType = typename Base::PointerType;
 
   /// The expression of a matrix that is packed once already.
@@ -62,7 +64,9 @@ class prepacked_expression : public Eigen::MapBase<prepacked_expression<T, Optio
     return *this;
   }
 
+  /// As of other matrices of Eigen.
   Eigen::Index innerStride() const { return Base::IsRowMajor ? strides().col_stride : strides().row_stride; }
+  /// As of other matrices of Eigen.
   Eigen::Index outerStride() const { return Base::IsRowMajor ? strides().row_stride : strides().col_stride; }
   /// The copy and its panels.
   const prepacked_matrix<T>& matrix() const { return matrix_; }
@@ -84,6 +88,7 @@ class prepacked_tensor_expression : public Eigen::MatrixBase<prepacked_tensor_ex
   using Base = Eigen::MatrixBase<prepacked_tensor_expression>;
   EIGEN_DENSE_PUBLIC_INTERFACE(prepacked_tensor_expression)
 
+  /// Holds a copy of the matrix.
   explicit prepacked_tensor_expression(const Matrix& matrix)
       : kept_(std::make_shared<const kept>(matrix.tensor())) {}
   prepacked_tensor_expression(const prepacked_tensor_expression&) = default;
@@ -96,6 +101,7 @@ class prepacked_tensor_expression : public Eigen::MatrixBase<prepacked_tensor_ex
   Eigen::Index rows() const { return kept_->tensor.rows(); }
   Eigen::Index cols() const { return kept_->tensor.cols(); }
   const typename Matrix::Tensor& tensor() const { return kept_->tensor; }
+  /// For the library itself.
   const kernel::panel_store* panels() const { return &kept_->panels; }
   std::size_t panel_bytes() const { return kept_->panels.bytes(); }
 

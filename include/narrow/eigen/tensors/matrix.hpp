@@ -16,8 +16,10 @@ class Matrix<S, R, C, O, MR, MC> : public narrow::detail::tensor_expression<Matr
   using expression = narrow::detail::tensor_expression<Matrix>;
 
  public:
+  /// For the library itself.
   using Tensor = typename narrow::detail::tensor_of<S>::type;
   using Base = typename expression::Base;
+  /// For the library itself.
   using PlainObject = typename expression::PlainObject;
   EIGEN_DENSE_PUBLIC_INTERFACE(Matrix)
   enum { Options = O };
@@ -139,13 +141,16 @@ class Matrix<S, R, C, O, MR, MC> : public narrow::detail::tensor_expression<Matr
     check_shape(rows, cols);
     tensor_.resize(rows, cols);
   }
+  /// As of other matrices of Eigen.
   void resize(Index size) { IsRowVector ? resize(1, size) : resize(size, 1); }
   void resize(Index rows, NoChange_t) { resize(rows, cols()); }
   void resize(NoChange_t, Index cols) { resize(rows(), cols); }
+  /// As of other matrices of Eigen.
   template <class X> void resizeLike(const EigenBase<X>& x) { resize(x.rows(), x.cols()); }
   /// Keeps the coefficients that are in both shapes, rounding them as whole assignment does; the others are
   /// zeros.
   void conservativeResize(Index rows, Index cols) { conservativeResizeLike(PlainObject::Zero(rows, cols)); }
+  /// As of other matrices of Eigen.
   void conservativeResize(Index rows, NoChange_t) { conservativeResize(rows, cols()); }
   void conservativeResize(NoChange_t, Index cols) { conservativeResize(rows(), cols); }
   void conservativeResize(Index size) {
@@ -164,24 +169,30 @@ class Matrix<S, R, C, O, MR, MC> : public narrow::detail::tensor_expression<Matr
   using expression::setRandom;
   using expression::setZero;
   // Rows and columns are numbers, or NoChange.
+  /// As of other matrices of Eigen.
   template <class Rows, class Cols> Matrix& setConstant(Rows rows, Cols cols, const Scalar& x) {
     return *this = Base::Constant(changed(rows, this->rows()), changed(cols, this->cols()), x);
   }
+  /// As of other matrices of Eigen.
   template <class Rows, class Cols> Matrix& setRandom(Rows rows, Cols cols) {
     return *this = Base::Random(changed(rows, this->rows()), changed(cols, this->cols()));
   }
+  /// As of other matrices of Eigen.
   template <class Rows, class Cols> Matrix& setZero(Rows rows, Cols cols) {
     return setConstant(rows, cols, 0);
   }
+  /// As of other matrices of Eigen.
   template <class Rows, class Cols> Matrix& setOnes(Rows rows, Cols cols) {
     return setConstant(rows, cols, 1);
   }
+  /// As of other matrices of Eigen.
   Matrix& setIdentity(Index rows, Index cols) { return *this = Base::Identity(rows, cols); }
   Matrix& setConstant(Index size, const Scalar& x) { return *this = Base::Constant(size, x); }
   Matrix& setZero(Index size) { return setConstant(size, 0); }
   Matrix& setOnes(Index size) { return setConstant(size, 1); }
   Matrix& setRandom(Index size) { return *this = Base::Random(size); }
 
+  /// As of other matrices of Eigen.
   Matrix& setLinSpaced(Index size, const Scalar& low, const Scalar& high) {
     return *this = Base::LinSpaced(size, low, high);
   }
@@ -191,18 +202,22 @@ class Matrix<S, R, C, O, MR, MC> : public narrow::detail::tensor_expression<Matr
 
   void swap(Matrix& other) noexcept { tensor_.swap(other.tensor_); }
   friend void swap(Matrix& a, Matrix& b) noexcept { a.swap(b); }
+  /// As of other matrices of Eigen.
   void transposeInPlace() { *this = PlainObject(this->transpose()); }
 
+  /// For the library itself.
   template <class Values> void store(const Values& values, Index rows, Index cols) {
     check_shape(rows, cols);
     tensor_.assign(rows, cols, values);
   }
+  /// For the library itself.
   template <class X> Matrix& store_product(const X& x, double factor, double beta) {
     check_shape(x.rows(), x.cols());
     eigen_assert(beta == 0 || (x.rows() == rows() && x.cols() == cols()));
     narrow::detail::multiply_into(tensor_, x, factor, beta);
     return *this;
   }
+  /// For the library itself.
   template <class Values> void write_part(const narrow::detail::region& part, const Values& values) {
     tensor_.write(part, values);
   }
@@ -289,6 +304,7 @@ class Block<X, R, C, InnerPanel> : public narrow::detail::tensor_expression<Bloc
     store(result, result.rows(), result.cols());
     return *this;
   }
+  /// The format of the elements.
   narrow::fixed_format format() const { return x_.format(); }
   using Base::format;
 
