@@ -293,7 +293,8 @@ template <class Round> constexpr bool carries_to_infinity(bool negative) {
 /// The codes that are right: one, or under stochastic rounding the two neighbours.
 using codes = std::array<std::uint64_t, 2>;
 
-template <class Round, class Overflow> codes encode(const table& t, const outcome& x) {
+/// `Table` is one of the numbers of a format: a `table`, or what has the same members.
+template <class Round, class Overflow, class Table> codes encode(const Table& t, const outcome& x) {
   using narrow::specials;
   const std::uint64_t largest = t.codes.back();
   const auto signed_code = [&](std::uint64_t magnitude, bool negative) {

@@ -23,6 +23,15 @@ class tally {
     if (!match && mismatches_++ == 0) first_ = describe();
   }
 
+  /// Cases that were compared together, and match.
+  void add_matches(std::uint64_t cases) { cases_ += cases; }
+  /// What another tally has counted.
+  void add(const tally& other) {
+    cases_ += other.cases_;
+    if (mismatches_ == 0) first_ = other.first_;
+    mismatches_ += other.mismatches_;
+  }
+
   std::uint64_t cases() const { return cases_; }
   std::uint64_t mismatches() const { return mismatches_; }
 

@@ -1,0 +1,119 @@
+"""The mutations: small faults that someone could have written, each with the test that must notice it."""
+from typing import NamedTuple
+
+
+class Mutation(NamedTuple):
+    name: str
+    file: str  # below include/narrow
+    old: str   # once in the file
+    new: str
+    test: str  # tests/**/TEST_test.cpp
+
+
+ROUNDING = [
+    Mutation("ties_to_even_go_away", "round/rounding.hpp", "return t.fraction > tail::half - (ties_away ? 1u : 0u);",
+             "return t.fraction >= tail::half;", "edge_operands"),
+    Mutation("ties_away_stay", "round/rounding.hpp", "return t.at_least_half();", "return t.fraction > tail::half;",
+             "edge_conversions"),
+    Mutation("upward_forgets_sticky", "round/rounding.hpp", "t.of == sign::positive && t.inexact()",
+             "t.of == sign::positive && t.fraction != 0", "edge_operands"),
+    Mutation("to_odd_is_away", "round/rounding.hpp", "return !t.odd && t.inexact();", "return t.inexact();",
+             "edge_operands"),
+    Mutation("draws_have_31_bits", "round/rounding.hpp", "((t.fraction >> 32) + draw)", "((t.fraction >> 33) + draw)",
+             "stochastic"),
+    Mutation("difference_forgets_sticky", "round/arithmetic.hpp", "larger - smaller - (sticky ? 1 : 0)",
+             "larger - smaller", "edge_operands"),
+    Mutation("short_roots", "round/arithmetic.hpp", "root_bits = bits_of<Word> - 8", "root_bits = bits_of<Word> / 2 - 8",
+             "edge_operands"),
+    Mutation("zero_sums_are_positive", "round/pack.hpp", "             ? sign::negative\n             : sign::positive;",
+             "             ? sign::positive\n             : sign::positive;", "edge_operands"),
+    Mutation("overflow_is_infinite", "round/pack.hpp",
+             "return round.overflows_to_infinity(x.of) ? infinity() : with_sign(Layout::max_finite);",
+             "return infinity();", "edge_operands"),
+    Mutation("largest_is_infinite", "round/pack.hpp", "if (magnitude <= Layout::max_finite) return with_sign(magnitude);",
+             "if (magnitude < Layout::max_finite) return with_sign(magnitude);", "edge_conversions"),
+    Mutation("fixed_wraps", "round/pack.hpp", "magnitude = std::min(magnitude, limit);", "", "narrow_cast_fixed"),
+    Mutation("subnormal_ties_down", "round/through_float.hpp",
+             "(word{1} << (shift - 1)) - 1 + (significand >> shift & 1)", "(word{1} << (shift - 1)) - 1", "narrow_cast"),
+    Mutation("signalling_nan_stays", "format/floating.hpp", "negative | float_layout::quiet_nan | payload",
+             "negative | float_layout::infinity | payload | 1", "narrow_cast"),
+    Mutation("negative_zero_is_less", "round/arithmetic.hpp",
+             "return (x & Layout::sign_mask) != 0 ? -magnitude : magnitude;",
+             "return (x & Layout::sign_mask) != 0 ? -magnitude - 1 : magnitude;", "comparison"),
+]
+
+KERNELS = [
+    Mutation("lanes_forget_ties", "kernel/convert/encoding.inl", "((magnitude + (e.half - 1) + tie) >> e.dropped_bits)",
+             "((magnitude + e.half) >> e.dropped_bits)", "conversion_kernels"),
+    Mutation("lanes_keep_zero_signs", "kernel/convert/encoding.inl",
+             "if (e.zero_sign == 0) signs = code != 0 ? signs : 0u;", "", "conversion_kernels"),
+    Mutation("bf16_rounds_up", "kernel/convert/encoding.inl", "return bits + 0x7fffu + (bits >> 16 & 1u);",
+             "return bits + 0x8000u;", "conversion_kernels"),
+    Mutation("stochastic_lanes_carry_too_soon", "kernel/quantize/elements.inl",
+             "(bits + random_draws{q.draws.key}(at) < bits)", "(bits + random_draws{q.draws.key}(at) <= bits)",
+             "conversion_kernels"),
+    Mutation("avx2_int64_upper_half", "simd/x86/avx2.hpp", "_mm256_slli_epi64(_mm256_castpd_si256(multiple), 32)",
+             "_mm256_slli_epi64(_mm256_castpd_si256(multiple), 31)", "vector_kernels"),
+    Mutation("avx2_stores_other_halves", "simd/x86/avx2.hpp", "_mm256_permute4x64_epi64(first, 0b1000)",
+             "_mm256_permute4x64_epi64(first, 0b0100)", "conversion_kernels"),
+    Mutation("avx512_odd_codes", "simd/x86/avx512.hpp", "_mm512_slli_epi16(is_odd, 3)", "_mm512_slli_epi16(is_odd, 2)",
+             "vector_kernels"),
+    Mutation("columns_change_places", "kernel/product/gemv.inl",
+             "acc[2] = Line::step(acc[2], x, Line::low_pairs(high_ab, high_cd));",
+             "acc[2] = Line::step(acc[2], x, Line::high_pairs(high_ab, high_cd));", "skinny"),
+    Mutation("alpha_is_one", "kernel/product/epilogue.inl",
+             "read<float_vector>(sums + i * s.stride + j, n) * alpha;", "read<float_vector>(sums + i * s.stride + j, n);",
+             "gemm"),
+    Mutation("tile_ties_down", "kernel/product/epilogue.inl", "rest = (sum & rest_mask) + (floor & 1);",
+             "rest = sum & rest_mask;", "exactness"),
+    Mutation("limbs_overlap", "kernel/product/epilogue.inl", "(wide_sums_at(high + i) << 8)",
+             "(wide_sums_at(high + i) << 7)", "wide_product"),
+    Mutation("sums_of_fixed_may_wrap", "accumulator.hpp", "(std::int64_t{1} << (63 - product_bits)) - 1",
+             "(std::int64_t{1} << (65 - product_bits)) - 1", "exactness"),
+]
+
+BLOCKS = [
+    Mutation("scale_one_too_small", "block/scale.hpp", "return mantissa >> bits == 0 ? exponent : exponent + 1;",
+             "return exponent;", "round_trip"),
+    Mutation("mx_scale_doubled", "block/mx.hpp", "std::clamp(leading - largest_element,",
+             "std::clamp(leading - largest_element + 1,", "mx"),
+    Mutation("mx_infinity_counts_as_number", "block/mx.hpp",
+             "if (magnitude >= layout::infinity) return std::numeric_limits<float>::quiet_NaN();",
+             "if (magnitude > layout::infinity) return std::numeric_limits<float>::quiet_NaN();", "mx"),
+]
+
+TRAINING = [
+    Mutation("scale_grows_late", "train/loss_scaler.hpp", "++growth_tracker_ == options_.growth_interval",
+             "++growth_tracker_ > options_.growth_interval", "loss_scaler"),
+    Mutation("scale_below_floor", "train/loss_scaler.hpp", "std::max(times(options_.backoff_factor), options_.min_scale)",
+             "times(options_.backoff_factor)", "loss_scaler"),
+    Mutation("no_hysteresis_is_loaded", "train/loss_scaler.hpp", "within(1, o.hysteresis)", "within(0, o.hysteresis)",
+             "loss_scaler"),
+    Mutation("share_at_lambda_is_gaussian", "train/adaptive_clip.hpp", "share > options_.lambda;",
+             "share >= options_.lambda;", "adaptive_clip"),
+    Mutation("clip_forgets_k", "train/adaptive_clip.hpp", "(1 - options_.k * options_.a) * state",
+             "(1 - options_.a) * state", "adaptive_clip"),
+    Mutation("columns_draw_in_storage_order", "train/master_weights.hpp", "rows, round, j, cols);",
+             "rows, round, j * rows, 1);", "master_weights"),
+]
+
+FILES = [
+    Mutation("big_endian_npy_as_it_is", "files/npy.hpp",
+             "return order == (is_little_endian ? '>' : '<') ? byte_order::reversed : byte_order::native;",
+             "return byte_order::native;", "npy"),
+    Mutation("tensors_may_overlap", "files/safetensors.hpp", "if (entry->begin != at)", "if (entry->begin > at)",
+             "safetensors"),
+    Mutation("surrogates_lose_a_bit", "files/tensor_header.hpp", "((unit - high) << 10)", "((unit - high) << 9)",
+             "safetensors"),
+]
+
+EIGEN = [
+    Mutation("drawn_by_columns", "eigen/assignment.hpp", "round.at(element_index(i, j, cols))",
+             "round.at(element_index(j, i, rows))", "stochastic_matrices"),
+    Mutation("norm_of_a_mean", "eigen/reductions.hpp",
+             "return detail::mean_of<carrier_t<typename X::Scalar>>(sum(x), static_cast<std::size_t>(x.size()));",
+             "return detail::mean_of<carrier_t<typename X::Scalar>>(sum(x), static_cast<std::size_t>(x.rows()));",
+             "wide_sums"),
+]
+
+MUTATIONS = ROUNDING + KERNELS + BLOCKS + TRAINING + FILES + EIGEN
