@@ -1,5 +1,6 @@
-// What a message costs: the constants of a model of cost. Rank 0 sends messages to rank 1, which sends them back; the first
-// line of the output has the microseconds of an empty one and the microseconds of a further megabyte, fitted to medians.
+// What a message costs: the constants of a model of cost. Rank 0 sends messages to rank 1, which sends them
+// back; the first line of the output has the microseconds of an empty one and the microseconds of a further
+// megabyte, fitted to medians.
 //
 //   mpirun -n 2 ping_pong
 #define OMPI_SKIP_MPICXX  // MPI's own C++ interface, which MPI 3 took away
