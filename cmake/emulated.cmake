@@ -24,3 +24,8 @@ set(CMAKE_CXX_FLAGS_INIT ${CMAKE_MATCH_4})
 # The libraries that come with the compiler, and those of the processor's own packages where they are installed.
 separate_arguments(CMAKE_CROSSCOMPILING_EMULATOR UNIX_COMMAND
   "qemu-${CMAKE_MATCH_1} -L /usr/${CMAKE_MATCH_2} ${CMAKE_MATCH_3}")
+# An x86-64 processor runs programs of i386 itself; Debian 12's qemu-i386 hangs in a program that joins a thread.
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "i386" AND CMAKE_HOST_SYSTEM_PROCESSOR STREQUAL "x86_64")
+  set(libraries /usr/${CMAKE_MATCH_2}/lib)
+  set(CMAKE_CROSSCOMPILING_EMULATOR ${libraries}/ld-linux.so.2 --library-path ${libraries})
+endif()

@@ -1,7 +1,7 @@
 // Every float, in every format of at most 16 bits and every rounding mode: one number at a time as an oracle
-// of steps says, and an array on each instruction set as one number at a time. `[.exhaustive]` runs a part of
-// the floats; all of them take hours: `all_floats_test [millions]`, a stage of their own of what is run at
-// night.
+// of steps says, and an array on each instruction set as one number at a time. The exhaustive tests run a
+// part of the floats; all of them take hours: `all_floats_test [millions]`, a stage of its own of what is run
+// at night.
 #include <atomic>
 #include <bit>
 #include <mutex>

@@ -53,7 +53,7 @@ class Workshop:
         if made.returncode != 0:
             return "not compiled", made.stderr
         try:
-            run = subprocess.run([program, "~[.]"], cwd=self.folder, capture_output=True, text=True, timeout=MOST_SECONDS,
+            run = subprocess.run([program, "~[.]~[long]"], cwd=self.folder, capture_output=True, text=True, timeout=MOST_SECONDS,
                                  check=False)
         except subprocess.TimeoutExpired:
             return "failed", "no end"
