@@ -152,6 +152,7 @@ template <class Form> class bucket;
 
 template <> class bucket<wide> : public bucket_stages {
  public:
+  static constexpr bool rounds_each_term = false;
   using bucket_stages::bucket_stages;
 
   void start(const bucket_arrays& arrays) {
@@ -180,6 +181,7 @@ template <> class bucket<wide> : public bucket_stages {
 
 template <class T> class bucket<rounded<T>> : public bucket_stages {
  public:
+  static constexpr bool rounds_each_term = false;  // but their sum
   using bucket_stages::bucket_stages;
 
   void start(const bucket_arrays& arrays) {

@@ -20,7 +20,7 @@ template <class Form> carried_gradients reducer<Form>::carried() const {
   const bool collects = rank(comm_) == 0;
   carried_gradients result;
   for (int r = 0; r < ranks(comm_); ++r) {
-    int terms = options_.terms;
+    int terms = static_cast<int>(carried_counts_.own);
     detail::check(MPI_Bcast(&terms, 1, MPI_INT, r, comm_), "MPI_Bcast");
     for (std::size_t t = 0; t < static_cast<std::size_t>(terms); ++t) {
       std::vector<float> own;
@@ -61,15 +61,15 @@ template <class Form> void reducer<Form>::carry(const carried_gradients& from) {
     refused = "narrow::mpi::reducer::carry: the options say that nothing is carried";
   detail::require_all(refused, comm_);
 
-  if (terms != counts_.all &&
+  if (terms != carried_counts_.all &&
       terms > 0) {  // other terms than before: nothing is lost, but the first takes it all
     for (std::size_t t = 1; t < all.terms.size(); ++t)
       detail::add_to(all.terms[0].data(), all.terms[t].data(), std::ssize(all.terms[0]));
     all.terms.resize(1);
   }
-  all.terms.resize(static_cast<std::size_t>(counts_.all), std::vector<float>(all.sum.size()));
+  all.terms.resize(static_cast<std::size_t>(carried_counts_.all), std::vector<float>(all.sum.size()));
   std::int64_t first_term = 0;
-  detail::check(MPI_Exscan(&counts_.own, &first_term, 1, MPI_INT64_T, MPI_SUM, comm_), "MPI_Exscan");
+  detail::check(MPI_Exscan(&carried_counts_.own, &first_term, 1, MPI_INT64_T, MPI_SUM, comm_), "MPI_Exscan");
   if (rank(comm_) == 0) first_term = 0;  // which MPI leaves undefined
 
   carried_.clear();
@@ -77,7 +77,7 @@ template <class Form> void reducer<Form>::carry(const carried_gradients& from) {
   for (std::ptrdiff_t first = 0; first < size; first += options_.bucket) {
     const std::ptrdiff_t n = std::min(options_.bucket, size - first);
     detail::carried_parts& here = carried_.emplace_back();
-    for (std::int64_t t = first_term; t < first_term + counts_.own; ++t) {
+    for (std::int64_t t = first_term; t < first_term + carried_counts_.own; ++t) {
       const float* const from_term = all.terms[static_cast<std::size_t>(t)].data() + first;
       here.terms.emplace_back(from_term, from_term + n);
     }

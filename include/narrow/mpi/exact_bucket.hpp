@@ -15,6 +15,7 @@ template <int M> class bucket<exact<M>> : public bucket_stages {
   using element = typename numbers::type;
 
  public:
+  static constexpr bool rounds_each_term = true;
   using bucket_stages::bucket_stages;
 
   void start(const bucket_arrays& arrays) {

@@ -82,6 +82,7 @@ template <class Form> class reducer {
         detail::fail<std::length_error>("narrow::mpi::reducer: the ranks add " + std::to_string(counts_.all) +
                                         " gradients, " + Form::name() + " is exact for " +
                                         std::to_string(bucket::max_terms));
+    carried_counts_ = bucket::rounds_each_term ? counts_ : detail::term_counts{1, 1, ranks(comm)};
     const std::span channels = detail::channels_of(comm, 1 + options.in_flight);
     totals_channel_ = channels[0];
     for (const MPI_Comm channel : channels.subspan(1))
@@ -279,7 +280,7 @@ template <class Form> class reducer {
     const auto size = static_cast<std::size_t>(n);
     if (here.sum.size() != size) {
       changed_ = changed_ || !here.sum.empty();
-      here.terms.assign(static_cast<std::size_t>(options_.terms), std::vector<float>(size));
+      here.terms.assign(static_cast<std::size_t>(carried_counts_.own), std::vector<float>(size));
       here.sum.assign(size, 0);
     }
     return &here;
@@ -352,7 +353,7 @@ template <class Form> class reducer {
   int exceptions_ = std::uncaught_exceptions();
   reducer_options options_;
   MPI_Comm comm_, totals_channel_ = MPI_COMM_NULL;
-  detail::term_counts counts_;
+  detail::term_counts counts_, carried_counts_;
   std::vector<std::unique_ptr<slot>> slots_;
   std::vector<std::unique_ptr<reduced>> arrays_;  // of this step
   std::vector<std::ptrdiff_t> sizes_;
