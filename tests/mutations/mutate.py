@@ -6,8 +6,8 @@
     tests/mutations/mutate.py --list          their names
 
 The changes are made in a copy of include/. A test passes without them, is then compiled and run with each of its mutations,
-and has to fail: to stop compiling is no failure that counts. CXX is another compiler than clang++. Prints a table, and
-exits with 1 if a mutation survives.
+and has to fail: to stop compiling is no failure that counts. Cases with the tag [long] are left out. CXX is another compiler
+than clang++. Prints a table, and exits with 1 if a mutation survives.
 """
 import argparse
 import glob
