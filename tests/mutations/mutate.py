@@ -6,8 +6,8 @@
     tests/mutations/mutate.py --list          their names
 
 The changes are made in a copy of include/. A test passes without them, is then compiled and run with each of its mutations,
-and has to fail: to stop compiling is no failure that counts. CXX is another compiler than clang++. Prints a table, and
-exits with 1 if a mutation survives.
+and has to fail: to stop compiling is no failure that counts. Cases with the tag [long] are left out. CXX is another compiler
+than clang++. Prints a table, and exits with 1 if a mutation survives.
 """
 import argparse
 import glob
@@ -43,7 +43,7 @@ class Workshop:
     def compile(self, arguments, check=False):
         command = [COMPILER, "-std=c++20", "-O0", "-w", f"-I{self.include}", f"-I{ROOT}/tests", "-isystem",
                    "/usr/include/eigen3", *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=check)
+        return subprocess.run(command, capture_output=True, text=True, errors="replace", check=check)
 
     def outcome(self, test):
         """'passed', 'failed' or 'not compiled', and what the compiler or the test said."""
@@ -53,8 +53,8 @@ class Workshop:
         if made.returncode != 0:
             return "not compiled", made.stderr
         try:
-            run = subprocess.run([program, "~[.]~[long]"], cwd=self.folder, capture_output=True, text=True, timeout=MOST_SECONDS,
-                                 check=False)
+            run = subprocess.run([program, "~[.]~[long]"], cwd=self.folder, capture_output=True, text=True, errors="replace",
+                                 timeout=MOST_SECONDS, check=False)
         except subprocess.TimeoutExpired:
             return "failed", "no end"
         return "passed" if run.returncode == 0 else "failed", run.stdout + run.stderr

@@ -75,7 +75,7 @@ KERNELS = [
 
 BLOCKS = [
     Mutation("scale_one_too_small", "block/scale.hpp", "return mantissa >> bits == 0 ? exponent : exponent + 1;",
-             "return exponent;", "round_trip"),
+             "return exponent;", "quantize_widths"),
     Mutation("mx_scale_doubled", "block/mx.hpp", "std::clamp(leading - largest_element,",
              "std::clamp(leading - largest_element + 1,", "mx"),
     Mutation("mx_infinity_counts_as_number", "block/mx.hpp",
