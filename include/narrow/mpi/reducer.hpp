@@ -16,6 +16,42 @@
 
 namespace narrow::inline NARROW_ABI::mpi {
 
+namespace detail {
+
+/// A part of an array in a bucket.
+struct bucket_part {
+  reduced* array;
+  std::ptrdiff_t first, n;
+};
+struct bucket_contents {
+  std::vector<bucket_part> parts;
+  std::ptrdiff_t n = 0;
+};
+/// A bucket that has no slot yet.
+struct waiting_bucket {
+  std::size_t number;
+  bucket_contents what;
+};
+/// Where one bucket after another is worked on.
+template <class Bucket> struct bucket_slot {
+  bucket_slot(MPI_Comm comm, const term_counts& counts, std::ptrdiff_t capacity)
+      : stages(comm, counts, capacity) {}
+
+  Bucket stages;
+  bool active = false;
+  bucket_contents holds;
+  std::vector<std::vector<float>> copies;  // of terms, where a bucket holds several arrays
+};
+/// What ranks compare of a whole step.
+struct step_totals {
+  std::array<std::int64_t, 4> values{};
+  MPI_Request request = MPI_REQUEST_NULL;
+  bool pending = false, agree = true;
+  std::size_t buckets = 0;  // of the rank that has most
+};
+
+}  // namespace detail
+
 /// How a `reducer` cuts up its work.
 struct reducer_options {
   int terms = 1;  ///< gradients of each array that this rank adds itself, at least 1; ranks may have
@@ -169,25 +205,8 @@ template <class Form> class reducer {
  private:
   using bucket = detail::bucket<Form>;
   using reduced = detail::reduced;
-
-  /// A part of an array in a bucket.
-  struct part {
-    reduced* array;
-    std::ptrdiff_t first, n;
-  };
-  struct contents {
-    std::vector<part> parts;
-    std::ptrdiff_t n = 0;
-  };
-  struct slot {
-    slot(MPI_Comm comm, const detail::term_counts& counts, std::ptrdiff_t capacity)
-        : stages(comm, counts, capacity) {}
-
-    bucket stages;
-    bool active = false;
-    contents holds;
-    std::vector<std::vector<float>> copies;  // of terms, where a bucket holds several arrays
-  };
+  using contents = detail::bucket_contents;
+  using slot = detail::bucket_slot<bucket>;
 
   static std::optional<std::string> refusal(const reducer_options& o) {
     const auto out_of = [](const char* name, auto value, const std::string& allowed) {
@@ -202,11 +221,6 @@ template <class Form> class reducer {
                     "a multiple of " + std::to_string(detail::block_size) + " of at most 2^26");
     return std::nullopt;
   }
-
-  struct waiting_bucket {
-    std::size_t number;
-    contents what;
-  };
 
   slot& slot_of(std::size_t number) { return *slots_[number % slots_.size()]; }
 
@@ -247,7 +261,7 @@ template <class Form> class reducer {
     detail::bucket_arrays arrays;
     arrays.n = s.holds.n;
     if (s.holds.parts.size() == 1) {
-      const part& only = s.holds.parts.front();
+      const detail::bucket_part& only = s.holds.parts.front();
       for (int t = 0; t < options_.terms; ++t) arrays.terms.push_back(only.array->term(t) + only.first);
       arrays.sum = only.array->sum() + only.first;
     } else {
@@ -267,7 +281,7 @@ template <class Form> class reducer {
       auto& copy = s.copies[static_cast<std::size_t>(t)];
       copy.resize(static_cast<std::size_t>(std::max<std::ptrdiff_t>(s.holds.n, 1)));
       std::ptrdiff_t at = 0;
-      for (const part& p : s.holds.parts) {
+      for (const detail::bucket_part& p : s.holds.parts) {
         std::copy_n(p.array->term(t) + p.first, p.n, copy.data() + at);
         at += p.n;
       }
@@ -291,7 +305,7 @@ template <class Form> class reducer {
     s.active = false;
     if (s.holds.parts.size() > 1) {
       const float* from = s.copies.front().data();
-      for (const part& p : s.holds.parts) {
+      for (const detail::bucket_part& p : s.holds.parts) {
         std::copy_n(from, p.n, p.array->sum() + p.first);
         from += p.n;
       }
@@ -343,12 +357,7 @@ template <class Form> class reducer {
                     totals_.values[2] == greatest - totals_.values[3];
   }
 
-  struct {
-    std::array<std::int64_t, 4> values{};
-    MPI_Request request = MPI_REQUEST_NULL;
-    bool pending = false, agree = true;
-    std::size_t buckets = 0;  // of the rank that has most
-  } totals_;
+  detail::step_totals totals_;
 
   int exceptions_ = std::uncaught_exceptions();
   reducer_options options_;
@@ -358,7 +367,7 @@ template <class Form> class reducer {
   std::vector<std::unique_ptr<reduced>> arrays_;  // of this step
   std::vector<std::ptrdiff_t> sizes_;
   contents filling_;
-  std::deque<waiting_bucket> waiting_;  // for their slots
+  std::deque<detail::waiting_bucket> waiting_;  // for their slots
   std::size_t next_bucket_ = 0;
   std::deque<detail::carried_parts> carried_;  // of each bucket, where the stages of others may go on working
   bool changed_ = false;                       // its size, since it was carried
