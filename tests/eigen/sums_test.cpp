@@ -53,6 +53,8 @@ TEST_CASE("narrow::sum, mean, norm and dot take expressions") {
   REQUIRE(narrow::sum(m * m) == 90000.f * 300);
   REQUIRE(narrow::norm(m * m) == 300.f * 300);
   REQUIRE(narrow::norm(m) == 300.f);
+  REQUIRE(narrow::mean(m) == 1.f);
+  REQUIRE(narrow::mean(m.transpose().topRows(150) + m.topRows(150)) == 2.f);
 
   using F = narrow::fixed<8, 4>;
   const column<F> large = column<F>::Constant(100, F(7.5));

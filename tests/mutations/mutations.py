@@ -66,11 +66,9 @@ KERNELS = [
              "read<float_vector>(sums + i * s.stride + j, n) * alpha;", "read<float_vector>(sums + i * s.stride + j, n);",
              "gemm"),
     Mutation("tile_ties_down", "kernel/product/epilogue.inl", "rest = (sum & rest_mask) + (floor & 1);",
-             "rest = sum & rest_mask;", "exactness"),
+             "rest = sum & rest_mask;", "fixed_tensor_rounding"),
     Mutation("limbs_overlap", "kernel/product/epilogue.inl", "(wide_sums_at(high + i) << 8)",
-             "(wide_sums_at(high + i) << 7)", "wide_product"),
-    Mutation("sums_of_fixed_may_wrap", "accumulator.hpp", "(std::int64_t{1} << (63 - product_bits)) - 1",
-             "(std::int64_t{1} << (65 - product_bits)) - 1", "exactness"),
+             "(wide_sums_at(high + i) << 7)", "product_scales"),
 ]
 
 BLOCKS = [
@@ -111,10 +109,10 @@ FILES = [
 EIGEN = [
     Mutation("drawn_by_columns", "eigen/assignment.hpp", "round.at(element_index(i, j, cols))",
              "round.at(element_index(j, i, rows))", "stochastic_matrices"),
-    Mutation("norm_of_a_mean", "eigen/reductions.hpp",
+    Mutation("mean_of_rows_alone", "eigen/reductions.hpp",
              "return detail::mean_of<carrier_t<typename X::Scalar>>(sum(x), static_cast<std::size_t>(x.size()));",
              "return detail::mean_of<carrier_t<typename X::Scalar>>(sum(x), static_cast<std::size_t>(x.rows()));",
-             "wide_sums"),
+             "sums"),
 ]
 
 MUTATIONS = ROUNDING + KERNELS + BLOCKS + TRAINING + FILES + EIGEN
