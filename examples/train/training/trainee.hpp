@@ -82,24 +82,25 @@ template <class S> class trainee {
   float step(batches<S>& from, std::size_t i, int batch, const rank_settings& ranks, gradient_sums& sums,
              const Begin& begin_micro_batch) {
     const team& members = *ranks.members;
-    const auto [first, count] = share_of(ranks.count(batch), members.rank(), members.ranks());
+    const micro_batches own = share_of(ranks.count(batch), members.rank(), members.ranks());
     const auto all = static_cast<float>(from.size(i));
     const auto add_layer = [&](const parameter_list<S>& of_layer) {
       for (auto* tensor : of_layer.weights) training_.add_terms(*tensor, sums);
       for (auto* tensor : of_layer.per_channel) training_.add_terms(*tensor, sums);
     };
     std::vector<float> losses;  // each weighted as its gradient is
-    for (int m = 0; m < count; ++m) {
-      const auto begin = static_cast<std::size_t>(first + m) * static_cast<std::size_t>(ranks.images(batch));
+    for (int m = 0; m < own.count; ++m) {
+      const auto begin =
+          static_cast<std::size_t>(own.first + m) * static_cast<std::size_t>(ranks.images(batch));
       const auto images = begin < from.size(i)
                               ? std::min(from.size(i) - begin, static_cast<std::size_t>(ranks.images(batch)))
                               : 0;
       if (images == 0) {
         training_.clear_terms(m);
-        if (m + 1 == count) net_.for_each_layer_back(add_layer);
+        if (m + 1 == own.count) net_.for_each_layer_back(add_layer);
         continue;
       }
-      begin_micro_batch(first + m);
+      begin_micro_batch(own.first + m);
       from.select(i, begin, images);
       const auto& logits = net_.forward(from.images);
       softmax_cross_entropy(logits, from.labels, loss_weight_ * training_.loss_scale(), outcome_);
@@ -108,7 +109,7 @@ template <class S> class trainee {
       net_.backward(outcome_.gradient, [&](const parameter_list<S>& of_layer) {
         for (auto* tensor : of_layer.weights) training_.take_term(*tensor, m, weight);
         for (auto* tensor : of_layer.per_channel) training_.take_term(*tensor, m, weight);
-        if (m + 1 == count) add_layer(of_layer);  // while the layers before it go on
+        if (m + 1 == own.count) add_layer(of_layer);  // while the layers before it go on
       });
     }
     sums.wait();
