@@ -12,7 +12,8 @@ namespace narrow::inline NARROW_ABI::mpi {
 ///
 /// Shapes  all ranks have the same one, which `sum` takes. Ranks may have different numbers of terms, at least one.
 /// Throws  std::invalid_argument on every rank, naming two of them, if they disagree in shape or form.
-/// Cost    beside the elements five small reductions, and memory for four buckets.
+/// Cost    beside the elements seven small reductions, memory for four buckets, and in the first call five
+///         duplicates of the communicator.
 template <class Form, readable_array Term, readable_array Sum>
 void all_reduce(std::span<const Term> terms, Sum& sum, Form form, MPI_Comm comm = MPI_COMM_WORLD) {
   const std::string what = terms.empty() ? "no term" : detail::shape_of(terms.front());

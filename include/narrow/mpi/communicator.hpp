@@ -62,39 +62,51 @@ inline int count_of(std::size_t n) {
   return static_cast<int>(n);
 }
 
-/// Frees an object of MPI when MPI is finalised, which may be long before the program's own objects end: MPI
-/// deletes the attributes of MPI_COMM_SELF first.
-template <class Object> void free_at_end(Object object, int (*free)(Object*)) {
-  struct kept {
-    Object object;
-    int (*free)(Object*);
-  };
+/// The Kept of a communicator, made when it is first asked for and destroyed when the communicator is freed;
+/// that of MPI_COMM_SELF when MPI is finalised, which may be long before the program's own objects end.
+template <class Kept> Kept& kept_with(MPI_Comm comm) {
   static const int key = [] {
     int made = MPI_KEYVAL_INVALID;
     check(MPI_Comm_create_keyval(
               MPI_COMM_NULL_COPY_FN,
-              [](MPI_Comm, int, void* attribute, void*) {
-                auto* all = static_cast<std::vector<kept>*>(attribute);
-                for (kept& one : *all) one.free(&one.object);
-                delete all;
+              [](MPI_Comm, int, void* kept, void*) {
+                delete static_cast<Kept*>(kept);
                 return MPI_SUCCESS;
               },
               &made, nullptr),
           "MPI_Comm_create_keyval");
     return made;
   }();
-  std::vector<kept>* all = nullptr;
+  Kept* kept = nullptr;
   int there = 0;
-  check(MPI_Comm_get_attr(MPI_COMM_SELF, key, static_cast<void*>(&all), &there), "MPI_Comm_get_attr");
+  check(MPI_Comm_get_attr(comm, key, static_cast<void*>(&kept), &there), "MPI_Comm_get_attr");
   if (there == 0) {
-    all = new std::vector<kept>;
-    check(MPI_Comm_set_attr(MPI_COMM_SELF, key, all), "MPI_Comm_set_attr");
+    kept = new Kept;
+    check(MPI_Comm_set_attr(comm, key, kept), "MPI_Comm_set_attr");
   }
-  all->push_back({object, free});
+  return *kept;
 }
 
-/// Waits until a request is done.
-inline void wait(MPI_Request& request) { check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait"); }
+/// Objects of MPI that go with what keeps them.
+template <class Object> struct freed_objects {
+  struct entry {
+    Object object;
+    int (*free)(Object*);
+  };
+  std::vector<entry> all;
+
+  freed_objects() = default;
+  freed_objects(const freed_objects&) = delete;
+  freed_objects& operator=(const freed_objects&) = delete;
+  ~freed_objects() {
+    for (entry& one : all) one.free(&one.object);
+  }
+};
+
+/// Frees an object of MPI when MPI is finalised.
+template <class Object> void free_at_end(Object object, int (*free)(Object*)) {
+  kept_with<freed_objects<Object>>(MPI_COMM_SELF).all.push_back({object, free});
+}
 
 /// Descriptions of what each rank is about to do: the first and the last one in the order of the alphabet,
 /// and whose they are. They are the same where all agree.

@@ -17,9 +17,6 @@ namespace narrow::inline NARROW_ABI::mpi {
 
 namespace detail {
 
-using narrow::detail::check_shapes;
-using narrow::detail::extents;
-
 /// What goes ahead of the elements: what they are, and how many bytes of mantissas (or numbers) and of scales
 /// follow.
 struct message_header {
@@ -39,8 +36,6 @@ struct message_header {
   }
 };
 static_assert(std::is_trivially_copyable_v<message_header>);
-
-template <class T> std::span<const std::byte> bytes_of(std::span<const T> x) { return std::as_bytes(x); }
 
 /// Throws std::invalid_argument naming both formats where they differ.
 inline void require_format(const message_header& sent, const std::string& own) {

@@ -54,12 +54,15 @@ struct step_totals {
 
 /// How a `reducer` cuts up its work.
 struct reducer_options {
-  int terms = 1;  ///< gradients of each array that this rank adds itself, at least 1; ranks may have
-                  ///< different numbers of them
-  std::ptrdiff_t bucket = std::ptrdiff_t{1}
-                          << 18;  ///< elements that go through the ranks at a time: a multiple of 1024
-  int in_flight = 4;              ///< buckets that are on their way at a time, at least 1
-  error_feedback feedback = error_feedback::dropped;  ///< what becomes of what rounding cuts off
+  /// Gradients of each array that this rank adds itself, at least 1; ranks may have different numbers of
+  /// them.
+  int terms = 1;
+  /// Elements that go through the ranks at a time: a multiple of 1024.
+  std::ptrdiff_t bucket = 256 * 1024;
+  /// Buckets that are on their way at a time, at least 1.
+  int in_flight = 4;
+  /// What becomes of what rounding cuts off.
+  error_feedback feedback = error_feedback::dropped;
 };
 
 /// What error feedback carries from one step to the next, of all ranks: see `reducer::carried`. Written and
