@@ -13,6 +13,7 @@
 #include <string>
 
 #include "catch.hpp"
+#include "temporary_folder.hpp"
 #include "tensor/random.hpp"
 #include "tensor/tensor.hpp"
 
@@ -29,47 +30,26 @@ inline fp32_matrix spread(Eigen::Index rows, Eigen::Index columns, float gap, st
 }
 
 /// A folder that goes with the test.
-class folder {
+class folder : public test::temporary_folder {
  public:
-  folder() {
-    static int count = 0;
-    path_ = std::filesystem::temp_directory_path() /
-            ("narrow-trainer-test-" + std::to_string(getpid()) + "-" + std::to_string(count++));
-    std::filesystem::create_directories(path_);
-  }
-  ~folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  folder(const folder&) = delete;
-  folder& operator=(const folder&) = delete;
-
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
-  void write(const std::string& name, const std::string& bytes) const {
-    std::ofstream(path_ / name, std::ios::binary) << bytes;
-  }
   void write_packed(const std::string& name, const std::string& bytes) const {
-    gzFile file = gzopen((path_ / name).c_str(), "wb");
+    gzFile file = gzopen((path() / name).c_str(), "wb");
     REQUIRE(file != nullptr);
     REQUIRE(gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size())) ==
             static_cast<int>(bytes.size()));
     REQUIRE(gzclose(file) == Z_OK);
   }
   [[nodiscard]] std::string read(const std::string& name) const {
-    std::ifstream file(path_ / name, std::ios::binary);
+    std::ifstream file(path() / name, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
   }
   /// How many files there are in it that are written or were left so.
   [[nodiscard]] int partial_files() const {
     int count = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(path_))
+    for (const auto& entry : std::filesystem::directory_iterator(path()))
       count += entry.path().extension() == ".partial";
     return count;
   }
-
- private:
-  std::filesystem::path path_;
 };
 
 /// While it lives, no file grows beyond so many bytes: as on a full disk.

@@ -1,43 +1,17 @@
 // Fuzz target: the files that the example trainer reads: models, checkpoints, and images in the formats of
 // MNIST and CIFAR-10. What is wrong is refused with a data_error, whatever it is.
-#include <unistd.h>
-
 #include <filesystem>
 #include <fstream>
 
 #include "data/dataset.hpp"
 #include "files/checkpoint.hpp"
 #include "input.hpp"
+#include "temporary_folder.hpp"
 #include "training/model_file.hpp"
 
 using namespace narrow_train;
 
 namespace {
-
-/// A folder of this process, in memory where the system has one there.
-class folder {
- public:
-  folder()
-      : path_(std::filesystem::path(std::filesystem::exists("/dev/shm") ? "/dev/shm" : "/tmp") /
-              ("narrow_fuzz_" + std::to_string(getpid()))) {
-    std::filesystem::create_directories(path_);
-  }
-  ~folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  folder(const folder&) = delete;
-  folder& operator=(const folder&) = delete;
-
-  std::filesystem::path write(const std::string& name, const std::string& bytes) const {
-    std::ofstream(path_ / name, std::ios::binary) << bytes;
-    return path_ / name;
-  }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// The crc32 that ends each section is made right, so that what is behind it is reached: sections as
 /// section_file.hpp describes them.
@@ -71,7 +45,7 @@ void repair(std::string& bytes) {
   }
 }
 
-void read_images(const folder& in, const std::string& bytes, bool is_mnist) {
+void read_images(const test::temporary_folder& in, const std::string& bytes, bool is_mnist) {
   if (is_mnist) {
     // Both files of a pair come from the input: a length, then the images, then the labels.
     const std::size_t cut = bytes.empty() ? 0 : static_cast<std::uint8_t>(bytes[0]) % bytes.size();
@@ -93,7 +67,8 @@ void read_images(const folder& in, const std::string& bytes, bool is_mnist) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const folder here;
+  // In memory, where the system has a folder there.
+  static const test::temporary_folder here(std::filesystem::exists("/dev/shm") ? "/dev/shm" : "/tmp");
   fuzz::input in(data, size);
   const std::size_t which = in.below(8);
   std::string bytes = in.text();
