@@ -40,6 +40,15 @@ template <class T> bool depends_on_order(float extreme) {
   return magnitude > binary32::infinity || (magnitude == 0 && T::layout::has_negative_zero);
 }
 
+/// Whether none of many does, as mostly; false where that is not known.
+inline bool all_are_decided(const float* extremes, Eigen::Index count) {
+  using namespace kernel;
+  using magnitudes = lane_unary<lane_absolute, lane_numbers<float>>;
+  const lane_binary<lane_less, lane_constant, magnitudes> is_decided{{0}, {{extremes, 0}}};
+  index decided = 0;
+  return count_program(is_decided, line_shape{1, count}, decided) && decided == count;
+}
+
 /// The same of few numbers, one by one.
 template <class T, template <class, class, int> class Op, int NaNs, class X> T extreme_of_few(const X& x) {
   plain_like<float, X> numbers;
@@ -91,6 +100,7 @@ struct line_extremes {
     plain_like<float, Xpr> extremes(xpr.rows(), xpr.cols());
     const bool found = line_extremes_in_lanes<lane_order_of<Op>, Direction>(x, extremes.data());
     if (found) result = extremes.template cast<T>();
+    if (found && all_are_decided(extremes.data(), extremes.size())) return result;
     for (Eigen::Index line = 0; line < result.size(); ++line)
       if (!found || depends_on_order<T>(extremes(line)))
         result(line) = xpr.functor()(x.template subVector<Direction>(line));
@@ -131,6 +141,12 @@ bool first_place(const Program& program, const kernel::line_shape& shape, float 
 
 template <class Order, traversal Lines, class Program>
 bool place_in_program(const Program& program, const kernel::line_shape& shape, position& place) {
+  if (shape.lines == 1) {
+    Eigen::Index i = 0;
+    const bool found = kernel::find_extreme_on_line<Order>(kernel::on_line(program, 0), shape.length, i);
+    place = Lines == by_columns ? position{i, 0} : position{0, i};
+    return found && i < shape.length;
+  }
   float extreme = 0;
   return kernel::extreme_of<Order>(program, shape, extreme) &&
          first_place<Lines>(program, shape, extreme, place);

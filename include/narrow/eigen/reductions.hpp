@@ -9,7 +9,7 @@
 #include <array>
 
 #include "../kernel/reduce.hpp"
-#include "expressions/lane_reductions.hpp"
+#include "expressions/counted_conditions.hpp"
 #include "expressions/piecewise_loops.hpp"
 #include "products/dense.hpp"
 
@@ -20,8 +20,11 @@ template <class X>
 concept vector_in_memory = direct_access<X> && bool(X::IsVectorAtCompileTime);
 
 template <class L, class R> auto sum_of_any_products(const L& l, const R& r) {
-  if constexpr (vector_in_memory<L> && vector_in_memory<R>)
+  if constexpr (vector_in_memory<L> && vector_in_memory<R>) {
     return kernel::dot(l.data(), l.innerStride(), r.data(), r.innerStride(), l.size());
+  } else if constexpr (matrices_of_one_order<L, R>) {
+    if (without_gaps(l) && without_gaps(r)) return kernel::dot(l.data(), 1, r.data(), 1, l.size());
+  }
   const operand<L, unstripped<L>> a(l);
   const operand<R, unstripped<R>> b(r);
   const bool aligned = a.view().rows == b.view().rows;
@@ -41,6 +44,9 @@ template <class L, class R> [[gnu::always_inline]] inline auto sum_of_products(c
       return sum_of_any_products(l, r);
     }
   } else {
+    if constexpr (matrices_in_lanes<L, R>)
+      if (float sum = 0; matrix_dot_in_lanes(l, r, sum)) [[likely]]
+        return sum;
     return sum_of_any_products(l, r);
   }
 }
@@ -79,8 +85,7 @@ template <class X, class Values>
     if constexpr (lane_expressions<X> && narrow_float<scalar_of<X>>) {
       // A kernel takes longer to begin, and adds up each line by itself, which takes long where these are
       // short.
-      constexpr Eigen::Index max_small = 4096, max_short = 256;
-      if (x.size() <= max_small || (x.innerSize() <= max_short && !without_gaps(x)))
+      if (x.size() <= max_small_matrix || (x.innerSize() <= max_short_line && !without_gaps(x)))
         if (float total = 0; sum_in_lanes(x, total)) [[likely]]
           return total;
     }
@@ -99,25 +104,17 @@ template <class X, class Values>
 }
 
 /// The product of all coefficients, of which `values` is the evaluator, rounded to float in each
-/// multiplication: in the same order whatever the program is compiled for.
+/// multiplication, in an order that differs between instruction sets.
 template <class X, class Values> float wide_product(const X& x, const Values& values) {
-  constexpr Eigen::Index ways = 16;  // products side by side, which do not wait for one another
-  std::array<float, ways> products;
-  products.fill(1);
-  const auto multiply = [&](const float* from, Eigen::Index n) {
-    Eigen::Index i = 0;
-    for (; i + ways <= n; i += ways)
-      for (std::size_t l = 0; l < ways; ++l) products[l] *= from[i + static_cast<Eigen::Index>(l)];
-    for (std::size_t l = 0; i < n; ++i, ++l) products[l] *= from[i];
-  };
-  bool done = false;
-  if constexpr (read_in_pieces<X>)
-    done = for_pieces(x, [&](const piece_view& some) { multiply(some.data(), some.size()); });
-  for (Eigen::Index j = 0; j < x.cols() && !done; ++j)
-    for (Eigen::Index i = 0; i < x.rows(); ++i) products[0] *= static_cast<float>(values.coeff(i, j));
-  for (std::size_t half = ways / 2; half > 0; half /= 2)
-    for (std::size_t l = 0; l < half; ++l) products[l] *= products[l + half];
-  return products[0];
+  float product = 1;
+  if constexpr (lane_expressions<X> && narrow_float<scalar_of<X>>)
+    if (reduce_in_lanes(x, [&](const auto& program, const kernel::line_shape& shape) {
+          return kernel::product_of(program, shape, product);
+        }))
+      return product;
+  for (Eigen::Index j = 0; j < x.cols(); ++j)
+    for (Eigen::Index i = 0; i < x.rows(); ++i) product *= static_cast<float>(values.coeff(i, j));
+  return product;
 }
 
 template <class A, class B> void takes_product(const Eigen::internal::scalar_product_op<A, B>&);

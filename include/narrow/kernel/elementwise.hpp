@@ -60,6 +60,11 @@ template <class Program> bool sums_across(const Program& program, const line_sha
   return do_job<sums_across_lines<Program>>([&](const auto& kernel) { kernel(program, to, shape); });
 }
 
+/// The product of what a program gives (see multiplied_program).
+template <class Program> bool product_of(const Program& program, const line_shape& shape, float& product) {
+  return do_job<multiplied_program<Program>>([&](const auto& kernel) { product = kernel(program, shape); });
+}
+
 /// The extreme of what a program gives (see extreme_of_program).
 template <class Order, class Program>
 bool extreme_of(const Program& program, const line_shape& shape, float& extreme) {
@@ -78,6 +83,10 @@ bool extremes_across(const Program& program, const line_shape& shape, float* to)
 }
 template <class Line> bool find_on_line(const Line& line, float number, index length, index& place) {
   return do_job<found_on_line<Line>>([&](const auto& kernel) { place = kernel(line, number, length); });
+}
+template <class Order, class Line> bool find_extreme_on_line(const Line& line, index length, index& place) {
+  return do_job<extreme_found_on_line<Line, Order>>(
+      [&](const auto& kernel) { place = kernel(line, length); });
 }
 template <class Program> bool count_program(const Program& program, const line_shape& shape, index& count) {
   return do_job<counted_program<Program>>([&](const auto& kernel) { count = kernel(program, shape); });

@@ -6,6 +6,7 @@
 
 #include "assign_functors.hpp"
 #include "piecewise_loops.hpp"
+#include "views.hpp"
 
 namespace narrow::inline NARROW_ABI::detail {
 
@@ -24,6 +25,26 @@ concept copies_lines = sets_value<Functor> && side_by_side<Dst> && side_by_side<
     std::same_as<typename Dst::Scalar, typename Src::Scalar> && storage_order_of<Dst>
 == storage_order_of<Src>;
 
+/// Views whose lines are whole ones of a matrix in memory, in any order.
+template <class View> inline constexpr bool has_whole_lines = false;
+/// `m(Eigen::all, columns)`, `m(rows, Eigen::all)`.
+template <class X, int Rows, class Columns>
+requires(storage_order_of<X> == by_columns) inline constexpr bool has_whole_lines<
+    Eigen::IndexedView<X, Eigen::internal::AllRange<Rows>, Columns>> = true;
+template <class X, class Rows, int Columns>
+requires(storage_order_of<X> == by_rows) inline constexpr bool has_whole_lines<
+    Eigen::IndexedView<X, Rows, Eigen::internal::AllRange<Columns>>> = true;
+/// From the last line to the first one.
+template <class X, int Direction>
+inline constexpr bool has_whole_lines<Eigen::Reverse<X, Direction>> =
+    Direction == (storage_order_of<X> == by_columns ? Eigen::Horizontal : Eigen::Vertical);
+template <class View>
+using chosen_from = std::remove_cvref_t<decltype(std::declval<const View&>().nestedExpression())>;
+template <class Dst, class Src, class Functor>
+concept chooses_lines = sets_value<Functor> && has_whole_lines<Src> && side_by_side<Dst> &&
+    side_by_side<chosen_from<Src>> && std::same_as<typename Dst::Scalar, typename Src::Scalar> &&
+    (storage_order_of<Dst> == storage_order_of<chosen_from<Src>>);
+
 template <class X> inline constexpr bool is_constant = false;
 template <class T, class Plain>
 inline constexpr bool is_constant<Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<T>, Plain>> =
@@ -33,7 +54,8 @@ concept fills_lines = sets_value<Functor> && side_by_side<Dst> && is_constant<Sr
     std::same_as<typename Dst::Scalar, typename Src::Scalar>;
 
 template <class Dst, class Src, class Functor>
-concept moves_lines = copies_lines<Dst, Src, Functor> || fills_lines<Dst, Src, Functor>;
+concept moves_lines =
+    copies_lines<Dst, Src, Functor> || fills_lines<Dst, Src, Functor> || chooses_lines<Dst, Src, Functor>;
 
 template <class T> void fill_line(T* to, std::size_t n, const T& value) {
   constexpr std::size_t together = 64 / sizeof(T);  // a cache line, which compilers store by vectors
@@ -56,6 +78,11 @@ template <class Dst, class Src> void move_lines(Dst& dst, const Src& src) {
   if constexpr (direct_access<Src>)
     each_line(without_gaps(dst) && without_gaps(src), [&](T* to, Eigen::Index line, std::size_t n) {
       std::memmove(static_cast<void*>(to), src.data() + line * src.outerStride(), n * sizeof(T));
+    });
+  else if constexpr (has_whole_lines<Src>)
+    each_line(false, [&, &from = src.nestedExpression()](T* to, Eigen::Index line, std::size_t n) {
+      const position first = Dst::IsRowMajor ? below(src, line, 0) : below(src, 0, line);
+      std::memmove(static_cast<void*>(to), &from.coeffRef(first.row, first.col), n * sizeof(T));
     });
   else
     each_line(without_gaps(dst),

@@ -18,6 +18,13 @@ struct lane_program<Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<T>
   }
 };
 
+template <lane_fixed_number T, class Plain>
+struct lane_program<Eigen::CwiseNullaryOp<Eigen::internal::scalar_identity_op<T>, Plain>>
+    : lane_identity_matrix {
+  using number = T;
+  template <traversal> static kernel::lane_identity<std::int32_t> make(const auto&) { return {T(1).bits()}; }
+};
+
 /// A fixed-point number as a float that has its value.
 template <casts_to<float> Op, class Arg>
 requires(lane_fixed_number<lane_number_of<Arg>>&& std::same_as<

@@ -185,6 +185,13 @@ struct lane_numbers_of_any_order {
   template <traversal> static constexpr bool always_gapless = true;
 };
 
+/// The same of numbers that depend on the line.
+struct lane_identity_matrix {
+  static constexpr int orders = 0;
+  template <traversal> static bool gapless(const auto&) { return false; }
+  template <traversal> static constexpr bool always_gapless = false;
+};
+
 /// `Identity()` of few numbers.
 template <narrow_float T, class Plain>
 requires(is_few(Plain::SizeAtCompileTime)) struct lane_program<
@@ -194,6 +201,16 @@ requires(is_few(Plain::SizeAtCompileTime)) struct lane_program<
   template <traversal Order> static auto make(const expression& x) {
     using held = held_like<float, Plain, Order>;
     return kernel::lane_held<held>{held::Identity(), Order == by_rows ? x.cols() : x.rows()};
+  }
+};
+
+/// `Identity()` of more.
+template <float_or_rounded_to T, class Plain>
+requires(!is_few(Plain::SizeAtCompileTime)) struct lane_program<
+    Eigen::CwiseNullaryOp<Eigen::internal::scalar_identity_op<T>, Plain>> : lane_identity_matrix {
+  using number = float;
+  template <traversal> static kernel::lane_identity<float> make(const auto&) {
+    return {convert_coefficient<float>(T(1))};
   }
 };
 

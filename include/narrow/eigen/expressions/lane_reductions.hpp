@@ -87,6 +87,44 @@ requires vectors_in_lanes<V>
     return x.size() <= adjacent_numbers<V>::max_size && of_short();
 }
 
+/// Matrices in memory, the coefficients of which lie in the same order.
+template <class L, class R>
+concept matrices_of_one_order = direct_access<L> && direct_access<R> && storage_order_of<L>
+== storage_order_of<R>;
+
+template <class L, class R>
+concept matrices_in_lanes = matrices_of_one_order<L, R> && some_narrow_float<L, R> &&
+    lane_number<typename L::Scalar> && lane_number<typename R::Scalar>;
+
+/// A kernel for large matrices takes longer to begin, and adds up each line by itself, which takes long where
+/// these are short.
+inline constexpr Eigen::Index max_small_matrix = 4096, max_short_line = 256;
+
+/// A matrix without gaps as a vector.
+template <class X> auto as_vector(const X& x) {
+  return Eigen::Map<const Eigen::Matrix<typename X::Scalar, Eigen::Dynamic, 1>>(x.data(), x.size());
+}
+
+/// The sum of the products of corresponding coefficients. False, if it has to be computed in another way.
+template <class L, class R>
+requires matrices_in_lanes<L, R>
+bool matrix_dot_in_lanes(const L& l, const R& r, float& sum) {
+  constexpr traversal order = storage_order_of<L>;
+  constexpr bool always_joined = always_without_gaps<L> && always_without_gaps<R>;
+  const bool joined = without_gaps(l) && without_gaps(r);
+  if constexpr (!is_few(L::SizeAtCompileTime)) {
+    if (joined) return dot_in_lanes(as_vector(l), as_vector(r), sum);
+    if (l.size() > max_small_matrix && l.innerSize() > max_short_line) return false;
+  }
+  using products =
+      kernel::lane_binary<kernel::lane_product, lane_program_type<L, order>, lane_program_type<R, order>>;
+  return in_shape_along<always_joined, order>(l, joined, [&](const auto& shape) {
+    return kernel::sum_program(
+        products{lane_program_t<L>::template make<order>(l), lane_program_t<R>::template make<order>(r)},
+        shape, sum);
+  });
+}
+
 /// The order of the lines along which an expression alone is evaluated, without a destination.
 template <class X>
 inline constexpr traversal lane_order = lane_program_t<X>::orders& by_rows ? by_rows : by_columns;

@@ -43,8 +43,10 @@ requires(
         x.size() == 0 ? m.data : &m(turns_rows ? m.rows - 1 : 0, turns_cols ? m.cols - 1 : 0);
     const Eigen::Index row_step = turns_rows ? -m.row_stride : m.row_stride,
                        col_step = turns_cols ? -m.col_stride : m.col_stride;
-    return lane_leaf<Eigen::Dynamic>(first, Order == by_columns ? col_step : row_step,
-                                     Order == by_columns ? row_step : col_step);
+    constexpr bool keeps_lines = Order == orders && !(Order == by_columns ? turns_rows : turns_cols);
+    return lane_leaf < keeps_lines ? int(X::InnerStrideAtCompileTime)
+                                   : Eigen::Dynamic > (first, Order == by_columns ? col_step : row_step,
+                                                       Order == by_columns ? row_step : col_step);
   }
 };
 

@@ -46,10 +46,17 @@ position below(const Eigen::Reshaped<X, Rows, Cols, Order>& view, Eigen::Index r
     return {count % x.rows(), count / x.rows()};
   }
 }
+/// Number k of these, in whatever type they are counted.
+template <class Indices> Eigen::Index chosen_index(const Indices& indices, Eigen::Index k) {
+  if constexpr (requires { typename Indices::size_type; })
+    return static_cast<Eigen::Index>(indices[static_cast<typename Indices::size_type>(k)]);
+  else
+    return static_cast<Eigen::Index>(indices[k]);
+}
 template <class X, class RowIndices, class ColIndices>
 position below(const Eigen::IndexedView<X, RowIndices, ColIndices>& view, Eigen::Index row,
                Eigen::Index col) {
-  return {view.rowIndices()[row], view.colIndices()[col]};
+  return {chosen_index(view.rowIndices(), row), chosen_index(view.colIndices(), col)};
 }
 
 template <class View> struct view_evaluator : expression_evaluator<View> {

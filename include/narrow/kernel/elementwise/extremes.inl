@@ -1,5 +1,5 @@
-// Programs of lanes that end in an extreme, a place or a count (see program.hpp); included once in the
-// namespace of an instruction set by simd/vector_kernels.inl. No include guard, on purpose.
+// Programs of lanes that end in an extreme, a product, a place or a count (see program.hpp); included once in
+// the namespace of an instruction set by simd/vector_kernels.inl. No include guard, on purpose.
 
 /// The number that Order keeps only where there is no other.
 inline float last_choice(lane_larger) { return -std::bit_cast<float>(nonfinite_bits); }
@@ -44,12 +44,32 @@ template <class Order> inline float extreme_of_lanes(const lane_extremes<Order>&
   return extreme_lane<Order>(lanes.kept, std::make_integer_sequence<int, lanes32 / 2>{});
 }
 
-template <class Order, class Line>
-inline void take_line(const Line& line, index length, lane_extremes<Order>& to) {
-  constexpr index ways = 4;  // a comparison takes up to four cycles
+/// In each lane, the product of the numbers taken.
+struct lane_factors {
+  float_vector product = float_vector{} + 1;
+
+  void take(float_vector x) { product = product * x; }
+  void take(float_vector x, first_lanes lanes) { take(are_numbers(lanes) ? x : float_vector{} + 1); }
+  void take(const lane_factors& others) { take(others.product); }
+};
+/// The lanes' products times those half a vector further, until one is left.
+template <class Lanes, int... L> inline float product_of_lanes(Lanes x, std::integer_sequence<int, L...>) {
+  constexpr int half = sizeof...(L);
+  if constexpr (half == 1)
+    return x[0] * x[1];
+  else
+    return product_of_lanes(
+        __builtin_shufflevector(x, x, L...) * __builtin_shufflevector(x, x, (L + half)...),
+        std::make_integer_sequence<int, half / 2>{});
+}
+
+template <class Line, class Taken> inline void take_line(const Line& line, index length, Taken& to) {
+  constexpr index ways = 4;  // a comparison or a product takes up to four cycles
   index i = 0;
   if (length >= ways * lanes32) {
-    lane_extremes<Order> some[ways] = {to};
+    const Taken none;
+    Taken some[] = {to, none, none, none};
+    static_assert(std::size(some) == ways);
     for (; i + ways * lanes32 <= length; i += ways * lanes32) {
       NARROW_UNROLL for (index w = 0; w < ways; ++w) some[w].take(at(line, i + w * lanes32, all_lanes{}));
     }
@@ -69,6 +89,12 @@ NARROW_KERNEL float extreme_of_lines(const Program& program, const line_shape& s
   return extreme_of_lanes(extremes);
 }
 
+template <class Program> NARROW_KERNEL float multiply_lines(const Program& program, const line_shape& shape) {
+  lane_factors factors;
+  for (index l = 0; l < shape.lines; ++l) take_line(on_line(program, l), shape.length, factors);
+  return product_of_lanes(factors.product, std::make_integer_sequence<int, lanes32 / 2>{});
+}
+
 template <class Program, class Order>
 NARROW_KERNEL void extreme_of_each_line(const Program& program, float* to, const line_shape& shape) {
   const auto [lines, length] = shape;  // which a store to `to` cannot change
@@ -85,7 +111,9 @@ NARROW_KERNEL void extremes_of_places(const Program& program, float* to, const l
   const auto [lines, length] = shape;
   index i = 0;
   for (; i + ways * lanes32 <= length; i += ways * lanes32) {
-    lane_extremes<Order> some[ways];
+    const lane_extremes<Order> none;
+    lane_extremes<Order> some[] = {none, none, none, none};  // as initialised in a loop they stay in memory
+    static_assert(std::size(some) == ways);
     for (index l = 0; l < lines; ++l) {
       const auto line = on_line(program, l);
       NARROW_UNROLL for (index w = 0; w < ways; ++w) some[w].take(at(line, i + w * lanes32, all_lanes{}));
@@ -93,21 +121,33 @@ NARROW_KERNEL void extremes_of_places(const Program& program, float* to, const l
     NARROW_UNROLL for (index w = 0; w < ways; ++w) write(to + i + w * lanes32, some[w].results(), lanes32);
   }
   for (; i < length; i += lanes32) {
-    lane_extremes<Order> some;
-    const first_lanes rest{length - i};
-    for (index l = 0; l < lines; ++l) {
-      const auto line = on_line(program, l);
-      some.take(rest.count < lanes32 ? at(line, i, rest) : at(line, i, all_lanes{}));
+    const lane_extremes<Order> none;
+    lane_extremes<Order> some[] = {none, none, none, none};  // each of every fourth line
+    const index count = std::min<index>(length - i, lanes32);
+    index l = 0;
+    for (; l + ways <= lines; l += ways) {
+      NARROW_UNROLL for (index w = 0; w < ways; ++w) some[w].take(
+          at_first(on_line(program, l + w), i, count));
     }
-    write(to + i, some.results(), rest.count);
+    for (; l < lines; ++l) some[0].take(at_first(on_line(program, l), i, count));
+    NARROW_UNROLL for (index w = 1; w < ways; ++w) some[0].take(some[w]);
+    write(to + i, some[0].results(), count);
   }
 }
 
+template <class Lanes, int... L> inline index least_lane(Lanes x, std::integer_sequence<int, L...>) {
+  constexpr int half = sizeof...(L);
+  if constexpr (half == 1) {
+    return std::min(x[0], x[1]);
+  } else {
+    const auto low = __builtin_shufflevector(x, x, L...), high = __builtin_shufflevector(x, x, (L + half)...);
+    return least_lane(low < high ? low : high, std::make_integer_sequence<int, half / 2>{});
+  }
+}
 /// The first lane that is not zero, or lanes32.
-inline index first_of(const int32_vector& holds) {
-  std::int32_t lanes[lanes32];
-  std::memcpy(lanes, &holds, sizeof lanes);
-  return std::find_if(lanes, lanes + lanes32, [](std::int32_t lane) { return lane != 0; }) - lanes;
+inline index first_of(int32_vector holds) {
+  return least_lane(holds ? places_of_lanes() : int32_vector{} + lanes32,
+                    std::make_integer_sequence<int, lanes32 / 2>{});
 }
 
 template <class Line> NARROW_KERNEL index find_number(const Line& line, float number, index length) {
@@ -121,6 +161,18 @@ template <class Line> NARROW_KERNEL index find_number(const Line& line, float nu
   const first_lanes rest{length - i};
   const int32_vector equal = (at(line, i, rest) == wanted) & are_numbers(rest);
   return any_of(equal) ? i + first_of(equal) : length;
+}
+
+template <class Line, class Order> NARROW_KERNEL index find_extreme(const Line& line, index length) {
+  lane_extremes<Order> extremes;
+  if (length > lanes32) {
+    take_line(line, length, extremes);
+    return find_number(line, extreme_of_lanes(extremes), length);
+  }
+  const first_lanes numbers{length};
+  const float_vector x = length < lanes32 ? at(line, 0, numbers) : at(line, 0, all_lanes{});
+  extremes.take(x, numbers);
+  return std::min(first_of((x == extreme_of_lanes(extremes)) & are_numbers(numbers)), length);
 }
 
 template <class Program> NARROW_KERNEL index count_lines(const Program& program, const line_shape& shape) {
@@ -143,6 +195,9 @@ template <class Program> NARROW_KERNEL index count_lines(const Program& program,
   return count;
 }
 
+template <class Program> constexpr auto kernel_of(std::type_identity<multiplied_program<Program>>) {
+  return multiply_lines<Program>;
+}
 template <class Program, class Order>
 constexpr auto kernel_of(std::type_identity<extreme_of_program<Program, Order>>) {
   return extreme_of_lines<Program, Order>;
@@ -157,6 +212,10 @@ constexpr auto kernel_of(std::type_identity<extremes_across_lines<Program, Order
 }
 template <class Line> constexpr auto kernel_of(std::type_identity<found_on_line<Line>>) {
   return find_number<Line>;
+}
+template <class Line, class Order>
+constexpr auto kernel_of(std::type_identity<extreme_found_on_line<Line, Order>>) {
+  return find_extreme<Line, Order>;
 }
 template <class Program> constexpr auto kernel_of(std::type_identity<counted_program<Program>>) {
   return count_lines<Program>;

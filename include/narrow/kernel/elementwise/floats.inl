@@ -11,10 +11,13 @@ template <index Count> struct so_many_lanes {
   static constexpr index count = Count;
   operator first_lanes() const { return {Count}; }
 };
-template <class Lanes> inline int32_vector are_numbers(Lanes lanes) {
+inline int32_vector places_of_lanes() {
   int32_vector place;
   for (int l = 0; l < lanes32; ++l) place[l] = l;
-  return place < static_cast<std::int32_t>(lanes.count);
+  return place;
+}
+template <class Lanes> inline int32_vector are_numbers(Lanes lanes) {
+  return places_of_lanes() < static_cast<std::int32_t>(lanes.count);
 }
 
 /// Whether the codes of T, of 8 bits, are the upper halves of those of fp16.
@@ -176,13 +179,14 @@ requires(!narrow_fixed<T> && sizeof(T) <= sizeof(float)) [[gnu::always_inline]] 
   return decoded<T>(&some);
 }
 
-/// The codes of as many numbers as there are lanes, or floats. A vector is made of them in registers: from
-/// memory the processor could not read it as long as parts of it are on their way there.
-template <class T, int... L>
-inline auto gathered(const T* from, index step, std::integer_sequence<int, L...>) {
+/// The codes of as many numbers as there are lanes, or floats; of `count`, and then the first one again. A
+/// vector is made of them in registers: from memory the processor could not read it as long as parts of it
+/// are on their way there.
+template <class T, class Count, int... L>
+inline auto gathered(const T* from, index step, Count count, std::integer_sequence<int, L...>) {
   using code = std::conditional_t<narrow_scalar<T>, detail::uint_at_least<8 * sizeof(T)>, T>;
   using codes [[gnu::vector_size(lanes32 * sizeof(T))]] = code;
-  return codes{std::bit_cast<code>(from[L * step])...};
+  return codes{std::bit_cast<code>(from[L < count ? L * step : 0])...};
 }
 template <int... L>
 [[gnu::always_inline]] inline float_vector reversed(float_vector x, std::integer_sequence<int, L...>) {
@@ -199,19 +203,33 @@ template <class T>
     for (index l = 0; l < lanes32; ++l) some[l] = from[l * x.step];
     return decoded<T>(some);
   } else {
-    const auto some = gathered(from, x.step, std::make_integer_sequence<int, lanes32>{});
+    const auto some = gathered(from, x.step, std::integral_constant<index, lanes32>{},
+                               std::make_integer_sequence<int, lanes32>{});
     return decoded<T>(&some);
   }
 }
 template <class T>
 [[gnu::always_inline]] inline float_vector at(const lane_spread_numbers<T>& x, index i, first_lanes lanes) {
-  T some[lanes32] = {};
-  for (index l = 0; l < lanes.count; ++l) some[l] = x.from[(i + l) * x.step];
-  return decoded<T>(some);
+  const T* const from = x.from + i * x.step;
+  if constexpr (sizeof(T) > sizeof(float)) {
+    T some[lanes32] = {};
+    for (index l = 0; l < lanes.count; ++l) some[l] = from[l * x.step];
+    return decoded<T>(some);
+  } else {
+    const auto some = gathered(from, x.step, lanes.count, std::make_integer_sequence<int, lanes32>{});
+    return decoded<T>(&some);
+  }
 }
 
 template <class Lanes> [[gnu::always_inline]] inline float_vector at(const lane_constant& x, index, Lanes) {
   return x.value - float_vector{};
+}
+
+template <class Number, class Lanes>
+[[gnu::always_inline]] inline auto at(const lane_one_at<Number>& x, index i, Lanes) {
+  using numbers = std::conditional_t<std::same_as<Number, float>, float_vector, int32_vector>;
+  const auto lane = static_cast<std::int32_t>(std::clamp<index>(x.place - i, -1, lanes32));
+  return lanes_as<numbers>((places_of_lanes() == lane) & std::bit_cast<std::int32_t>(x.one));
 }
 
 template <class Lanes>

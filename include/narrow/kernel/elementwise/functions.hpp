@@ -44,24 +44,21 @@ inline constexpr bool has_lanes<Function, std::tuple<Listed...>> = (std::same_as
 template <class Function> inline constexpr float usual_argument = 0.3f;
 template <> inline constexpr float usual_argument<functions::acosh> = 1.3f;
 
-/// The coefficients of x^0, x^1, ... in a polynomial that comes near to 2^x as far as 1/2 from zero, where it
-/// is 1.
-template <std::size_t Terms> consteval std::array<double, Terms> polynomial_of_exp2() {
-  const auto rest = approximation::polynomial_near<Terms - 1, double>(
+/// The coefficients of x^0, x^1, ... in a polynomial that comes near to (2^x - 1) / x as far as 1/2 from
+/// zero.
+template <std::size_t Terms> consteval std::array<double, Terms> relative_growth_of_exp2() {
+  return approximation::polynomial_near<Terms, double>(
       [](double x) { return std::numbers::ln2 * approximation::relative_expm1(x * std::numbers::ln2); }, -0.5,
       0.5);
-  std::array<double, Terms> c{1};
-  for (std::size_t n = 1; n < Terms; ++n) c[n] = rest[n - 1];
-  return c;
 }
 /// The coefficients of x^First, x^(First + 2), ... in the power series of e^x, 1 / n!, with alternating signs
 /// where Sign is -1: sinh and sin from the first power on, cosh and cos from the zeroth.
-template <std::size_t Terms, std::size_t First, int Sign, std::size_t Step = 2>
+template <std::size_t Terms, std::size_t First, int Sign>
 consteval std::array<double, Terms> series_of_exp() {
   std::array<double, Terms> c{};
   double factorial = 1, sign = 1;
   for (std::size_t n = 0, power = 0; n < Terms; ++n, sign *= Sign) {
-    for (; power < First + n * Step; ++power) factorial *= static_cast<double>(power + 1);
+    for (; power < First + 2 * n; ++power) factorial *= static_cast<double>(power + 1);
     c[n] = sign / factorial;
   }
   return c;
@@ -72,18 +69,6 @@ template <std::size_t Terms, int Sign> consteval std::array<double, Terms> serie
   double sign = 1;
   for (std::size_t n = 0; n < Terms; ++n, sign *= Sign) c[n] = sign / static_cast<double>(2 * n + 1);
   return c;
-}
-/// Those of x, x^3, x^5, ... in the power series of tanh(x), the derivative of which is 1 - tanh(x)^2.
-template <std::size_t Terms> consteval std::array<double, Terms> series_of_tanh() {
-  std::array<double, 2 * Terms> c{};  // of x^n
-  for (std::size_t n = 0; n + 1 < 2 * Terms; ++n) {
-    double derivative = n == 0 ? 1 : 0;
-    for (std::size_t i = 0; i <= n; ++i) derivative -= c[i] * c[n - i];
-    c[n + 1] = derivative / static_cast<double>(n + 1);
-  }
-  std::array<double, Terms> odd{};
-  for (std::size_t i = 0; i < Terms; ++i) odd[i] = c[2 * i + 1];
-  return odd;
 }
 
 }  // namespace narrow::kernel

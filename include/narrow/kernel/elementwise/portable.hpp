@@ -71,6 +71,7 @@ template <class T> inline float at(const lane_spread_numbers<T>& x, index i) {
   return number(x.from[i * x.step]);
 }
 inline float at(const lane_constant& x, index) { return x.value; }
+inline float at(const lane_one_at<float>& x, index i) { return i == x.place ? x.one : 0; }
 template <class Op, class A> inline auto at(const lane_unary<Op, A>& x, index i);
 template <class Op, class A, class B> inline auto at(const lane_binary<Op, A, B>& x, index i);
 template <class C, class A, class B> inline float at(const lane_choice<C, A, B>& x, index i) {
@@ -123,6 +124,7 @@ template <class T> inline constexpr bool has_kernel<lane_line<T>> = !narrow_fixe
 template <class T> inline constexpr bool has_kernel<lane_number_per_line<T>> = !narrow_fixed<T>;
 template <class Held> inline constexpr bool has_kernel<lane_held<Held>> = true;
 template <> inline constexpr bool has_kernel<lane_constant> = true;
+template <> inline constexpr bool has_kernel<lane_identity<float>> = true;
 template <class T> inline constexpr bool has_kernel<lane_single<T>> = true;
 template <class Op, class A>
 inline constexpr bool has_kernel<lane_unary<Op, A>> = has_kernel<A>&& requires(float a) {

@@ -38,6 +38,8 @@ struct lane_constant {
 };
 /// The same as a number of T, which is made a float where the program is evaluated.
 template <class T> struct lane_single { T value; };
+/// Element l of line l is `one`, as a float or a mantissa, and all others are zero.
+template <class Number> struct lane_identity { Number one; };
 /// Numbers that the program holds, in a container with data(): element i of line l is at l * line_step + i.
 template <class Held> struct lane_held {
   Held values;
@@ -95,6 +97,12 @@ template <class Condition, class A, class B> struct lane_choice {
   B b;
 };
 
+/// The element at this place is `one`, and all others are zero.
+template <class Number> struct lane_one_at {
+  Number one;
+  index place;
+};
+
 /// What is left of a program on line l: its numbers are those of line 0, and those of the line are constants.
 template <class Held> auto on_line(const lane_held<Held>& x, index l) {
   using number = std::remove_cvref_t<decltype(*x.values.data())>;
@@ -114,6 +122,9 @@ template <class T> lane_constant on_line(const lane_number_per_line<T>& x, index
   return {static_cast<float>(x.from[l * x.line_step])};
 }
 inline lane_constant on_line(const lane_constant& x, index) { return x; }
+template <class Number> lane_one_at<Number> on_line(const lane_identity<Number>& x, index l) {
+  return {x.one, l};
+}
 template <class T> lane_constant on_line(const lane_single<T>& x, index) {
   return {static_cast<float>(x.value)};
 }
@@ -159,6 +170,10 @@ template <class Program, class T> struct spread_out_program {
 template <class Program, class Shape> struct summed_program {
   using function = float(const Program&, const Shape&);
 };
+/// Multiplies them, in float.
+template <class Program> struct multiplied_program {
+  using function = float(const Program&, const line_shape&);
+};
 /// Adds up those of each line, in the same order, to to[line].
 template <class Program> struct sums_along_lines {
   using function = void(const Program&, float* to, const line_shape&);
@@ -182,6 +197,11 @@ template <class Program, class Order> struct extremes_across_lines {
 /// The place of the first number on a line that equals another, or the length of the line.
 template <class Line> struct found_on_line {
   using function = index(const Line&, float number, index length);
+};
+/// The place of the first number on a line that is what Order keeps, or, where there is NaN, the length of
+/// the line.
+template <class Line, class Order> struct extreme_found_on_line {
+  using function = index(const Line&, index length);
 };
 /// How many of the conditions that a program gives hold.
 template <class Program> struct counted_program {

@@ -164,45 +164,68 @@ NARROW_KERNEL void sum_each_line(const Program& program, float* to, const line_s
   }
 }
 
-/// Adds what is at places i, i + 1, ... of as many lines as there are lanes, from `line` on, each to its sum;
-/// of lines before `end`.
-template <class Program, class Lanes>
-[[gnu::always_inline]] inline void add_at_places(const Program& program, index i, Lanes lanes, index line,
-                                                 index end, float_vector (&sums)[lanes32]) {
-  if (line + lanes32 <= end) {
-    NARROW_UNROLL for (index l = 0; l < lanes32; ++l) sums[l] += at(on_line(program, line + l), i, lanes);
-  } else {
-    NARROW_UNROLL for (index l = 0; l < lanes32; ++l) {
-      if (line + l < end) sums[l] += at(on_line(program, line + l), i, lanes);
-    }
-  }
+/// Whether lanes are all those of a vector is told by how many there are.
+template <class Line>
+[[gnu::always_inline]] inline float_vector at_first(const Line& line, index i, index count) {
+  return count < lanes32 ? at(line, i, first_lanes{count}) : at(line, i, all_lanes{});
 }
-/// What add_line and total_of_floats make of the numbers at places i, i + 1, ... of so many lines.
-template <class Program, class Lanes>
-[[gnu::always_inline]] inline float_vector total_at_places(const Program& program, index i, Lanes lanes,
-                                                           index lines) {
-  constexpr index block = sum_ways * lanes32;
-  const index whole = lines / block * block;
-  float_vector sums[lanes32] = {};
-  for (index way = 0; way < block && whole > 0; way += lanes32) {
-    float_vector some[lanes32] = {};
-    for (index line = way; line < whole; line += block) add_at_places(program, i, lanes, line, whole, some);
-    NARROW_UNROLL for (index l = 0; l < lanes32; ++l) sums[l] = way == 0 ? some[l] : sums[l] + some[l];
+/// Vectors of places side by side on the lines.
+template <int Count> struct places {
+  float_vector sums[Count];
+
+  void operator+=(const places& others) {
+    NARROW_UNROLL for (int v = 0; v < Count; ++v) sums[v] += others.sums[v];
   }
-  for (index line = whole; line < lines; line += lanes32) add_at_places(program, i, lanes, line, lines, sums);
-  NARROW_UNROLL for (index half = lanes32 / 2; half > 0; half /= 2)
-      NARROW_UNROLL for (index l = 0; l < half; ++l) sums[l] += sums[l + half];
-  return sums[0];
+  template <class Line> [[gnu::always_inline]] void add(const Line& line, index i, index count) {
+    if constexpr (Count == 1)
+      sums[0] += at_first(line, i, count);
+    else
+      NARROW_UNROLL for (int v = 0; v < Count; ++v) sums[v] += at(line, i + v * lanes32, all_lanes{});
+  }
+};
+
+/// What a lane of add_line has of lines of so many numbers, which are those at places i, i + 1, ... of so
+/// many lines: the numbers `line`, line + lanes32, ...
+template <int Count, class Program>
+[[gnu::always_inline]] inline places<Count> lane_at_places(const Program& program, index i, index count,
+                                                           index line, index lines) {
+  constexpr index block = sum_ways * lanes32;
+  places<Count> lane{};
+  if (const index whole = lines / block * block; whole > 0) [[unlikely]] {
+    for (index way = line, end = line + block; way < end; way += lanes32) {
+      places<Count> some{};
+      for (index l = way; l < whole; l += block) some.add(on_line(program, l), i, count);
+      lane += some;
+    }
+    line += whole;
+  }
+  for (; line < lines; line += lanes32) lane.add(on_line(program, line), i, count);
+  return lane;
+}
+/// The sum of the lanes from `Lane` on, each Step after the one before, in the order of total_of_floats.
+template <index Step, index Lane, int Count, class Program>
+[[gnu::always_inline]] inline places<Count> total_at_places(const Program& program, index i, index count,
+                                                            index lines) {
+  if constexpr (Step == lanes32) {
+    return lane_at_places<Count>(program, i, count, Lane, lines);
+  } else {
+    auto total = total_at_places<2 * Step, Lane, Count>(program, i, count, lines);
+    if (Lane + Step < lines) total += total_at_places<2 * Step, Lane + Step, Count>(program, i, count, lines);
+    return total;
+  }
 }
 template <class Program>
 NARROW_KERNEL void sum_each_place(const Program& program, float* to, const line_shape& shape) {
   const auto [lines, length] = shape;
+  constexpr int together = 2;
   index i = 0;
-  for (; i + lanes32 <= length; i += lanes32)
-    write(to + i, total_at_places(program, i, all_lanes{}, lines), lanes32);
-  if (i < length) {
-    const first_lanes rest{length - i};
-    write(to + i, total_at_places(program, i, rest, lines), rest.count);
+  for (; i + together * lanes32 <= length; i += together * lanes32) {
+    const auto total = total_at_places<1, 0, together>(program, i, together * lanes32, lines);
+    NARROW_UNROLL for (int v = 0; v < together; ++v) write(to + i + v * lanes32, total.sums[v], lanes32);
+  }
+  for (; i < length; i += lanes32) {
+    const index count = std::min<index>(length - i, lanes32);
+    write(to + i, total_at_places<1, 0, 1>(program, i, count, lines).sums[0], count);
   }
 }
 
