@@ -43,7 +43,8 @@ template <class T, int Order> class chosen_check {
     to.block(1, 2, rows, 2 * cols + 1) = a(Eigen::all, chosen_cols);
     same("into a part", to.block(1, 2, rows, 2 * cols + 1), [&](at i, at j) { return a(i, col(j)); });
     const T two(2);
-    same("of which twice", two * a(Eigen::all, chosen_cols), [&](at i, at j) { return T(two * a(i, col(j))); });
+    same("of which twice", two * a(Eigen::all, chosen_cols),
+         [&](at i, at j) { return T(two * a(i, col(j))); });
     same("of which twice, from the last", two * a.rowwise().reverse(),
          [&](at i, at j) { return T(two * a(i, cols - 1 - j)); });
     return checked_;

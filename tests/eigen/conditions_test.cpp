@@ -1,5 +1,5 @@
-// all(), any(), allFinite() and hasNaN() say what the coefficients say, wherever the one that decides lies: on
-// every instruction set, in both orders, of matrices and of vectors.
+// all(), any(), allFinite() and hasNaN() say what the coefficients say, wherever the one that decides lies:
+// on every instruction set, in both orders, of matrices and of vectors.
 #include <narrow/eigen.hpp>
 
 #include "any_codes.hpp"
@@ -57,8 +57,8 @@ TEMPLATE_TEST_CASE("conditions of all and of any coefficients", "[eigen][conditi
         const matrix m = matrix::Constant(rows, cols, S(usual));
         checked += check_conditions(m);
         // One that is another number, at each place.
-        for (const S other : {S(0.25f), S(2), std::numeric_limits<S>::quiet_NaN(),
-                              std::numeric_limits<S>::infinity()})
+        for (const S other :
+             {S(0.25f), S(2), std::numeric_limits<S>::quiet_NaN(), std::numeric_limits<S>::infinity()})
           for (at k = 0; k < m.size(); ++k) {
             matrix changed = m;
             changed.data()[k] = other;

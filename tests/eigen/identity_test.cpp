@@ -14,8 +14,7 @@ using at = Eigen::Index;
 
 template <class T, int Order> auto sample(at rows, at cols) {
   if constexpr (narrow_fixed<T>)
-    return test::matrix_in_order<T, Order>(
-        Eigen::MatrixXf::Random(rows, cols).template cast<T>());
+    return test::matrix_in_order<T, Order>(Eigen::MatrixXf::Random(rows, cols).template cast<T>());
   else
     return test::any_codes<T, Order>(rows, cols, 7);
 }
@@ -58,8 +57,16 @@ TEMPLATE_TEST_CASE("the identity in expressions", "[eigen][identity]", fp16, bf1
   at checked = 0;
   test::for_each_isa([&](const std::string& isa) {
     INFO(isa);
-    for (const auto& [rows, cols] :
-         {std::pair<at, at>{1, 1}, {1, 5}, {3, 3}, {8, 8}, {9, 4}, {16, 16}, {17, 17}, {20, 50}, {50, 20}, {70, 70}})
+    for (const auto& [rows, cols] : {std::pair<at, at>{1, 1},
+                                     {1, 5},
+                                     {3, 3},
+                                     {8, 8},
+                                     {9, 4},
+                                     {16, 16},
+                                     {17, 17},
+                                     {20, 50},
+                                     {50, 20},
+                                     {70, 70}})
       checked += check_forms<T, Eigen::ColMajor>(rows, cols) + check_forms<T, Eigen::RowMajor>(rows, cols);
   });
   REQUIRE(checked == at(test::isa_count()) * 2 * 7 * (1 + 5 + 9 + 64 + 36 + 256 + 289 + 1000 + 1000 + 4900));

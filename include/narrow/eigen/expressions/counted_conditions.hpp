@@ -2,8 +2,8 @@
 // them, as `allFinite()`.
 //
 // Eigen reads each coefficient of an evaluator until one decides (Core/BooleanRedux.h). Mostly none does, or
-// one of the first: an evaluator that has been asked for those counts in a program of lanes how many hold, and
-// where these are all or none computes no other.
+// one of the first: an evaluator that has been asked for those counts in a program of lanes how many hold,
+// and where these are all or none computes no other.
 #pragma once
 
 #include "lane_reductions.hpp"
@@ -46,7 +46,8 @@ template <class Xpr, class Evaluator> class counted_evaluator : public Evaluator
   mutable bool are_same_ = false, hold_ = false;
 };
 
-template <class Op, class Lhs, class Rhs> struct comparison_evaluator : functor_evaluator<Eigen::CwiseBinaryOp<Op, Lhs, Rhs>, Op, Lhs, Rhs> {
+template <class Op, class Lhs, class Rhs>
+struct comparison_evaluator : functor_evaluator<Eigen::CwiseBinaryOp<Op, Lhs, Rhs>, Op, Lhs, Rhs> {
   explicit comparison_evaluator(const Eigen::CwiseBinaryOp<Op, Lhs, Rhs>& x)
       : comparison_evaluator::functor_evaluator(x.functor(), x.lhs(), x.rhs()) {}
 };

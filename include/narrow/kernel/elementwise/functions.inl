@@ -95,10 +95,12 @@ inline double_vector nearly(functions::expm1, double_vector x) {
   const double_vector power = less_one(within(x, 128)), least = -less_than_one - double_vector{};
   return least > power ? least : power;
 }
-/// As half of e^x - 1 and 1 - e^-x.
+/// As half of e^x - 1 and 1 - e^-x, for x >= 0.
 inline double_vector nearly(functions::sinh, double_vector x) {
-  const double_vector power = less_one(within(x, 128));
-  return (power + power / (power + 1)) * 0.5;
+  const int64_vector size = magnitude_of(x), sign = lanes_as<int64_vector>(x) ^ size;
+  const double_vector power = less_one(within(lanes_as<double_vector>(size), 128)),
+                      value = (power + power / (power + 1)) * 0.5;
+  return lanes_as<double_vector>(lanes_as<int64_vector>(value) ^ sign);
 }
 inline double_vector nearly(functions::cosh, double_vector x) {
   const double_vector power = exponential_of(within(x, 128));

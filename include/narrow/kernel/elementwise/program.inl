@@ -164,16 +164,16 @@ NARROW_KERNEL void sum_each_line(const Program& program, float* to, const line_s
   }
 }
 
-/// Whether lanes are all those of a vector is told by how many there are.
+/// The numbers of a line from place i on, as many as a vector has or `count`, if these are fewer.
 template <class Line>
 [[gnu::always_inline]] inline float_vector at_first(const Line& line, index i, index count) {
   return count < lanes32 ? at(line, i, first_lanes{count}) : at(line, i, all_lanes{});
 }
-/// Vectors of places side by side on the lines.
-template <int Count> struct places {
+/// Sums of numbers at places side by side on lines, Count vectors of them.
+template <int Count> struct place_sums {
   float_vector sums[Count];
 
-  void operator+=(const places& others) {
+  void operator+=(const place_sums& others) {
     NARROW_UNROLL for (int v = 0; v < Count; ++v) sums[v] += others.sums[v];
   }
   template <class Line> [[gnu::always_inline]] void add(const Line& line, index i, index count) {
@@ -184,16 +184,17 @@ template <int Count> struct places {
   }
 };
 
-/// What a lane of add_line has of lines of so many numbers, which are those at places i, i + 1, ... of so
-/// many lines: the numbers `line`, line + lanes32, ...
+/// Row sums of columns, for example, are those that add_line and total_of_floats give of a row as a line: its
+/// numbers are at one place of so many lines. This is what a lane of add_line has of them, those of lines
+/// `line`, line + lanes32, ..., for each of the places from i on.
 template <int Count, class Program>
-[[gnu::always_inline]] inline places<Count> lane_at_places(const Program& program, index i, index count,
-                                                           index line, index lines) {
+[[gnu::always_inline]] inline place_sums<Count> lane_at_places(const Program& program, index i, index count,
+                                                               index line, index lines) {
   constexpr index block = sum_ways * lanes32;
-  places<Count> lane{};
+  place_sums<Count> lane{};
   if (const index whole = lines / block * block; whole > 0) [[unlikely]] {
     for (index way = line, end = line + block; way < end; way += lanes32) {
-      places<Count> some{};
+      place_sums<Count> some{};
       for (index l = way; l < whole; l += block) some.add(on_line(program, l), i, count);
       lane += some;
     }
@@ -204,10 +205,10 @@ template <int Count, class Program>
 }
 /// The sum of the lanes from `Lane` on, each Step after the one before, in the order of total_of_floats.
 template <index Step, index Lane, int Count, class Program>
-[[gnu::always_inline]] inline places<Count> total_at_places(const Program& program, index i, index count,
-                                                            index lines) {
+[[gnu::always_inline]] inline place_sums<Count> total_at_places(const Program& program, index i, index count,
+                                                                index lines) {
   if constexpr (Step == lanes32) {
-    return lane_at_places<Count>(program, i, count, Lane, lines);
+    return lane_at_place_sums<Count>(program, i, count, Lane, lines);
   } else {
     auto total = total_at_places<2 * Step, Lane, Count>(program, i, count, lines);
     if (Lane + Step < lines) total += total_at_places<2 * Step, Lane + Step, Count>(program, i, count, lines);
