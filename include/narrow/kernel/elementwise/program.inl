@@ -208,7 +208,7 @@ template <index Step, index Lane, int Count, class Program>
 [[gnu::always_inline]] inline place_sums<Count> total_at_places(const Program& program, index i, index count,
                                                                 index lines) {
   if constexpr (Step == lanes32) {
-    return lane_at_place_sums<Count>(program, i, count, Lane, lines);
+    return lane_at_places<Count>(program, i, count, Lane, lines);
   } else {
     auto total = total_at_places<2 * Step, Lane, Count>(program, i, count, lines);
     if (Lane + Step < lines) total += total_at_places<2 * Step, Lane + Step, Count>(program, i, count, lines);
