@@ -373,10 +373,9 @@ class fixed_tensor {
     std::visit(
         [&](auto& stored) {
           const auto to = detail::stored_matrix(stored.data(), rows_, cols_, order_);
-          source.for_each_panel(part, order_, [&](const detail::region& r, const auto& x) {
-            nonfinite_ +=
-                kernel::to_fixed(x, to.block(r), format_.fl, range, round, detail::order_within(r, cols_));
-          });
+          for (detail::source_walk<Value> walk(source, part, order_); walk.next();)
+            nonfinite_ += kernel::to_fixed(walk.values(), to.block(walk.part()), format_.fl, range, round,
+                                           detail::order_within(walk.part(), cols_));
         },
         mantissas_);
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "../accumulator.hpp"
@@ -82,18 +83,43 @@ template <std::floating_point Value> struct value_source {
   void compute_block(const region& r, matrix_view<Value> to) const {
     compute(*this, r.moved(-row, -col), to);
   }
-  /// visit(part, values) for all of `within`: at once where they are in memory, else in panels of this order.
-  template <class Visit>
-  void for_each_panel(const region& within, storage_order order, const Visit& visit) const {
-    if (in_place()) return visit(within, block(within));
-    const auto turned = [&](const auto& x) { return order == storage_order::row_major ? x.transposed() : x; };
-    const region lines = turned(within);
-    const auto part = [&](const region& r) { return turned(r).moved(within.row, within.col); };
-    kernel::for_each_filled_panel<Value>(
-        lines.rows, lines.cols,
-        [&](const region& r, const matrix_view<Value>& panel) { compute_block(part(r), turned(panel)); },
-        [&](const region& r, const matrix_view<const Value>& panel) { visit(part(r), turned(panel)); });
+};
+
+/// The numbers of a source for the part `within`: at once where they are in memory, else computed in panels
+/// of this order, one after the other.
+template <std::floating_point Value> class source_walk {
+ public:
+  source_walk(const value_source<Value>& source, const region& within, storage_order order)
+      : source_(source),
+        within_(within),
+        by_rows_(order == storage_order::row_major),
+        panels_(turned(within).rows, turned(within).cols) {}
+
+  /// Goes on to the next panel, at first to the first one. False where there is none.
+  bool next() {
+    if (source_.in_place()) {
+      part_ = within_;
+      values_ = source_.block(part_);
+      return !std::exchange(began_, true);
+    }
+    if (!panels_.next()) return false;
+    const matrix_view<Value> panel = turned(panels_.panel());
+    part_ = turned(panels_.part()).moved(within_.row, within_.col);
+    source_.compute_block(part_, panel);
+    values_ = panel;
+    return true;
   }
+  const region& part() const { return part_; }
+  const matrix_view<const Value>& values() const { return values_; }
+
+ private:
+  template <class T> T turned(const T& x) const { return by_rows_ ? x.transposed() : x; }
+
+  const value_source<Value>& source_;
+  region within_, part_;
+  bool by_rows_, began_ = false;
+  matrix_view<const Value> values_;
+  kernel::panel_walk<Value> panels_;
 };
 
 /// to(i, j) = coefficient(i, j) for a part.

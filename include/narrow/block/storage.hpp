@@ -124,35 +124,60 @@ template <class Element, class Scale> class block_storage {
   template <class Statistic>
   using scale_rule = void (*)(std::span<const Statistic> statistics, std::span<Scale> scales);
 
-  /// The assignment of a whole matrix in parts, which together are all of it. The source may be computed from
-  /// what is stored, which stays as it is until the end.
+  /// The assignment of a whole matrix: scales are chosen, then parts are taken, which together are all of it.
+  /// The source may be computed from what is stored, which stays as it is until the end.
   template <class Value, class Statistic, class Round> class whole_assignment {
    public:
     whole_assignment(block_storage& to, const block_grid& grid, const value_source<Value>& source,
-                     const block_rules& rules, scale_rule<Statistic> rule, const Round& round,
-                     std::span<const float> clips)
-        : to_(to), result_(to.order()), source_(source), rules_(rules), round_(round) {
+                     const block_rules& rules, scale_rule<Statistic> rule, const Round& round)
+        : to_(to), result_(to.order()), source_(source), rules_(rules), rule_(rule), round_(round) {
       result_.reshape(grid, rules.smallest);
-      check_clips(clips, result_.scales_.size());
-      if (clips.empty()) result_.template choose_scales<Value>(source, rule);
-      for (std::size_t block = 0; !clips.empty() && block < result_.scales_.size(); ++block)
-        result_.scales_[block] = Scale(rules.reaching(magnitude_bits(clips[clips.size() == 1 ? 0 : block])));
-      counts_nonfinite_ = !clips.empty();
       // No Value lies among the elements, so that their memory can serve again where Values are read in
       // place.
       takes_memory_ = source.in_place() && grid.rows == to.rows() && grid.cols == to.cols();
       if (!takes_memory_) result_.mantissas_.resize(static_cast<std::size_t>(result_.size()));
     }
 
+    /// The scales at which clipping values fit; where there are none, those that the rule gives, for some
+    /// rows of blocks at a time: statistics can be larger than what they are of.
+    void choose_scales(kernel::kernel_set t, std::span<const float> clips) {
+      auto& scales = result_.scales_;
+      check_clips(clips, scales.size());
+      counts_nonfinite_ = !clips.empty();
+      if (counts_nonfinite_) {
+        for (std::size_t block = 0; block < scales.size(); ++block)
+          scales[block] = Scale(rules_.reaching(magnitude_bits(clips[clips.size() == 1 ? 0 : block])));
+        return;
+      }
+      constexpr std::ptrdiff_t max_statistics = (std::ptrdiff_t{1} << 24) / sizeof(Statistic);
+      const block_grid& grid = result_.grid_;
+      const std::ptrdiff_t rows = grid.block_rows(), cols = result_.block_cols_,
+                           most = std::max<std::ptrdiff_t>(max_statistics / std::max<std::ptrdiff_t>(cols, 1),
+                                                           1);
+      Statistic only;  // small matrices of one block are worth no allocation
+      std::vector<Statistic> several;
+      for (std::ptrdiff_t row = 0, count; row < rows; row += count) {
+        count = std::min(most, rows - row);
+        const auto first = static_cast<std::size_t>(row * cols),
+                   blocks = static_cast<std::size_t>(count * cols);
+        if (scales.size() > 1) several.assign(blocks, Statistic{});
+        const auto statistics = scales.size() > 1 ? std::span(several.data(), blocks) : std::span(&only, 1);
+        const std::ptrdiff_t top = row * grid.tile_rows;
+        const region band{top, 0, std::min(count * grid.tile_rows, grid.rows - top), grid.cols};
+        for (source_walk<Value> walk(source_, band, to_.order()); walk.next();)
+          result_.nonfinite_ += kernel::gather_magnitudes(
+              t, walk.values(), result_.per_block(statistics.data(), walk.part().row - top, walk.part().col));
+        rule_(statistics, std::span(scales).subspan(first, blocks));
+      }
+    }
     region whole() const { return result_.grid_.whole(); }
     /// Once a part that is in memory was taken nothing throws.
-    void take(const region& part) {
+    void take(kernel::kernel_set t, const region& part) {
       if (counts_nonfinite_)
-        source_.for_each_panel(part, result_.order(), [&](const region&, const matrix_view<const Value>& x) {
-          result_.nonfinite_ += kernel::count_nonfinite(x);
-        });
+        for (source_walk<Value> walk(source_, part, result_.order()); walk.next();)
+          result_.nonfinite_ += kernel::count_nonfinite(t, walk.values());
       if (std::exchange(takes_memory_, false)) result_.mantissas_.swap(to_.mantissas_);
-      result_.encode(part, source_, rules_, round_);
+      result_.encode(t, part, source_, rules_, round_);
     }
     void finish() noexcept { to_.swap(result_); }
 
@@ -161,6 +186,7 @@ template <class Element, class Scale> class block_storage {
     block_storage result_;
     value_source<Value> source_;
     block_rules rules_;
+    scale_rule<Statistic> rule_;
     Round round_;
     bool counts_nonfinite_ = false;
     bool takes_memory_ = false;  // that of the elements which are there
@@ -189,7 +215,7 @@ template <class Element, class Scale> class block_storage {
       rule(std::span<const Statistic>(&found(r.row, r.col), 1), std::span(&needed, 1));
       grow_scale(scale, static_cast<float>(needed), part.row + r.row, part.col + r.col, rules, round);
     });
-    encode(part, source, rules, round);
+    kernel::enter([&](kernel::kernel_set t) { encode(t, part, source, rules, round); });
   }
 
   /// Takes elements in storage order and scales that fit the shape.
@@ -236,37 +262,15 @@ template <class Element, class Scale> class block_storage {
     return kernel::tile_map<T>{values, block_cols_, 1, grid_.tile_rows, grid_.tile_cols}.at(row, col);
   }
 
-  /// Chooses all scales, for some rows of blocks at a time: statistics can be larger than what they are of.
-  template <class Value, class Statistic>
-  void choose_scales(const value_source<Value>& source, scale_rule<Statistic> rule) {
-    constexpr std::ptrdiff_t max_statistics = (std::ptrdiff_t{1} << 24) / sizeof(Statistic);
-    const std::ptrdiff_t rows_at_a_time =
-        std::max<std::ptrdiff_t>(max_statistics / std::max<std::ptrdiff_t>(block_cols_, 1), 1);
-    Statistic only;  // small matrices of one block are worth no allocation
-    std::vector<Statistic> several;
-    for (std::ptrdiff_t row = 0, count; row < grid_.block_rows(); row += count) {
-      count = std::min(rows_at_a_time, grid_.block_rows() - row);
-      const auto first = static_cast<std::size_t>(row * block_cols_),
-                 blocks = static_cast<std::size_t>(count * block_cols_);
-      if (scales_.size() > 1) several.assign(blocks, Statistic{});
-      const auto statistics = scales_.size() > 1 ? std::span(several.data(), blocks) : std::span(&only, 1);
-      const std::ptrdiff_t top = row * grid_.tile_rows;
-      const region band{top, 0, std::min(count * grid_.tile_rows, rows() - top), cols()};
-      source.for_each_panel(band, order_, [&](const region& r, const matrix_view<const Value>& x) {
-        nonfinite_ += kernel::gather_magnitudes(x, per_block(statistics.data(), r.row - top, r.col));
-      });
-      rule(statistics, std::span(scales_).subspan(first, blocks));
-    }
-  }
-
   /// Rounds a part under the scales that there are.
   template <class Value, class Round>
-  void encode(const region& part, const value_source<Value>& source, const block_rules& rules,
-              const Round& round) {
-    source.for_each_panel(part, order_, [&](const region& r, const matrix_view<const Value>& x) {
-      kernel::quantize(x, elements(r), per_block(std::as_const(scales_).data(), r.row, r.col), rules.kind,
-                       rules.range, round, order_within(r, cols()));
-    });
+  void encode(kernel::kernel_set t, const region& part, const value_source<Value>& source,
+              const block_rules& rules, const Round& round) {
+    for (source_walk<Value> walk(source, part, order_); walk.next();) {
+      const region& r = walk.part();
+      kernel::quantize(t, walk.values(), elements(r), per_block(std::as_const(scales_).data(), r.row, r.col),
+                       rules.kind, rules.range, round, order_within(r, cols()));
+    }
   }
 
   /// Makes room in the block of an element for what needs another scale.

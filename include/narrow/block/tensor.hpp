@@ -69,9 +69,12 @@ class block_tensor
   template <class Values, rounding_policy Round = typename Format::round_policy>
   void assign(std::ptrdiff_t rows, std::ptrdiff_t cols, const Values& values, const Round& round = Round{},
               std::span<const float> clips = {}) {
-    auto assignment = begin(rows, cols, values, round, clips);
-    assignment.take(assignment.whole());
-    assignment.finish();
+    kernel::enter([&](kernel::kernel_set t) {
+      auto assignment = begin(rows, cols, values, round);
+      assignment.choose_scales(t, clips);
+      assignment.take(t, assignment.whole());
+      assignment.finish();
+    });
   }
 
   /// Writes `values` to the part of the matrix that begins at (row, col). Throws std::invalid_argument if
@@ -137,12 +140,11 @@ class block_tensor
       typename storage::template whole_assignment<Value, statistic_of<typename Format::statistic, Value>,
                                                   Round>;
   template <class Values, class Round>
-  auto begin(std::ptrdiff_t rows, std::ptrdiff_t cols, const Values& values, const Round& round,
-             std::span<const float> clips) {
+  auto begin(std::ptrdiff_t rows, std::ptrdiff_t cols, const Values& values, const Round& round) {
     using Value = detail::values_of<Values>;
     return whole_assignment<Value, Round>(
         *this, grid_of(rows, cols), detail::source_of<Value>(values), rules<Round>,
-        scales_of<Round, statistic_of<typename Format::statistic, Value>>, round, clips);
+        scales_of<Round, statistic_of<typename Format::statistic, Value>>, round);
   }
 
   static detail::block_grid grid_of(std::ptrdiff_t rows, std::ptrdiff_t cols) {

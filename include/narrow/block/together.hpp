@@ -38,7 +38,10 @@ class tensor_assignment final : public assignment_in_parts {
     return static_cast<std::size_t>(values_.rows) * static_cast<std::size_t>(values_.cols) * sizeof(T);
   }
   const void* tensor() const override { return std::addressof(to_); }
-  void begin() override { doing_.emplace(to_.begin(values_.rows, values_.cols, values_, round_, clips_)); }
+  void begin() override {
+    doing_.emplace(to_.begin(values_.rows, values_.cols, values_, round_));
+    kernel::enter([&](kernel::kernel_set t) { doing_->choose_scales(t, clips_); });
+  }
   void take(std::ptrdiff_t part, std::ptrdiff_t parts) override {
     const bool by_rows = to_.order() == storage_order::row_major;
     detail::region r = doing_->whole();
@@ -48,7 +51,7 @@ class tensor_assignment final : public assignment_in_parts {
     const auto edge = [=](std::ptrdiff_t n) { return lines / parts * n + std::min(n, lines % parts); };
     first = edge(part);
     count = edge(part + 1) - first;
-    if (count > 0) doing_->take(r);
+    if (count > 0) kernel::enter([&](kernel::kernel_set t) { doing_->take(t, r); });
   }
   void finish() noexcept override {
     doing_->finish();

@@ -81,22 +81,48 @@ template <class Plain, builtin_arithmetic Scalar> struct evaluated<Plain, Scalar
                              Plain::MaxRowsAtCompileTime, Plain::MaxColsAtCompileTime>;
 };
 
-/// take(values, rows, cols), where values are a view of the coefficients of x, or a function of (row,
-/// column). Plain is what x is evaluated into where its coefficients cannot be computed twice or it has to be
-/// turned.
-template <class Plain, class X, class Take> void with_coefficients(const X& x, Take take) {
-  if constexpr (turned<Plain, X> || !cheap_to_repeat<X>) {
-    const typename evaluated<Plain, typename X::Scalar>::type values = x;
-    take(view_of_direct(values), values.rows(), values.cols());
-  } else if constexpr (direct_access<X>) {
-    take(view_of_direct(x), x.rows(), x.cols());
-  } else if constexpr (floats_in_pieces<X>) {
-    take(piecewise_coefficients<X>(x), x.rows(), x.cols());
-  } else {
-    const Eigen::internal::evaluator<X> values(x);
-    take([&](Eigen::Index i, Eigen::Index j) { return values.coeff(i, j); }, x.rows(), x.cols());
+/// The coefficients of one, each by itself.
+template <class X> class single_coefficients {
+ public:
+  explicit single_coefficients(const X& x) : evaluator_(x) {}
+  auto operator()(Eigen::Index row, Eigen::Index col) const { return evaluator_.coeff(row, col); }
+
+ private:
+  Eigen::internal::evaluator<X> evaluator_;
+};
+
+/// The coefficients of x as `values()`, a view of them or a function of (row, column). Plain is what x is
+/// evaluated into where its coefficients cannot be computed twice or it has to be turned.
+template <class Plain, class X> class coefficients {
+  static constexpr bool evaluates = turned<Plain, X> || !cheap_to_repeat<X>;
+
+ public:
+  const Eigen::Index rows, cols;
+
+  explicit coefficients(const X& x)
+      : rows(turned<Plain, X> ? x.cols() : x.rows()),
+        cols(turned<Plain, X> ? x.rows() : x.cols()),
+        source_(source_of(x)) {}
+  decltype(auto) values() const {
+    if constexpr (evaluates)
+      return view_of_direct(source_);
+    else
+      return (source_);
   }
-}
+
+ private:
+  static auto source_of(const X& x) {
+    if constexpr (evaluates)
+      return typename evaluated<Plain, typename X::Scalar>::type(x);
+    else if constexpr (direct_access<X>)
+      return view_of_direct(x);
+    else if constexpr (floats_in_pieces<X>)
+      return piecewise_coefficients<X>(x);
+    else
+      return single_coefficients<X>(x);
+  }
+  const decltype(source_of(std::declval<const X&>())) source_;
+};
 
 /// A product of two fixed-point tensors, perhaps times a factor: what is stored in a third one with one
 /// rounding.
@@ -184,8 +210,8 @@ template <class Part> class tensor_comma {
 };
 
 /// A dense expression that can be assigned to, though its coefficients are no objects in memory. Derived has
-/// store(values, rows, cols), which assigns all of it, and write_part(region, values), where values are a
-/// matrix_view or a function of (row, column).
+/// store(x), which assigns all of it, and write_part(region, values), where values are a matrix_view or a
+/// function of (row, column).
 template <class Derived> class tensor_expression : public Eigen::MatrixBase<Derived> {
  public:
   using Base = Eigen::MatrixBase<Derived>;
@@ -203,10 +229,7 @@ template <class Derived> class tensor_expression : public Eigen::MatrixBase<Deri
     if constexpr (stores_product<X>)
       derived().store_product(x.derived(), 1, 0);
     else if constexpr (dense<X>)
-      with_coefficients<PlainObject>(x.derived(),
-                                     [&](const auto& values, Eigen::Index rows, Eigen::Index cols) {
-                                       derived().store(values, rows, cols);
-                                     });
+      derived().store(x.derived());
     else
       *this = PlainObject(x.derived());
     return derived();

@@ -95,16 +95,16 @@ class Matrix<S, R, C, O, MR, MC> : public narrow::detail::tensor_expression<Matr
                                                              const Round& round = Round{}) {
     if constexpr (std::is_convertible_v<Clips, float>) {
       const float clip = clips;
-      return assign(x.derived(), round, std::span<const float>(&clip, 1));
+      return store(x.derived(), round, std::span<const float>(&clip, 1));
     } else {
-      return assign(x.derived(), round, std::span<const float>(clips));
+      return store(x.derived(), round, std::span<const float>(clips));
     }
   }
 
   /// Assigns x by a policy other than the format's own.
   template <class X, narrow::rounding_policy Round>
   Matrix& quantize(const DenseBase<X>& x, const Round& round) {
-    return assign(x.derived(), round);
+    return store(x.derived(), round);
   }
 
   /// `dynamic_fixed`: the format that values are rounded to, and the conversion to another one. Assignment
@@ -206,9 +206,11 @@ class Matrix<S, R, C, O, MR, MC> : public narrow::detail::tensor_expression<Matr
   void transposeInPlace() { *this = PlainObject(this->transpose()); }
 
   /// For the library itself.
-  template <class Values> void store(const Values& values, Index rows, Index cols) {
-    check_shape(rows, cols);
-    tensor_.assign(rows, cols, values);
+  template <class X, class... How> Matrix& store(const X& x, const How&... how) {
+    const narrow::detail::coefficients<PlainObject, X> of_x(x);
+    check_shape(of_x.rows, of_x.cols);
+    tensor_.assign(of_x.rows, of_x.cols, of_x.values(), how...);
+    return *this;
   }
   /// For the library itself.
   template <class X> Matrix& store_product(const X& x, double factor, double beta) {
@@ -240,13 +242,6 @@ class Matrix<S, R, C, O, MR, MC> : public narrow::detail::tensor_expression<Matr
     eigen_assert((R == Dynamic || rows == R) && (C == Dynamic || cols == C) &&
                  (MR == Dynamic || rows <= MR) && (MC == Dynamic || cols <= MC) && rows >= 0 && cols >= 0 &&
                  "the shape does not fit the matrix");
-  }
-  template <class X, class... How> Matrix& assign(const X& x, const How&... how) {
-    narrow::detail::with_coefficients<PlainObject>(x, [&](const auto& values, Index rows, Index cols) {
-      check_shape(rows, cols);
-      tensor_.assign(rows, cols, values, how...);
-    });
-    return *this;
   }
 
   Tensor tensor_;
@@ -289,10 +284,10 @@ class Block<X, R, C, InnerPanel> : public narrow::detail::tensor_expression<Bloc
     return {x_, part_.row, part_.col, part_.rows, part_.cols};
   }
 
-  template <class Values>
-  void store(const Values& values, [[maybe_unused]] Index rows, [[maybe_unused]] Index cols) {
-    eigen_assert(rows == part_.rows && cols == part_.cols && "the shapes do not match");
-    write_part({0, 0, part_.rows, part_.cols}, values);
+  template <class Y> void store(const Y& y) {
+    const narrow::detail::coefficients<PlainObject, Y> of_y(y);
+    eigen_assert(of_y.rows == part_.rows && of_y.cols == part_.cols && "the shapes do not match");
+    write_part({0, 0, part_.rows, part_.cols}, of_y.values());
   }
   template <class Values> void write_part(const narrow::detail::region& part, const Values& values) {
     x_.write_part({part_.row + part.row, part_.col + part.col, part.rows, part.cols}, values);
@@ -301,7 +296,8 @@ class Block<X, R, C, InnerPanel> : public narrow::detail::tensor_expression<Bloc
     narrow::fixed_tensor result(0, 0, format());
     if (beta != 0) result.assign(rows(), cols(), [this](Index i, Index j) { return this->coeff(i, j); });
     narrow::detail::multiply_into(result, y, factor, beta);
-    store(result, result.rows(), result.cols());
+    eigen_assert(result.rows() == part_.rows && result.cols() == part_.cols && "the shapes do not match");
+    write_part({0, 0, part_.rows, part_.cols}, result);
     return *this;
   }
   /// The format of the elements.

@@ -38,9 +38,8 @@ class tensor_operand<X, Side, Partner> {
  public:
   explicit tensor_operand(const X& x)
       : tensor_(0, 0, X::IsRowMajor ? storage_order::row_major : storage_order::column_major) {
-    with_coefficients<plain>(x, [&](const auto& values, Eigen::Index rows, Eigen::Index cols) {
-      tensor_.assign(rows, cols, values);
-    });
+    const coefficients<plain, X> of_x(x);
+    tensor_.assign(of_x.rows, of_x.cols, of_x.values());
   }
   auto view() const { return tensor_.view(); }
   static double factor() { return 1; }
