@@ -25,6 +25,13 @@ struct plain_instructions {
       std::memcpy(static_cast<unsigned char*>(to) + l * Size, &lane, Size);
     }
   }
+  template <int Size> static integers load_signed(const void* from) {
+    constexpr int above = 32 - 8 * Size;
+    integers x = load_lower<Size>(from);
+    for (int l = 0; l < 4; ++l)
+      x[l] = static_cast<std::int32_t>(static_cast<std::uint32_t>(x[l]) << above) >> above;
+    return x;
+  }
   template <int Size> static integers load_lower(const void* from) {
     integers x = {};
     for (int l = 0; l < 4; ++l) {
@@ -90,11 +97,6 @@ struct plain_instructions {
     integers result;
     std::memcpy(&result, x, sizeof x);
     return result;
-  }
-  static integers int8_to_int32(const void* from) {
-    integers x = {};
-    for (int l = 0; l < 4; ++l) x[l] = static_cast<const std::int8_t*>(from)[l];
-    return x;
   }
   static floats load_fp16(const void* from) {
     floats x = {};

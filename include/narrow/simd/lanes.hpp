@@ -27,6 +27,7 @@ namespace narrow::inline NARROW_ABI::kernel {
 ///   any_unequal(floats, floats)        whether the numbers of a lane differ, or one of them is NaN
 ///   store_lower<Size>(to, integers)    the lower Size bytes of each lane of 32 bits, side by side; 1, 2 or 4
 ///   load_lower<Size>(from)             integers of Size bytes in lanes of 32 bits, zeros above them
+///   load_signed<Size>(from)            integers of Size bytes in lanes of 32 bits, their signs above them
 ///   read_part(vector&, from, bytes)    the first bytes, fewer than all, of a vector or an array as large as
 ///                                      one, and zeros after them; nothing beyond is read
 ///   write_part(to, vector, bytes)      the first bytes, fewer than all; nothing beyond is written
@@ -38,7 +39,6 @@ namespace narrow::inline NARROW_ABI::kernel {
 ///   quick_reciprocal_root(x)           1 / square_root(x) of normal floats, within two units
 ///   permuted(floats, integers)         the floats of those lanes, as many of an integer's lowest bits as count
 ///   int8_to_int16(from)                as many int8 as there are lanes of 16 bits, in such lanes
-///   int8_to_int32(from)                as many int8 as there are lanes of 32 bits, in such lanes
 ///   load_fp16(from)                    as many codes of fp16 as floats
 ///   store_fp16(to, floats)             to nearest, ties to even
 ///   to_int64(doubles)                  integers of at most 2^53 in lanes of 64 bits
@@ -68,6 +68,9 @@ template <class Instructions> consteval bool check_instructions() {
   NARROW_NEEDS("load_lower", i = Instructions::template load_lower<1>(from),
                i = Instructions::template load_lower<2>(from),
                i = Instructions::template load_lower<4>(from));
+  NARROW_NEEDS("load_signed", i = Instructions::template load_signed<1>(from),
+               i = Instructions::template load_signed<2>(from),
+               i = Instructions::template load_signed<4>(from));
   NARROW_NEEDS("read_part", Instructions::read_part(i, from, n));
   NARROW_NEEDS("write_part", Instructions::write_part(to, i, n));
   NARROW_NEEDS("multiply_add of floats", f = Instructions::multiply_add(f, f, f));
@@ -82,7 +85,6 @@ template <class Instructions> consteval bool check_instructions() {
   NARROW_NEEDS("quick_reciprocal_root", f = Instructions::quick_reciprocal_root(f));
   NARROW_NEEDS("permuted", f = Instructions::permuted(f, i));
   NARROW_NEEDS("int8_to_int16", i = Instructions::int8_to_int16(from));
-  NARROW_NEEDS("int8_to_int32", i = Instructions::int8_to_int32(from));
   NARROW_NEEDS("load_fp16", f = Instructions::load_fp16(from));
   NARROW_NEEDS("store_fp16", Instructions::store_fp16(to, f));
   NARROW_NEEDS("to_int64", i = Instructions::to_int64(d));

@@ -114,7 +114,7 @@ struct int8_line : int16_line {
 
 struct summed_int8 : int16_line {
   static constexpr int elements = lanes, element_size = 1;
-  static vector load(const void* from) { return instructions::int8_to_int32(from); }
+  static vector load(const void* from) { return instructions::load_signed<1>(from); }
 };
 
 struct fp16_codes {

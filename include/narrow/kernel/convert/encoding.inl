@@ -154,7 +154,8 @@ inline index until_whole_lines(const float* from, index n) {
 template <class Code, class Step> inline Step for_codes(const float* from, void* to, index n, Step step) {
   auto* const codes = static_cast<unsigned char*>(to);
   constexpr index ways = 4, bytes = sizeof(Code);
-  const auto take = [&](index i) {
+  // Inlined, so that what a step knows stays in registers.
+  const auto take = [&](index i) __attribute__((always_inline)) {
     step(from + i, codes + i * bytes);
     move(step, lanes32);
   };

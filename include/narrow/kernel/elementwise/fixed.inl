@@ -3,9 +3,7 @@
 
 /// Mantissas in memory.
 template <narrow_fixed T> inline int32_vector mantissas(const void* from) {
-  if constexpr (sizeof(T) == 1) return lanes_as<int32_vector>(instructions::int8_to_int32(from));
-  constexpr int above = 32 - 8 * int{sizeof(T)};
-  return lanes_as<int32_vector>(lanes_as<uint32_vector>(load_lower<sizeof(T)>(from)) << above) >> above;
+  return lanes_as<int32_vector>(instructions::load_signed<sizeof(T)>(from));
 }
 template <narrow_fixed T> inline void store_numbers(void* to, int32_vector x) {
   store_lower<sizeof(T)>(to, x);

@@ -16,7 +16,7 @@ struct integers_as_bf16 {
 
  private:
   static uint16_vector floats(const unsigned char* from) {
-    const auto x = lanes_as<int32_vector>(instructions::int8_to_int32(from));
+    const auto x = lanes_as<int32_vector>(instructions::load_signed<1>(from));
     return lanes_as<uint16_vector>(__builtin_convertvector(x, float_vector));
   }
   template <int... I>

@@ -130,59 +130,57 @@ NARROW_KERNEL void encode_blocks(const float* from, Element* to, const strided_l
 }
 
 template <class Element> inline float_vector values_of(const Element* from) {
-  if constexpr (std::is_same_v<Element, float>) {
+  if constexpr (std::is_same_v<Element, float>)
     return vector_at<float_vector>(from);
-  } else {
-    const std::uint32_t sign = std::uint32_t{1} << (8 * sizeof(Element) - 1);
-    const uint32_vector number = (lanes_as<uint32_vector>(load_lower<sizeof(Element)>(from)) ^ sign) - sign;
-    return __builtin_convertvector(lanes_as<int32_vector>(number), float_vector);
-  }
+  else
+    return __builtin_convertvector(lanes_as<int32_vector>(instructions::load_signed<sizeof(Element)>(from)),
+                                   float_vector);
 }
 
-/// The floats that scale_at(place) gives, for whole vectors of places.
+/// A line of n numbers times what scale_at(place) gives for whole vectors of places.
 template <class Element, class ScaleAt>
-inline void decode_lines(const ScaleAt& scale_at, const Element* from, float* to,
-                         const strided_lines& block) {
-  const strided_lines b = block;  // which a store to `to` cannot change
+inline void decode_places(const ScaleAt& scale_at, const Element* from, float* to, index n) {
   const auto take = [&](const Element* q, float* x, index place) {
     const float_vector values = values_of(q) * scale_at(place);
     std::memcpy(x, &values, sizeof values);
   };
-  for (index line = 0; line < b.lines; ++line, from += b.from_stride, to += b.to_stride) {
-    index i = 0;
-    for (; i + lanes32 <= b.n; i += lanes32) take(from + i, to + i, i);
-    if (i == b.n) continue;
-    if (b.n >= lanes32) {  // once more, numbers that were there before
-      take(from + b.n - lanes32, to + b.n - lanes32, b.n - lanes32);
-      continue;
-    }
+  if (n < lanes32) {
     Element rest[lanes32];
     float results[lanes32];
-    read_part(rest, from, b.n * index{sizeof(Element)});
+    read_part(rest, from, n * index{sizeof(Element)});
     take(rest, results, 0);
-    write_part(to, results, b.n * index{sizeof(float)});
+    return write_part(to, results, n * index{sizeof(float)});
   }
+  constexpr index ways = 4;
+  index i = until_whole_lines(to, n);
+  if (i > 0) take(from, to, 0);
+  for (; i + ways * lanes32 <= n; i += ways * lanes32) {
+    NARROW_UNROLL for (index k = i; k < i + ways * lanes32; k += lanes32) take(from + k, to + k, k);
+  }
+  for (; i + lanes32 <= n; i += lanes32) take(from + i, to + i, i);
+  // Once more, numbers that were there before.
+  if (i < n) take(from + n - lanes32, to + n - lanes32, n - lanes32);
 }
 
 template <class Element>
 NARROW_KERNEL void decode_blocks(const Element* from, float* to, const strided_lines& b,
                                  const block_runs& runs, const float* scales) {
-  for_bands(b, runs, [&](strided_lines part, index line) {
-    const Element* const q = from + line * b.from_stride;
-    float* const x = to + line * b.to_stride;
+  for_bands(b, runs, [&](const strided_lines& part, index first) {
+    const auto decode = [&, end = first + part.lines](index place, index n, const auto& scale_at) {
+      for (index line = first; line < end; ++line)
+        decode_places(scale_at, from + line * b.from_stride + place, to + line * b.to_stride + place, n);
+    };
     if (runs.are_narrow()) {
       alignas(vector_bytes) float by_place[max_places + lanes32];
       if (runs.width == 1)
         scales = copy_places(by_place, scales, b.n);
       else
         for_runs(b.n, runs, [&](index place, index end) { fill_places(by_place, place, end, *scales++); });
-      decode_lines([&](index place) { return vector_at<float_vector>(by_place + place); }, q, x, part);
-      return;
+      return decode(0, b.n, [&](index place) { return vector_at<float_vector>(by_place + place); });
     }
     for_runs(b.n, runs, [&](index place, index end) {
-      part.n = end - place;
       const float_vector scale = float_vector{} + *scales++;
-      decode_lines([scale](index) { return scale; }, q + place, x + place, part);
+      decode(place, end - place, [scale](index) { return scale; });
     });
   });
 }

@@ -50,6 +50,14 @@ struct instructions : parts_in_memory {
     else
       return load_as<integers>(from);
   }
+  template <int Size> static integers load_signed(const void* from) {
+    if constexpr (Size == 1)
+      return vmovl_s16(vget_low_s16(vmovl_s8(vreinterpret_s8_u32(vdup_n_u32(load_as<word>(from))))));
+    else if constexpr (Size == 2)
+      return vmovl_s16(load_as<int16x4_t>(from));
+    else
+      return load_as<integers>(from);
+  }
   static floats multiply_add(floats acc, floats a, floats b) { return vfmaq_f32(acc, a, b); }
   static doubles multiply_add(doubles acc, doubles a, doubles b) { return vfmaq_f64(acc, a, b); }
   static integers multiply_add(integers acc, integers a, integers b) {
@@ -82,9 +90,6 @@ struct instructions : parts_in_memory {
   }
   static integers int8_to_int16(const void* from) {
     return vreinterpretq_s32_s16(vmovl_s8(load_as<int8x8_t>(from)));
-  }
-  static integers int8_to_int32(const void* from) {
-    return vmovl_s16(vget_low_s16(vmovl_s8(vreinterpret_s8_u32(vdup_n_u32(load_as<word>(from))))));
   }
   static floats load_fp16(const void* from) { return vcvt_f32_f16(load_as<float16x4_t>(from)); }
   static void store_fp16(void* to, floats x) {

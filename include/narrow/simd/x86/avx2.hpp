@@ -66,6 +66,14 @@ struct instructions : parts_in_memory {
     else
       return _mm256_loadu_si256(static_cast<const __m256i*>(from));
   }
+  template <int Size> static integers load_signed(const void* from) {
+    if constexpr (Size == 1)
+      return _mm256_cvtepi8_epi32(_mm_loadl_epi64(static_cast<const __m128i*>(from)));
+    else if constexpr (Size == 2)
+      return _mm256_cvtepi16_epi32(load_half(from));
+    else
+      return _mm256_loadu_si256(static_cast<const __m256i*>(from));
+  }
   /// Fewer words than lanes; zeros in the others.
   static integers load_some(const void* from, index n) {
     const integers places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
@@ -88,9 +96,6 @@ struct instructions : parts_in_memory {
   static floats quick_reciprocal_root(floats x) { return _mm256_set1_ps(1) / square_root(x); }
   static floats permuted(floats x, integers places) { return _mm256_permutevar8x32_ps(x, places); }
   static integers int8_to_int16(const void* from) { return _mm256_cvtepi8_epi16(load_half(from)); }
-  static integers int8_to_int32(const void* from) {
-    return _mm256_cvtepi8_epi32(_mm_loadl_epi64(static_cast<const __m128i*>(from)));
-  }
   static floats load_fp16(const void* from) { return _mm256_cvtph_ps(load_half(from)); }
   static void store_fp16(void* to, floats x) {
     _mm_storeu_si128(static_cast<__m128i*>(to), _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));

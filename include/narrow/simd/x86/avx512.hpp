@@ -33,6 +33,14 @@ struct instructions {
     else
       return _mm512_loadu_si512(from);
   }
+  template <int Size> static integers load_signed(const void* from) {
+    if constexpr (Size == 1)
+      return _mm512_cvtepi8_epi32(load_quarter(from));
+    else if constexpr (Size == 2)
+      return _mm512_cvtepi16_epi32(load_half(from));
+    else
+      return _mm512_loadu_si512(from);
+  }
   /// Fewer words than lanes; zeros in the others.
   static integers load_some(const void* from, index n) {
     return _mm512_maskz_loadu_epi32(static_cast<__mmask16>((1u << n) - 1), from);
@@ -87,7 +95,6 @@ struct instructions {
   }
   static floats permuted(floats x, integers places) { return _mm512_permutexvar_ps(places, x); }
   static integers int8_to_int16(const void* from) { return _mm512_cvtepi8_epi16(load_half(from)); }
-  static integers int8_to_int32(const void* from) { return _mm512_cvtepi8_epi32(load_quarter(from)); }
   static floats load_fp16(const void* from) { return _mm512_cvtph_ps(load_half(from)); }
   static void store_fp16(void* to, floats x) {
     _mm256_storeu_si256(static_cast<__m256i*>(to), _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
