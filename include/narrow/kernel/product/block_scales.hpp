@@ -91,7 +91,7 @@ class line_scales {
 
 /// values = float(sums) * (scale of the row * scale of the column), each operation rounded to float.
 template <class Accumulation, class Sum>
-void scale_tile(kernel_set t, matrix_view<const Sum> sums, const line_scales& rows, index i0,
+void scale_tile(kernel_set t, const matrix_view<const Sum>& sums, const line_scales& rows, index i0,
                 const line_scales& cols, index j0, float* values, index values_stride) {
   constexpr bool has_kernel =
       (std::same_as<Sum, float> && std::same_as<typename Accumulation::result, float>) ||

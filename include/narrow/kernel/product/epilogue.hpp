@@ -42,8 +42,8 @@ epilogue(matrix_view<C>, double, double, const Round&, element_order) -> epilogu
 
 /// c = alpha sums + beta c for a format whose codes have kernels.
 template <class C>
-void axpby_and_encode(kernel_set t, matrix_view<const float> sums, float alpha, float beta,
-                      matrix_view<C> c) {
+void axpby_and_encode(kernel_set t, const matrix_view<const float>& sums, float alpha, float beta,
+                      const matrix_view<C>& c) {
   constexpr index max_values = 512;
   float values[max_values];
   const index width = std::min(c.cols, max_values), height = max_values / width;
@@ -96,8 +96,8 @@ template <class Sum, class Element, bool Draws> auto rounding_kernel(kernel_set 
 /// Integer sums that lose as many bits as `how` says, and are held to its range, as elements; by a kernel.
 /// False if there is none, or the elements need more than one key; then c may be half written.
 template <class Sum, class Element, class Round>
-bool round_sums(kernel_set t, matrix_view<const Sum> sums, matrix_view<Element> c, integer_rounding how,
-                const Round& round, const element_order& order) {
+bool round_sums(kernel_set t, const matrix_view<const Sum>& sums, const matrix_view<Element>& c,
+                integer_rounding how, const Round& round, const element_order& order) {
   constexpr bool draws = std::same_as<Round, rounding::stochastic>;
   if constexpr ((!draws && !std::same_as<Round, rounding::nearest_even>) ||
                 (sizeof(Sum) == 4 && sizeof(Element) == 4)) {
@@ -136,7 +136,7 @@ bool round_sums(kernel_set t, matrix_view<const Sum> sums, matrix_view<Element> 
 
 /// c = unit sums for integer sums and a power of two, each rounded once.
 template <class Sum>
-void scale_sums(kernel_set t, matrix_view<const Sum> sums, float unit, matrix_view<float> c) {
+void scale_sums(kernel_set t, const matrix_view<const Sum>& sums, float unit, const matrix_view<float>& c) {
   if (sums.cols == 1 && sums.rows > 1) return scale_sums(t, sums.transposed(), unit, c.transposed());
   constexpr index max_cols = 256;
   [[maybe_unused]] static constexpr auto ones = [] {
@@ -172,7 +172,7 @@ void scale_sums(kernel_set t, matrix_view<const Sum> sums, float unit, matrix_vi
 /// The epilogue by the kernels for tiles. False if they have none for it; then c may be half written, but
 /// only where beta is 0.
 template <class Accumulation, class Sum, class C, class Round>
-bool try_epilogue(kernel_set t, matrix_view<const Sum> sums, const epilogue<C, Round>& e) {
+bool try_epilogue(kernel_set t, const matrix_view<const Sum>& sums, const epilogue<C, Round>& e) {
   constexpr bool nearest = std::same_as<Round, rounding::nearest_even>;
   constexpr bool exact = requires { Accumulation::result::fraction_length; };
   const auto axpby = t.get<&kernel_table::axpby>();
@@ -204,7 +204,7 @@ bool try_epilogue(kernel_set t, matrix_view<const Sum> sums, const epilogue<C, R
 }
 
 template <class Accumulation, class Sum, class C, class Round>
-void apply_epilogue(kernel_set t, matrix_view<const Sum> sums, const epilogue<C, Round>& e) {
+void apply_epilogue(kernel_set t, const matrix_view<const Sum>& sums, const epilogue<C, Round>& e) {
   if (e.c.rows == 0 || e.c.cols == 0) return;
   if (sums.cols == 1 && sums.rows > 1)
     return apply_epilogue<Accumulation>(t, sums.transposed(), e.transposed());

@@ -342,7 +342,7 @@ void run_panels(kernel_set t, const product_plan& plan, matrix_view<const A> a, 
                 const matrix_view<float>& direct, const Store& store, const kept_panels& kept = {}) {
   const ready_panels<P> ready = kept.any() ? panels_of<P>(t, plan, a, b, kept) : ready_panels<P>{};
   parallel_for_tiles(plan.work, [&](index i, index j, index height, index width) {
-    const auto store_part = [&](index row, index col, auto sums) { store(i + row, j + col, sums); };
+    const auto store_part = [&](index row, index col, const auto& sums) { store(i + row, j + col, sums); };
     for_tiles<P>(t, plan, a.block(i, 0, height, a.cols), b.block(0, j, b.rows, width), ready.from(i, j),
                  whole_sums<P, decltype(store_part)>(t, plan, direct.block(i, j, height, width), store_part));
   });
@@ -355,7 +355,9 @@ void run_scaled_panels(kernel_set t, const product_plan& plan, matrix_view<const
                        const kept_panels& kept) {
   const ready_panels<P> ready = kept.any() ? panels_of<P>(t, plan, a, b, kept) : ready_panels<P>{};
   parallel_for_tiles(plan.work, [&](index i, index j, index height, index width) {
-    const auto store_part = [&](index row, index col, auto values) { store(i + row, j + col, values); };
+    const auto store_part = [&](index row, index col, const auto& values) {
+      store(i + row, j + col, values);
+    };
     for_tiles<P>(t, plan, a.block(i, 0, height, a.cols), b.block(0, j, b.rows, width), ready.from(i, j),
                  scaled_pieces<P, decltype(store_part)>(t, plan, {rows.at(0, i), rows.lines},
                                                         {cols.at(0, j), cols.lines}, store_part));

@@ -206,7 +206,7 @@ void run_wide_panels(kernel_set t, const product_plan& plan, matrix_view<const A
   const integer_lines of_a(a), of_b(b.transposed());
   const integer_lines &rows = plan.transposed ? of_b : of_a, &cols = plan.transposed ? of_a : of_b;
   parallel_for_tiles(plan.work, [&](index i0, index j0, index height, index width) {
-    const auto store_part = [&](index i, index j, auto sums) {
+    const auto store_part = [&](index i, index j, const auto& sums) {
       if (plan.transposed)
         store(j0 + j, i0 + i, sums.transposed());
       else
