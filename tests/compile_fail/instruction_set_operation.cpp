@@ -1,4 +1,4 @@
-// expect: must have instructions::(any_of|any_nan|load_lower|load_fp16|to_int64), see simd/lanes.hpp
+// expect: must have instructions::(any_of|any_nan|load_lower|load_signed|load_fp16|to_int64), see simd/lanes.hpp
 #include <bit>
 #include <cstring>
 
@@ -22,6 +22,8 @@ struct instructions : test::plain_instructions {
   static void load_fp16() {}
 #elif OFFENCE == 5
   static void any_nan() {}
+#elif OFFENCE == 6
+  template <int Size> static void load_signed(const void*) {}
 #endif
 };
 
