@@ -94,6 +94,24 @@ template <class T> struct format_of_factor;
 template <class F> struct format_of_factor<block_tensor<F>> { using type = F; };
 template <class F> struct format_of_factor<transposed_tensor<F>> { using type = F; };
 
+/// Whether a factor in such blocks has one scale along the terms of each sum.
+template <side Side, class Block>
+inline constexpr bool has_one_scale =
+    std::same_as<Block, per_tensor> ||
+    std::same_as<Block, std::conditional_t<Side == side::left, per_row, per_column>>;
+template <side Side, class X> inline constexpr bool has_one_scale_of_terms = false;
+template <side Side, class F>
+inline constexpr bool has_one_scale_of_terms<Side, block_tensor<F>> =
+    has_one_scale<Side, typename F::block_type>;
+template <side Side, class F>
+inline constexpr bool has_one_scale_of_terms<Side, transposed_tensor<F>> =
+    has_one_scale<Side == side::left ? side::right : side::left, typename F::block_type>;
+
+constexpr kernel::scales_of_terms scales_of_terms(bool one_on_the_left, bool one_on_the_right) {
+  return one_on_the_left && one_on_the_right ? kernel::scales_of_terms::stay
+                                             : kernel::scales_of_terms::may_change;
+}
+
 /// A factor of a product beside one of format Format, as the kernels see it.
 template <side Side, block_format Format, class T> auto tensor_beside(matrix_view<T> values) {
   return quantize<typename partner<Format, Side>::type>(values);
@@ -130,8 +148,10 @@ void gemm(const A& a, const B& b, matrix_view<C> c, double alpha = 1, double bet
                          "B", extents(right.rows(), right.cols()));
     detail::check_shapes(left.rows() == c.rows && right.cols() == c.cols, "narrow::gemm", "A B",
                          extents(left.rows(), right.cols()), "C", extents(c.rows, c.cols));
-    kernel::gemm(left, right, c, alpha, beta, typename detail::policy_of<C>::type{},
-                 {detail::panels_of_factor(a), detail::panels_of_factor(b)});
+    constexpr auto scales = detail::scales_of_terms(detail::has_one_scale_of_terms<detail::side::left, A>,
+                                                    detail::has_one_scale_of_terms<detail::side::right, B>);
+    kernel::gemm<scales>(left, right, c, alpha, beta, typename detail::policy_of<C>::type{},
+                         {detail::panels_of_factor(a), detail::panels_of_factor(b)});
   }
 }
 

@@ -111,11 +111,16 @@ using portable::exact_axpby;
 /// each operation rounded to float; where scales change, such pieces are added in float in ascending order,
 /// and where they change with every term, or sums of floating elements under one scale would be rounded, the
 /// values are multiplied, and added in float.
-template <class E, class S, class F, class T, class C, class Round>
+template <scales_of_terms Scales = scales_of_terms::may_change, class E, class S, class F, class T, class C,
+          class Round>
 void gemm(const block_view<E, S>& a, const block_view<F, T>& b, matrix_view<C> c, double alpha, double beta,
           const Round& round, const kept_panels& kept = {}) {
   enter([&](kernel_set t) {
-    multiply_blocks(t, a, b, epilogue{c, alpha, beta, round, row_by_row(c)}, kept);
+    const epilogue to{c, alpha, beta, round, row_by_row(c)};
+    if constexpr (Scales == scales_of_terms::stay && compiles_products)
+      multiply_under_one_scale(t, a, b, to, kept);
+    else
+      multiply_blocks(t, a, b, to, kept);
   });
 }
 

@@ -15,9 +15,16 @@ template <class L, class R>
 concept tensor_product =
     dense_expression<L> && dense_expression<R> && multiply_as_tensors<stripped_format<L>, stripped_format<R>>;
 
+/// Formats whose matrices have one scale, whichever part of one is multiplied.
+template <class Format> inline constexpr bool is_one_block = false;
+template <block_format Format>
+inline constexpr bool is_one_block<Format> = std::same_as<typename Format::block_type, per_tensor>;
+
 /// A tensor, or a view that picks and turns its elements, times a factor.
 template <class X, side, class> class tensor_operand {
  public:
+  static constexpr bool has_one_scale = is_one_block<stripped_format<X>>;
+
   explicit tensor_operand(const X& x) : x_(stripped<X>::expression(x)), factor_(stripped<X>::factor(x)) {}
   auto view() const { return tensor_access<typename stripped<X>::type>::view(x_); }
   double factor() const { return factor_; }
@@ -34,8 +41,11 @@ requires std::is_void_v<stripped_format<X>>
 class tensor_operand<X, Side, Partner> {
   using plain = Eigen::Matrix<coefficient_t<X>, Eigen::Dynamic, Eigen::Dynamic,
                               X::IsRowMajor ? Eigen::RowMajor : Eigen::ColMajor>;
+  using format = typename partner<Partner, Side>::type;
 
  public:
+  static constexpr bool has_one_scale = detail::has_one_scale<Side, typename format::block_type>;
+
   explicit tensor_operand(const X& x)
       : tensor_(0, 0, X::IsRowMajor ? storage_order::row_major : storage_order::column_major) {
     const coefficients<plain, X> of_x(x);
@@ -46,7 +56,7 @@ class tensor_operand<X, Side, Partner> {
   static const kernel::panel_store* panels() { return nullptr; }
 
  private:
-  block_tensor<typename partner<Partner, Side>::type> tensor_;
+  block_tensor<format> tensor_;
 };
 
 template <class L, class R> class tensor_factors {
@@ -58,13 +68,15 @@ template <class L, class R> class tensor_factors {
     if constexpr (std::same_as<stripped_format<L>, dynamic_fixed>)
       gemm(a_.view(), b_.view(), c, factor, beta);
     else
-      kernel::gemm(a_.view(), b_.view(), c, factor, beta, typename policy_of<To>::type{},
-                   {a_.panels(), b_.panels()});
+      kernel::gemm<scales_of_terms(left::has_one_scale, right::has_one_scale)>(
+          a_.view(), b_.view(), c, factor, beta, typename policy_of<To>::type{}, {a_.panels(), b_.panels()});
   }
 
  private:
-  tensor_operand<L, side::left, stripped_format<R>> a_;
-  tensor_operand<R, side::right, stripped_format<L>> b_;
+  using left = tensor_operand<L, side::left, stripped_format<R>>;
+  using right = tensor_operand<R, side::right, stripped_format<L>>;
+  left a_;
+  right b_;
 };
 
 }  // namespace narrow::detail

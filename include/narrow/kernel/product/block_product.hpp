@@ -141,12 +141,13 @@ bool try_scaled_pieces(kernel_set t, const A& a, const B& b, index length, const
   });
 }
 
-/// Products of pieces of the depth within which no scale changes, each exact sum scaled, and the scaled sums
-/// added in float; handed to store(i, j, values). The first piece has `first_length` terms.
-template <class A, class B, class C, class Round, class Store>
+/// C = alpha A B + beta C from products of pieces of the depth within which no scale changes, each exact sum
+/// scaled, and the scaled sums added in float. The first piece has `first_length` terms.
+template <class A, class B, class C, class Round>
 void multiply_pieces(kernel_set t, const A& a, const B& b, index first_length, const epilogue<C, Round>& e,
-                     const Store& store, const kept_panels& kept) {
+                     const kept_panels& kept) {
   using accumulation = accumulation_of_blocks<A, B>;
+  const epilogue_store<detail::float_sum, C, Round> store{t, e};
   const index rows = a.rows(), cols = b.cols(), depth = a.cols();
   const bool is_one = depth > 0 && first_length == depth;
   std::vector<float> total;  // of the pieces so far, if there is more than one
@@ -185,7 +186,7 @@ void multiply_pieces(kernel_set t, const A& a, const B& b, index first_length, c
                            b.elements.block(first, 0, length, cols), {a.largest, b.largest}, scale_and_store,
                            are_values ? direct : matrix_view<float>{}, kept);
   }
-  if (!is_one) store(0, 0, sums_so_far);
+  if (!is_one) store(0, 0, matrix_view<const float>(sums_so_far));
 }
 
 /// C = alpha A B + beta C from the values of A and B as bf16. False, and nothing was stored, if bf16 does not
@@ -199,6 +200,15 @@ bool try_values(kernel_set t, const A& a, const B& b, const epilogue<C, Round>& 
     return false;
   multiply(t, left.view(), right.view(), e, kept, numbers::normal);
   return true;
+}
+
+/// C = alpha A B + beta C where no scale changes along the summed dimension.
+template <class A, class B, class C, class Round>
+void multiply_under_one_scale(kernel_set t, const A& a, const B& b, const epilogue<C, Round>& e,
+                              const kept_panels& kept) {
+  if (e.lies_down())
+    return multiply_pieces(t, b.transposed(), a.transposed(), a.cols(), e.transposed(), kept.transposed());
+  multiply_pieces(t, a, b, a.cols(), e, kept);
 }
 
 /// C = alpha A B + beta C. Where no scale changes along the summed dimension, a coefficient of A B is
@@ -218,12 +228,10 @@ void multiply_blocks(kernel_set t, const A& a, const B& b, const epilogue<C, Rou
   }
   if (e.lies_down())
     return multiply_blocks(t, b.transposed(), a.transposed(), e.transposed(), kept.transposed());
-  const auto store = [&](index i, index j, matrix_view<const float> values) {
-    apply_epilogue<detail::float_sum>(t, values, e.block(i, j, values.rows, values.cols));
-  };
   const index depth = a.cols(), length = depth == 0 ? 0 : constant_depth(a, b, 0);
+  const epilogue_store<detail::float_sum, C, Round> store{t, e};
   if (length == depth || !try_scaled_pieces(t, a, b, length, store, kept))
-    multiply_pieces(t, a, b, length, e, store, kept);
+    multiply_pieces(t, a, b, length, e, kept);
 }
 
 }  // namespace narrow::kernel

@@ -23,6 +23,20 @@
   NARROW_BLOCK_PRODUCT(how, std::int8_t) \
   NARROW_BLOCK_PRODUCT(how, std::int16_t)
 
+namespace narrow::inline NARROW_ABI::kernel {
+
+/// Whether the scales of two matrices in blocks are known to stay along the terms of a sum, as those of whole
+/// matrices do. Where programs compile products, they then compile no others.
+enum class scales_of_terms { may_change, stay };
+
+#if defined(NARROW_COMPILED_KERNELS)
+inline constexpr bool compiles_products = false;
+#else
+inline constexpr bool compiles_products = true;
+#endif
+
+}  // namespace narrow::kernel
+
 #if defined(NARROW_COMPILED_KERNELS)
 NARROW_STRICT_BEGIN
 
