@@ -1,4 +1,5 @@
-// expect: must have instructions::(any_of|any_nan|load_lower|load_signed|load_fp16|to_int64), see simd/lanes.hpp
+// expect: must have instructions::(any_of|any_nan|load_lower|load_signed|load_fp16|to_int64), see
+// simd/lanes.hpp
 #include <bit>
 #include <cstring>
 

@@ -26,6 +26,7 @@ concept lane_fixed_number =
 ///   always_gapless<Order>   whether the compiler knows that they do
 ///   make<Order>(x)          the program, along lines of that order
 ///   computes_first          there and true where that computes a product, which the program then reads
+///   dequantizes             there and true where that makes floats of a tensor, which the program then reads
 template <class X> struct lane_program { using number = void; };
 
 template <class X> using lane_program_t = lane_program<std::remove_cv_t<X>>;
@@ -47,6 +48,12 @@ template <class X>
 concept computes_first = requires {
   requires lane_program_t<X>::computes_first;
 };
+template <class X>
+concept dequantizes = requires {
+  requires lane_program_t<X>::dequantizes;
+};
+/// So many floats of a tensor stay in the caches until a program reads them.
+inline constexpr Eigen::Index max_dequantized = Eigen::Index{1} << 18;
 /// An expression whose reductions are programs. Eigen makes an evaluator of it before that, in which a
 /// product within it is computed already.
 template <class X>
@@ -233,7 +240,8 @@ template <class... Operands> struct lane_operands {
   static constexpr int orders = (0 | ... | int(lane_program_t<Operands>::orders));
   template <traversal Order>
   static constexpr bool always_gapless = (lane_program_t<Operands>::template always_gapless<Order> && ...);
-  static constexpr bool computes_first = (detail::computes_first<Operands> || ...);
+  static constexpr bool computes_first = (detail::computes_first<Operands> || ...),
+                        dequantizes = (detail::dequantizes<Operands> || ...);
 
  protected:
   template <traversal Order> static bool all_gapless(const Operands&... x) {
@@ -360,11 +368,9 @@ concept assigned_in_lanes = lane_destination<Dst> &&
 /// the same parts.
 template <class Dst> inline constexpr bool stored_together = line_length_of<Dst> != 3;
 
-/// dst = Combine(dst, x), or dst = x for void, after fit() has given dst its size. False, and nothing is
-/// stored, if that has to be computed in another way (see store_program).
+/// assign_in_lanes, of as many numbers as there may be.
 template <class Combine, class Dst, class X, class Fit>
-requires assigned_in_lanes<Combine, Dst, X>
-[[gnu::always_inline]] inline auto assign_in_lanes(Dst& dst, const X& x, const Fit& fit) {
+[[gnu::always_inline]] inline auto assign_program(Dst& dst, const X& x, const Fit& fit) {
   constexpr traversal order = storage_order_of<Dst>;
   using program = lane_program_t<X>;
   using place = lane_program<Dst>;
@@ -390,6 +396,17 @@ requires assigned_in_lanes<Combine, Dst, X>
     return store(kernel::lane_binary<lane_combination_t<Combine, lane_number_of<X>>,
                                      lane_program_type<Dst, order>, lane_program_type<X, order>>{
         place::template make<order>(dst), program::template make<order>(x)});
+}
+
+/// dst = Combine(dst, x), or dst = x for void, after fit() has given dst its size. False, and nothing is
+/// stored, if that has to be computed in another way (see store_program).
+template <class Combine, class Dst, class X, class Fit>
+requires assigned_in_lanes<Combine, Dst, X>
+[[gnu::always_inline]] inline auto assign_in_lanes(Dst& dst, const X& x, const Fit& fit) {
+  if constexpr (dequantizes<X>)
+    return x.size() <= max_dequantized && assign_program<Combine>(dst, x, fit);
+  else
+    return assign_program<Combine>(dst, x, fit);
 }
 
 }  // namespace narrow::detail

@@ -14,7 +14,7 @@ requires(!direct_access<Eigen::Transpose<X>> && lane_expression<X>) struct lane_
   using number = lane_number_of<X>;
   static constexpr int orders =
       below::orders == 0 || below::orders == (by_columns | by_rows) ? below::orders : other(below::orders);
-  static constexpr bool computes_first = detail::computes_first<X>;
+  static constexpr bool computes_first = detail::computes_first<X>, dequantizes = detail::dequantizes<X>;
   template <traversal Order> static bool gapless(const Eigen::Transpose<X>& x) {
     return below::template gapless<other(Order)>(x.nestedExpression());
   }

@@ -94,7 +94,8 @@ template <class X> class single_coefficients {
 /// The coefficients of x as `values()`, a view of them or a function of (row, column). Plain is what x is
 /// evaluated into where its coefficients cannot be computed twice or it has to be turned.
 template <class Plain, class X> class coefficients {
-  static constexpr bool evaluates = turned<Plain, X> || !cheap_to_repeat<X>;
+  static constexpr bool evaluates =
+      turned<Plain, X> || !cheap_to_repeat<X> || (floats_in_pieces<X> && lane_expressions<X>);
 
  public:
   const Eigen::Index rows, cols;

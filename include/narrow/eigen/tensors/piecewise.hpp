@@ -1,14 +1,55 @@
-// Block tensors in coefficient-wise expressions: dequantised a piece of a line at a time.
+// Block tensors in coefficient-wise expressions: whole ones are dequantised before a program of lanes reads
+// them, parts of one a piece of a line at a time.
 #pragma once
 
 #include "../../kernel/quantize.hpp"
-#include "../expressions/piecewise.hpp"
+#include "../expressions/lane_programs.hpp"
 #include "traits.hpp"
 
 namespace narrow::inline NARROW_ABI::detail {
 
 template <class X>
 concept tensor_of_floats = block_format<format_below<X>>;
+
+/// Floats in memory that a thread keeps for later ones.
+class kept_floats {
+ public:
+  using Scalar = float;
+
+  explicit kept_floats(Eigen::Index n)
+      : memory_(kernel::memory_of_thread::take(static_cast<std::size_t>(n) * sizeof(float))) {}
+  kept_floats(kept_floats&& other) noexcept : memory_(std::exchange(other.memory_, {})) {}
+  kept_floats& operator=(kept_floats&&) = delete;
+  ~kept_floats() {
+    if (memory_.data != nullptr) kernel::memory_of_thread::give(memory_);
+  }
+  float* data() const { return static_cast<float*>(memory_.data); }
+
+ private:
+  kernel::memory_block memory_;
+};
+
+template <block_format S, int R, int C, int O, int MR, int MC>
+struct lane_program<Eigen::Matrix<S, R, C, O, MR, MC>> : lane_numbers_of_any_order {
+  using expression = Eigen::Matrix<S, R, C, O, MR, MC>;
+  using number = float;
+  static constexpr bool dequantizes = true;
+  template <traversal Order> static auto make(const expression& x) {
+    const Eigen::Index rows = x.rows(), cols = x.cols(), length = Order == by_rows ? cols : rows;
+    kernel::lane_held<decltype(memory<Order>(x.size()))> numbers{memory<Order>(x.size()), length};
+    x.tensor().dequantize(
+        {numbers.values.data(), rows, cols, Order == by_rows ? cols : 1, Order == by_rows ? 1 : rows});
+    return numbers;
+  }
+
+ private:
+  template <traversal Order> static auto memory(Eigen::Index n) {
+    if constexpr (is_few(expression::SizeAtCompileTime))
+      return held_like<float, expression, Order>();
+    else
+      return kept_floats(n);
+  }
+};
 
 /// A tensor in blocks, or a part of one, perhaps turned.
 template <tensor_of_floats X> class piecewise<X> {
