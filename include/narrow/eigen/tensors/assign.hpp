@@ -2,6 +2,7 @@
 #pragma once
 
 #include <exception>
+#include <optional>
 
 #include "../products/strip_factor.hpp"
 #include "piecewise.hpp"
@@ -81,6 +82,31 @@ template <class Plain, builtin_arithmetic Scalar> struct evaluated<Plain, Scalar
                              Plain::MaxRowsAtCompileTime, Plain::MaxColsAtCompileTime>;
 };
 
+/// The coefficients of one with tensors in it: of few numbers all of them, which a program of lanes computes
+/// at once, and of more a panel at a time, without a copy in float.
+template <class Plain, floats_in_pieces X>
+requires dequantizes<X>
+class dequantized_coefficients {
+ public:
+  explicit dequantized_coefficients(const X& x) {
+    if (x.size() <= max_dequantized)
+      floats_.emplace(x);
+    else
+      pieces_.emplace(x);
+  }
+
+  template <class Use> void visit(const Use& use) const {
+    if (floats_)
+      use(view_of_direct(*floats_));
+    else
+      use(*pieces_);
+  }
+
+ private:
+  std::optional<typename evaluated<Plain, float>::type> floats_;
+  std::optional<piecewise_coefficients<X>> pieces_;
+};
+
 /// The coefficients of one, each by itself.
 template <class X> class single_coefficients {
  public:
@@ -91,11 +117,10 @@ template <class X> class single_coefficients {
   Eigen::internal::evaluator<X> evaluator_;
 };
 
-/// The coefficients of x as `values()`, a view of them or a function of (row, column). Plain is what x is
-/// evaluated into where its coefficients cannot be computed twice or it has to be turned.
+/// The coefficients of x, which `visit` hands on. Plain is what x is evaluated into where its coefficients
+/// cannot be computed twice or it has to be turned.
 template <class Plain, class X> class coefficients {
-  static constexpr bool evaluates =
-      turned<Plain, X> || !cheap_to_repeat<X> || (floats_in_pieces<X> && lane_expressions<X>);
+  static constexpr bool evaluates = turned<Plain, X> || !cheap_to_repeat<X>;
 
  public:
   const Eigen::Index rows, cols;
@@ -104,11 +129,14 @@ template <class Plain, class X> class coefficients {
       : rows(turned<Plain, X> ? x.cols() : x.rows()),
         cols(turned<Plain, X> ? x.rows() : x.cols()),
         source_(source_of(x)) {}
-  decltype(auto) values() const {
+  /// use(values), a view of them or a function of (row, column).
+  template <class Use> void visit(const Use& use) const {
     if constexpr (evaluates)
-      return view_of_direct(source_);
+      use(view_of_direct(source_));
+    else if constexpr (requires { source_.visit(use); })
+      source_.visit(use);
     else
-      return (source_);
+      use(source_);
   }
 
  private:
@@ -117,6 +145,8 @@ template <class Plain, class X> class coefficients {
       return typename evaluated<Plain, typename X::Scalar>::type(x);
     else if constexpr (direct_access<X>)
       return view_of_direct(x);
+    else if constexpr (floats_in_pieces<X> && dequantizes<X>)
+      return dequantized_coefficients<Plain, X>(x);
     else if constexpr (floats_in_pieces<X>)
       return piecewise_coefficients<X>(x);
     else

@@ -209,7 +209,7 @@ class Matrix<S, R, C, O, MR, MC> : public narrow::detail::tensor_expression<Matr
   template <class X, class... How> Matrix& store(const X& x, const How&... how) {
     const narrow::detail::coefficients<PlainObject, X> of_x(x);
     check_shape(of_x.rows, of_x.cols);
-    tensor_.assign(of_x.rows, of_x.cols, of_x.values(), how...);
+    of_x.visit([&](const auto& values) { tensor_.assign(of_x.rows, of_x.cols, values, how...); });
     return *this;
   }
   /// For the library itself.
@@ -287,7 +287,7 @@ class Block<X, R, C, InnerPanel> : public narrow::detail::tensor_expression<Bloc
   template <class Y> void store(const Y& y) {
     const narrow::detail::coefficients<PlainObject, Y> of_y(y);
     eigen_assert(of_y.rows == part_.rows && of_y.cols == part_.cols && "the shapes do not match");
-    write_part({0, 0, part_.rows, part_.cols}, of_y.values());
+    of_y.visit([&](const auto& values) { write_part({0, 0, part_.rows, part_.cols}, values); });
   }
   template <class Values> void write_part(const narrow::detail::region& part, const Values& values) {
     x_.write_part({part_.row + part.row, part_.col + part.col, part.rows, part.cols}, values);

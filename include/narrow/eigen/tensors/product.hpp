@@ -49,7 +49,7 @@ class tensor_operand<X, Side, Partner> {
   explicit tensor_operand(const X& x)
       : tensor_(0, 0, X::IsRowMajor ? storage_order::row_major : storage_order::column_major) {
     const coefficients<plain, X> of_x(x);
-    tensor_.assign(of_x.rows, of_x.cols, of_x.values());
+    of_x.visit([&](const auto& values) { tensor_.assign(of_x.rows, of_x.cols, values); });
   }
   auto view() const { return tensor_.view(); }
   static double factor() { return 1; }
