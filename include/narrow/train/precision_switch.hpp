@@ -349,8 +349,8 @@ class precision_switch : detail::streamable<precision_switch> {
       report.pushed_down.format.check();
       check("lookback", report.lookback, options_.min_lookback, options_.max_lookback);
       check("resolution", report.resolution, options_.min_resolution, options_.max_resolution);
-      check("observed", report.observed, 1, steps_);
       check("last_step", layer.last_step, 1, steps_);
+      check("observed", report.observed, 1, layer.last_step);  // once in a step
       layer.window.check_layout(layer.layout);
     }
   }
