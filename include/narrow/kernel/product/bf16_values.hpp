@@ -179,10 +179,10 @@ template <class E, class S> class bf16_values {
 /// range of the normal floats, but for zeros.
 inline bool stay_normal(const bf16_magnitudes& a, const bf16_magnitudes& b, index depth) {
   using layout = value_bf16::layout;
-  if (a.most == 0 || b.most == 0) return true;
   const auto is_normal = [](const bf16_magnitudes& x) {
-    return x.least >= layout::min_normal && x.most <= layout::max_finite;
+    return x.most == 0 || (x.least >= layout::min_normal && x.most <= layout::max_finite);
   };
+  if (a.most == 0 || b.most == 0) return is_normal(a) && is_normal(b);  // what is no number makes no zero
   const auto exponent = [](std::uint16_t code) { return (code >> layout::mantissa_bits) - layout::bias; };
   const int last = exponent(a.least) + exponent(b.least) - 2 * layout::mantissa_bits,
             first = exponent(a.most) + exponent(b.most) + 2 +
