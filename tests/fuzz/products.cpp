@@ -1,14 +1,12 @@
 // Fuzz target: products and sums. On every instruction set those of integers are the same bits, those of
 // floating numbers within their bound of the sum in double.
-#include <cmath>
-#include <limits>
-
-#include "input.hpp"
+#include "sums.hpp"
 
 using namespace narrow;
 
 namespace {
 
+using fuzz::sums;
 using place = std::ptrdiff_t;
 
 struct shape {
@@ -19,53 +17,19 @@ struct shape {
         depth(static_cast<place>(1 + in.below(100))) {}
 };
 
-/// A matrix by rows or by columns, perhaps with gaps, of numbers that are the bytes of the input over and
-/// over again, each time turned by one more bit.
+/// A matrix by rows or by columns, perhaps with gaps, of the numbers of the input's words.
 template <class T> struct factor {
   std::vector<T> numbers;
   matrix_view<const T> view;
 
-  factor(fuzz::input& in, const std::vector<std::uint32_t>& words, place rows, place cols) : view{} {
+  factor(fuzz::input& in, const fuzz::words& words, place rows, place cols) : view{} {
     const place gap = static_cast<place>(in.below(2));
     const bool by_columns = in.below(2) != 0;
     const place lines = by_columns ? cols : rows, length = (by_columns ? rows : cols) + gap;
-    for (place i = 0; i < lines * length; ++i) {
-      const auto at = static_cast<std::size_t>(i) % words.size();
-      const auto word = std::rotl(words[at], static_cast<int>(static_cast<std::size_t>(i) / words.size()));
-      if constexpr (narrow_scalar<T>)
-        numbers.push_back(T::from_bits(static_cast<typename T::bits_type>(word)));
-      else
-        numbers.push_back(std::bit_cast<T>(word));
-    }
+    for (place i = 0; i < lines * length; ++i)
+      numbers.push_back(words.number<T>(static_cast<std::size_t>(i)));
     view = by_columns ? matrix_view<const T>{numbers.data(), rows, cols, 1, length}
                       : matrix_view<const T>{numbers.data(), rows, cols, length, 1};
-  }
-};
-
-std::vector<std::uint32_t> words_of(fuzz::input& in) {
-  auto words = in.numbers<std::uint32_t>(500);
-  if (words.empty()) words.push_back(0x3c00'3f80);
-  return words;
-}
-
-struct sums {
-  double value = 0, magnitude = 0;
-  place terms = 0;
-  bool is_finite = true;
-
-  void add(double a, double b) {
-    const double product = a * b;
-    value += product;
-    magnitude += std::abs(product);
-    ++terms;
-    is_finite = is_finite && std::isfinite(a) && std::isfinite(b);
-  }
-  /// What a sum in float may be away, if no part of it leaves float's range.
-  bool bounds() const { return is_finite && magnitude < double{std::numeric_limits<float>::max()} / 2; }
-  bool allows(double got) const {
-    constexpr double unit = 0x1p-24, smallest = 0x1p-149;
-    const double ku = static_cast<double>(terms + 1) * unit;
-    return std::abs(got - value) <= ku / (1 - ku) * magnitude + static_cast<double>(2 * terms) * smallest;
   }
 };
 
@@ -94,7 +58,7 @@ void check_bounds(const std::string& isa, const std::vector<sums>& right, const 
 
 template <class A, class B> void check_floating(fuzz::input& in) {
   const shape s(in);
-  const auto words = words_of(in);
+  const fuzz::words words(in);
   const factor<A> a(in, words, s.rows, s.depth);
   const factor<B> b(in, words, s.depth, s.cols);
   const auto right = sums_of(s, a.view, b.view, [](const auto& x, place i, place j) {
@@ -109,7 +73,7 @@ template <class A, class B> void check_floating(fuzz::input& in) {
 
 template <class T> void check_fixed(fuzz::input& in) {
   const shape s(in);
-  const auto words = words_of(in);
+  const fuzz::words words(in);
   const factor<T> a(in, words, s.rows, s.depth), b(in, words, s.depth, s.cols);
   std::vector<T> expected;
   for (place i = 0; i < s.rows; ++i)
@@ -138,7 +102,7 @@ enum class agreement { same_bits, within_bound };
 
 template <class F, class G> void check_tensors(fuzz::input& in, agreement how) {
   const shape s(in);
-  const auto words = words_of(in);
+  const fuzz::words words(in);
   const factor<float> x(in, words, s.rows, s.depth), y(in, words, s.depth, s.cols);
   const auto a = quantize<F>(x.view);
   const auto b = quantize<G>(y.view);

@@ -1,0 +1,57 @@
+// What sums of products may come to when they are added up in float: their reference in double, with its
+// bound.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "input.hpp"
+
+namespace fuzz {
+
+/// A sum in double, and what is known of its terms.
+struct sums {
+  double value = 0, magnitude = 0;
+  std::ptrdiff_t terms = 0;
+  bool is_finite = true;
+
+  void add(double a, double b) {
+    const double product = a * b;
+    value += product;
+    magnitude += std::abs(product);
+    ++terms;
+    is_finite = is_finite && std::isfinite(a) && std::isfinite(b);
+  }
+  /// How far a sum in float may be away, if no part of it leaves float's range.
+  double bound() const {
+    constexpr double unit = 0x1p-24, smallest = 0x1p-149;
+    const double ku = static_cast<double>(terms + 1) * unit;
+    return ku / (1 - ku) * magnitude + static_cast<double>(2 * terms) * smallest;
+  }
+  bool bounds() const { return is_finite && magnitude < double{std::numeric_limits<float>::max()} / 2; }
+  bool allows(double got) const { return std::abs(got - value) <= bound(); }
+};
+
+/// The words of an input over and over again, each time turned by one more bit.
+class words {
+ public:
+  explicit words(input& in, std::size_t most = 500) : words_(in.numbers<std::uint32_t>(most)) {
+    if (words_.empty()) words_.push_back(0x3c00'3f80);  // numbers near 1
+  }
+  std::uint32_t operator[](std::size_t i) const {
+    return std::rotl(words_[i % words_.size()], static_cast<int>(i / words_.size() % 32));
+  }
+  /// Number i: a narrow one of any code, or a float of any bits.
+  template <class T> T number(std::size_t i) const {
+    if constexpr (narrow::narrow_scalar<T>)
+      return T::from_bits(static_cast<typename T::bits_type>((*this)[i]));
+    else
+      return std::bit_cast<T>((*this)[i]);
+  }
+
+ private:
+  std::vector<std::uint32_t> words_;
+};
+
+}  // namespace fuzz
