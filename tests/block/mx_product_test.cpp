@@ -307,8 +307,8 @@ TEST_CASE("MX sums are what they are at both ends of float's range", "[mx][isa]"
   check_sum<fp8_e4m3fn>(count, {1.875f, -1.75f}, {1, 1}, -63, -63, 0x1p-129f);
   check_sum<fp8_e4m3fn>(count, {448, 448, 1}, {0x1p-9f, -0x1p-9f, 0x1p-9f}, -127, 70, 0x1p-66f);
   // Numbers below them times zeros.
-  check_sum<fixed<8, 6>>(count, {1 / 64.0f, 127 / 64.0f}, {0}, -127, 0, 0);
-  check_sum<fp8_e4m3fn>(count, {0}, {0x1p-9f}, 0, -127, 0);
+  check_sum<fixed<8, 6>>(count, {1 / 64.0f, 0.5f, 33 / 64.0f}, {0}, -127, 0, 0);
+  check_sum<fp8_e4m3fn>(count, {0}, {0x1p-9f, 0.5f, 0.75f}, 0, -127, 0);
   count.require(5 * isa_count() * 2 * 64 * 64);
   // Terms beyond float's range that cancel: sums under one scale do not leave it.
   tally along;

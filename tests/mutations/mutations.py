@@ -69,6 +69,9 @@ KERNELS = [
              "rest = sum & rest_mask;", "fixed_tensor_rounding"),
     Mutation("limbs_overlap", "kernel/product/epilogue.inl", "(wide_sums_at(high + i) << 8)",
              "(wide_sums_at(high + i) << 7)", "product_scales"),
+    Mutation("zeros_hide_subnormal_blocks", "kernel/product/bf16_values.hpp",
+             "if (a.most == 0 || b.most == 0) return is_normal(a) && is_normal(b);",
+             "if (a.most == 0 || b.most == 0) return true;", "mx_product"),
 ]
 
 BLOCKS = [
@@ -88,6 +91,8 @@ TRAINING = [
              "times(options_.backoff_factor)", "loss_scaler"),
     Mutation("no_hysteresis_is_loaded", "train/loss_scaler.hpp", "within(1, o.hysteresis)", "within(0, o.hysteresis)",
              "loss_scaler"),
+    Mutation("layers_are_observed_without_steps", "train/precision_switch.hpp",
+             "report.observed, 1, layer.last_step", "report.observed, 1, steps_", "precision_switch"),
     Mutation("share_at_lambda_is_gaussian", "train/adaptive_clip.hpp", "share > options_.lambda;",
              "share >= options_.lambda;", "adaptive_clip"),
     Mutation("clip_forgets_k", "train/adaptive_clip.hpp", "(1 - options_.k * options_.a) * state",
