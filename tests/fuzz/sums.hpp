@@ -23,11 +23,12 @@ struct sums {
     ++terms;
     is_finite = is_finite && std::isfinite(a) && std::isfinite(b);
   }
-  /// How far a sum in float may be away, if no part of it leaves float's range.
+  /// How far a sum in float may be away, if no part of it leaves float's range. Instructions for bf16 take
+  /// what is below float's normal numbers for zero.
   double bound() const {
-    constexpr double unit = 0x1p-24, smallest = 0x1p-149;
+    constexpr double unit = 0x1p-24, least_normal = 0x1p-126;
     const double ku = static_cast<double>(terms + 1) * unit;
-    return ku / (1 - ku) * magnitude + static_cast<double>(2 * terms) * smallest;
+    return ku / (1 - ku) * magnitude + static_cast<double>(terms) * least_normal;
   }
   bool bounds() const { return is_finite && magnitude < double{std::numeric_limits<float>::max()} / 2; }
   bool allows(double got) const { return std::abs(got - value) <= bound(); }
