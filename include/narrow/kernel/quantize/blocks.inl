@@ -155,7 +155,8 @@ inline void decode_places(const ScaleAt& scale_at, const Element* from, float* t
   index i = until_whole_lines(to, n);
   if (i > 0) take(from, to, 0);
   for (; i + ways * lanes32 <= n; i += ways * lanes32) {
-    NARROW_UNROLL for (index k = i; k < i + ways * lanes32; k += lanes32) take(from + k, to + k, k);
+    NARROW_UNROLL for (index w = 0; w < ways; ++w)
+        take(from + i + w * lanes32, to + i + w * lanes32, i + w * lanes32);
   }
   for (; i + lanes32 <= n; i += lanes32) take(from + i, to + i, i);
   // Once more, numbers that were there before.
