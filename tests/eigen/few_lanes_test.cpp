@@ -1,7 +1,7 @@
 // Few numbers, which are computed where they stand in the program: the bits that the kernels give for the
 // same expressions of matrices whose sizes are known only at run time, for numbers of every kind; and sums of
 // at most 16 numbers, in the order in which they are documented to be added up. On every instruction set, in
-// any floating-point environment.
+// any floating-point environment. Compiled once more for this processor, as odr.few_lanes_native.
 #include <narrow/eigen.hpp>
 #include <random>
 
@@ -131,7 +131,8 @@ template <class T, int N> void check_sums(counts& all, at n, std::size_t lanes, 
   for (int round = 0; round < 20; ++round) {
     vector x(n), y(n);
     Eigen::Matrix<T, 3, N> rows(3, n);
-    std::vector<float> numbers, products, squares;
+    std::vector<float> numbers, products, squares, quotients, magnitudes, choices;
+    const T s(0.75f);
     for (at i = 0; i < n; ++i) {
       // Of different sizes, so that the order makes a difference; all -0 in some rounds.
       x(i) = round < 2 ? T(-0.0f) : T(static_cast<float>(static_cast<std::int32_t>(engine())) * 0x1p-28f);
@@ -142,6 +143,10 @@ template <class T, int N> void check_sums(counts& all, at n, std::size_t lanes, 
       numbers.push_back(a);
       products.push_back(float{product});
       squares.push_back(float{square});
+      volatile const float quotient = a / b, rest = b - static_cast<float>(s);
+      quotients.push_back(float{quotient});
+      magnitudes.push_back(std::abs(float{rest}));
+      choices.push_back(a < b ? a : -b);
     }
     rows.row(1) = x.transpose();
     const auto expect = [&](float got, const std::vector<float>& of) {
@@ -152,13 +157,17 @@ template <class T, int N> void check_sums(counts& all, at n, std::size_t lanes, 
       ++all.compared;
       all.different += bits_of(got) != bits_of(T(sum_in_lanes(of, lanes)));
     };
-    float sum = 0, dot = 0, row = 0, squared = 0;
+    float sum = 0, dot = 0, row = 0, squared = 0, divided = 0, apart = 0, chosen = 0, strided = 0;
     T rounded = 0, norm = 0;
     in.run([&] {
       sum = narrow::sum(x);
       dot = narrow::dot(x, y);
       row = narrow::dot(rows.row(1), y);
       squared = narrow::sum((x - y).cwiseAbs2());
+      divided = narrow::sum(x.cwiseQuotient(y));
+      apart = narrow::sum((y.array() - s).abs());
+      chosen = narrow::sum((x.array() < y.array()).select(x, -y));
+      strided = narrow::sum((rows.row(1) - y.transpose()).cwiseAbs2());
       rounded = x.dot(y);
       norm = (x - y).squaredNorm();
     });
@@ -166,6 +175,10 @@ template <class T, int N> void check_sums(counts& all, at n, std::size_t lanes, 
     expect(dot, products);
     expect(row, products);
     expect(squared, squares);
+    expect(strided, squares);
+    expect(divided, quotients);
+    expect(apart, magnitudes);
+    expect(chosen, choices);
     expect_rounded(rounded, products);
     expect_rounded(norm, squares);
   }
@@ -200,7 +213,7 @@ TEMPLATE_LIST_TEST_CASE("sums of at most 16 numbers are added up lane by lane", 
     CHECK(all.different == 0);
     compared += all.compared;
   });
-  REQUIRE(compared >= at(test::isa_count()) * 27 * 20 * 6);
+  REQUIRE(compared >= at(test::isa_count()) * 27 * 20 * 10);
 }
 
 TEST_CASE("few numbers do not depend on the floating-point environment", "[eigen][small]") {

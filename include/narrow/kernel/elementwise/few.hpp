@@ -2,7 +2,7 @@
 // program that asks for them: the same bits as program.inl gives on every instruction set.
 #pragma once
 
-#include "../../simd/few_lanes.hpp"
+#include "../../simd/sixteen_lanes.hpp"
 #include "portable.hpp"
 
 namespace narrow::inline NARROW_ABI::kernel::few {
@@ -19,16 +19,29 @@ template <class T> inline constexpr bool evaluates<lane_single<T>> = reads<T>;
 
 #if defined(__x86_64__)
 
-#define NARROW_FEW_APPLIED(operation, ...)                                                         \
-  template <int Count> [[gnu::always_inline]] inline floats apply(operation, floats a, floats b) { \
-    return __VA_ARGS__;                                                                            \
+/// The first Count lanes of a vector. Nodes are evaluated on sixteen, too.
+template <int Count> struct so_many {};
+
+/// Numbers side by side, numbers a step apart, and a number in every lane.
+template <int Count, class T> [[gnu::always_inline]] inline floats read(const T* from, so_many<Count>) {
+  return numbers_at<Count>(from);
+}
+template <int Count, class T>
+[[gnu::always_inline]] inline floats read(const T* from, index step, so_many<Count>) {
+  return numbers_from<Count>(from, step);
+}
+template <int Count, class T> [[gnu::always_inline]] inline floats repeat(const T* from, so_many<Count>) {
+  return all_of<0>(numbers_at<1>(from));
+}
+
+#define NARROW_FEW_APPLIED(operation, ...)                                         \
+  template <class Vector, class Lanes>                                             \
+  [[gnu::always_inline]] inline auto apply(operation, Vector a, Vector b, Lanes) { \
+    return __VA_ARGS__;                                                            \
   }
 NARROW_FEW_APPLIED(lane_sum, sum(a, b))
 NARROW_FEW_APPLIED(lane_difference, difference(a, b))
 NARROW_FEW_APPLIED(lane_product, product(a, b))
-// A spare lane divides what the first one divides: no exception is raised there that the numbers do not
-// raise.
-NARROW_FEW_APPLIED(lane_quotient, quotient(first_again<Count>(a), first_again<Count>(b)))
 NARROW_FEW_APPLIED(lane_smaller, smaller(b, a))
 NARROW_FEW_APPLIED(lane_larger, larger(b, a))
 NARROW_FEW_APPLIED(lane_less, less(a, b))
@@ -36,63 +49,88 @@ NARROW_FEW_APPLIED(lane_not_greater, not_greater(a, b))
 NARROW_FEW_APPLIED(lane_equal, equal(a, b))
 NARROW_FEW_APPLIED(lane_unequal, unequal(a, b))
 #undef NARROW_FEW_APPLIED
-template <int> [[gnu::always_inline]] inline floats apply(lane_negative, floats a) { return negative(a); }
-template <int> [[gnu::always_inline]] inline floats apply(lane_absolute, floats a) { return absolute(a); }
-template <int> [[gnu::always_inline]] inline floats apply(lane_square, floats a) { return product(a, a); }
+// A spare lane divides what the first one divides: no exception is raised there that the numbers do not
+// raise.
+template <int Count>
+[[gnu::always_inline]] inline floats apply(lane_quotient, floats a, floats b, so_many<Count>) {
+  return quotient(first_again<Count>(a), first_again<Count>(b));
+}
+#if NARROW_SIXTEEN_LANES
+[[gnu::always_inline]] inline sixteen apply(lane_quotient, sixteen a, sixteen b, first_of_sixteen some) {
+  return divided(a, b, some);
+}
+#endif
+template <class Vector, class Lanes>
+[[gnu::always_inline]] inline Vector apply(lane_negative, Vector a, Lanes) {
+  return negative(a);
+}
+template <class Vector, class Lanes>
+[[gnu::always_inline]] inline Vector apply(lane_absolute, Vector a, Lanes) {
+  return absolute(a);
+}
+template <class Vector, class Lanes>
+[[gnu::always_inline]] inline Vector apply(lane_square, Vector a, Lanes) {
+  return product(a, a);
+}
 
 template <class Op, class A>
 inline constexpr bool evaluates<lane_unary<Op, A>> = evaluates<A>&& requires(floats a) {
-  apply<lanes>(Op{}, a);
+  apply(Op{}, a, so_many<lanes>{});
 };
 template <class Op, class A, class B>
 inline constexpr bool evaluates<lane_binary<Op, A, B>> = evaluates<A>&& evaluates<B>&& requires(floats a) {
-  apply<lanes>(Op{}, a, a);
+  apply(Op{}, a, a, so_many<lanes>{});
 };
 template <class C, class A, class B>
 inline constexpr bool evaluates<lane_choice<C, A, B>> = evaluates<C>&& evaluates<A>&& evaluates<B>;
 
-/// Count elements of line l from element i on, in a vector.
-template <int Count, class T>
-[[gnu::always_inline]] inline floats at(const lane_numbers<T>& x, index l, index i) {
-  return numbers_at<Count>(x.from + l * x.line_step + i);
+/// Elements of line l from element i on, in the lanes of a vector.
+template <class T, class Lanes>
+[[gnu::always_inline]] inline auto at(const lane_numbers<T>& x, index l, index i, Lanes some) {
+  return read(x.from + l * x.line_step + i, some);
 }
-template <int Count, class T> [[gnu::always_inline]] inline floats at(const lane_line<T>& x, index, index i) {
-  return numbers_at<Count>(x.from + i);
+template <class T, class Lanes>
+[[gnu::always_inline]] inline auto at(const lane_line<T>& x, index, index i, Lanes some) {
+  return read(x.from + i, some);
 }
-template <int Count, class T>
-[[gnu::always_inline]] inline floats at(const lane_spread_numbers<T>& x, index l, index i) {
-  return numbers_from<Count>(x.from + l * x.line_step + i * x.step, x.step);
+template <class T, class Lanes>
+[[gnu::always_inline]] inline auto at(const lane_spread_numbers<T>& x, index l, index i, Lanes some) {
+  return read(x.from + l * x.line_step + i * x.step, x.step, some);
 }
-template <int Count, class T>
-[[gnu::always_inline]] inline floats at(const lane_number_per_line<T>& x, index l, index) {
-  return all_of<0>(numbers_at<1>(x.from + l * x.line_step));
+template <class T, class Lanes>
+[[gnu::always_inline]] inline auto at(const lane_number_per_line<T>& x, index l, index, Lanes some) {
+  return repeat(x.from + l * x.line_step, some);
 }
-template <int Count> [[gnu::always_inline]] inline floats at(const lane_constant& x, index, index) {
-  return all_of(x.value);
+template <class Lanes>
+[[gnu::always_inline]] inline auto at(const lane_constant& x, index, index, Lanes some) {
+  return repeat(&x.value, some);
 }
-template <int Count, class T> [[gnu::always_inline]] inline floats at(const lane_single<T>& x, index, index) {
-  return all_of<0>(numbers_at<1>(&x.value));
+template <class T, class Lanes>
+[[gnu::always_inline]] inline auto at(const lane_single<T>& x, index, index, Lanes some) {
+  return repeat(&x.value, some);
 }
-template <int Count, class Held>
-[[gnu::always_inline]] inline floats at(const lane_held<Held>& x, index l, index i) {
-  return numbers_at<Count>(x.values.data() + l * x.line_step + i);
+template <class Held, class Lanes>
+[[gnu::always_inline]] inline auto at(const lane_held<Held>& x, index l, index i, Lanes some) {
+  return read(x.values.data() + l * x.line_step + i, some);
 }
-template <int Count, class Op, class A>
-[[gnu::always_inline]] inline floats at(const lane_unary<Op, A>& x, index l, index i);
-template <int Count, class Op, class A, class B>
-[[gnu::always_inline]] inline floats at(const lane_binary<Op, A, B>& x, index l, index i);
-template <int Count, class C, class A, class B>
-[[gnu::always_inline]] inline floats at(const lane_choice<C, A, B>& x, index l, index i) {
-  return chosen(at<Count>(x.condition, l, i), at<Count>(x.a, l, i), at<Count>(x.b, l, i));
+template <class Op, class A, class Lanes>
+[[gnu::always_inline]] inline auto at(const lane_unary<Op, A>& x, index l, index i, Lanes some);
+template <class Op, class A, class B, class Lanes>
+[[gnu::always_inline]] inline auto at(const lane_binary<Op, A, B>& x, index l, index i, Lanes some);
+template <class C, class A, class B, class Lanes>
+[[gnu::always_inline]] inline auto at(const lane_choice<C, A, B>& x, index l, index i, Lanes some) {
+  const auto condition = at(x.condition, l, i, some);
+  const auto a = at(x.a, l, i, some);
+  return chosen(condition, a, at(x.b, l, i, some));
 }
-template <int Count, class Op, class A>
-[[gnu::always_inline]] inline floats at(const lane_unary<Op, A>& x, index l, index i) {
-  return apply<Count>(Op{}, at<Count>(x.a, l, i));
+template <class Op, class A, class Lanes>
+[[gnu::always_inline]] inline auto at(const lane_unary<Op, A>& x, index l, index i, Lanes some) {
+  return apply(Op{}, at(x.a, l, i, some), some);
 }
-template <int Count, class Op, class A, class B>
-[[gnu::always_inline]] inline floats at(const lane_binary<Op, A, B>& x, index l, index i) {
-  const floats a = at<Count>(x.a, l, i);
-  return apply<Count>(Op{}, a, at<Count>(x.b, l, i));
+template <class Op, class A, class B, class Lanes>
+[[gnu::always_inline]] inline auto at(const lane_binary<Op, A, B>& x, index l, index i, Lanes some) {
+  const auto a = at(x.a, l, i, some);
+  return apply(Op{}, a, at(x.b, l, i, some), some);
 }
 
 /// How many numbers vector v of so many has.
@@ -133,7 +171,7 @@ template <class Program, class T, index Lines, index Length>
   vectors<count> results;
   for_each(std::make_integer_sequence<index, count>{}, [&](auto v) NARROW_INLINED {
     constexpr index l = v / in_line, part = v % in_line;
-    results[v] = at<count_in(Length, part)>(program, l, part * lanes);
+    results[v] = at(program, l, part * lanes, so_many<count_in(Length, part)>{});
   });
   store_all<Length, is_quiet<Program>>(results, to, to_step);
 }
@@ -166,7 +204,7 @@ template <class Program, index Lines, index Length>
   for_each(std::make_integer_sequence<index, Lines * in_line>{}, [&](auto v) NARROW_INLINED {
     constexpr index l = v / in_line, part = v % in_line;
     constexpr int count = count_in(Length, part);
-    const floats x = first_of<count>(at<count>(program, l, part * lanes), floats{});
+    const floats x = first_of<count>(at(program, l, part * lanes, so_many<count>{}), floats{});
     if constexpr (l > 0)
       sums[part] = sum(sums[part], x);
     else
@@ -178,11 +216,28 @@ template <class Program, index Lines, index Length>
 template <class Program>
 [[gnu::always_inline]] inline floats rest_at(const Program& program, index i, index count) {
   floats rest = {};
-  if (count == 1) rest = first_of<1>(at<1>(program, 0, i), floats{});
-  if (count == 2) rest = first_of<2>(at<2>(program, 0, i), floats{});
-  if (count == 3) rest = first_of<3>(at<3>(program, 0, i), floats{});
+  if (count == 1) rest = first_of<1>(at(program, 0, i, so_many<1>{}), floats{});
+  if (count == 2) rest = first_of<2>(at(program, 0, i, so_many<2>{}), floats{});
+  if (count == 3) rest = first_of<3>(at(program, 0, i, so_many<3>{}), floats{});
   return rest;
 }
+#if NARROW_SIXTEEN_LANES
+/// Whether a program reads numbers that do not lie side by side.
+template <class Program> inline constexpr bool is_spread = false;
+template <class T> inline constexpr bool is_spread<lane_spread_numbers<T>> = true;
+template <class Op, class A> inline constexpr bool is_spread<lane_unary<Op, A>> = is_spread<A>;
+template <class Op, class A, class B>
+inline constexpr bool is_spread<lane_binary<Op, A, B>> = is_spread<A> || is_spread<B>;
+template <class C, class A, class B>
+inline constexpr bool is_spread<lane_choice<C, A, B>> = is_spread<C> || is_spread<A> || is_spread<B>;
+
+template <class Program>
+requires(!is_spread<Program>)
+    [[gnu::always_inline]] inline float sum_lines(const Program& program, const one_line& shape) {
+  const first_of_sixteen some = first_sixteen(shape.length);
+  return total(first_of(at(program, 0, 0, some), some));
+}
+#endif
 template <class Program>
 [[gnu::always_inline]] inline float sum_lines(const Program& program, const one_line& shape) {
   const auto length = static_cast<std::size_t>(shape.length);
@@ -190,7 +245,7 @@ template <class Program>
   floats rest = {}, sums[max_numbers / lanes];
   if (more != 0) rest = rest_at(program, whole * lanes, more);
   for_each(std::make_integer_sequence<index, max_numbers / lanes>{}, [&](auto v) NARROW_INLINED {
-    sums[v] = v < whole ? at<lanes>(program, 0, v * lanes) : v == whole ? rest : floats{};
+    sums[v] = v < whole ? at(program, 0, v * lanes, so_many<lanes>{}) : v == whole ? rest : floats{};
   });
   sums[0] = first_sum<Program, lanes>(sums[0]);
   return total_of(sums);
