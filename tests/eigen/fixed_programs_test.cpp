@@ -195,7 +195,10 @@ TEST_CASE("which expressions of fixed-point numbers are programs of lanes", "[ei
   CHECK(is_program(m - m));
   CHECK(!is_program(0.1f * w));
   CHECK(!is_program(m.cwiseProduct(m)));
-  CHECK(!is_program(a.cwiseQuotient(b)));
+  CHECK(is_program(a.cwiseQuotient(b)));
+  CHECK(is_program(a.array().tanh() + b.array().sqrt()));
+  CHECK(!is_program(w.cwiseQuotient(w)));
+  CHECK(!is_program(w.array().tanh()));
   CHECK(!is_program(l + l));
   CHECK(!is_program(s + s));
 }

@@ -46,11 +46,11 @@ template <class T> [[gnu::always_inline]] inline sixteen floats_of(__m256i given
 }
 template <class T> [[gnu::always_inline]] inline sixteen read(const T* from, first_of_sixteen some) {
   if constexpr (std::same_as<T, float>)
-    return pinned_sixteen(reinterpret_cast<sixteen>(
-        some.are_all() ? _mm512_loadu_ps(from) : _mm512_maskz_loadu_ps(some.mask, from)));
+    return pinned_sixteen(reinterpret_cast<sixteen>(some.are_all() ? _mm512_loadu_ps(from)
+                                                                   : _mm512_maskz_loadu_ps(some.mask, from)));
   else
     return floats_of<T>(some.are_all() ? _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from))
-                                        : _mm256_maskz_loadu_epi16(some.mask, from));
+                                       : _mm256_maskz_loadu_epi16(some.mask, from));
 }
 template <class T> [[gnu::always_inline]] inline sixteen repeat(const T* from, first_of_sixteen) {
   if constexpr (std::same_as<T, float>)
@@ -72,11 +72,11 @@ template <class T> [[gnu::always_inline]] inline sixteen repeat(const T* from, f
   return result;
 }
 // Which lanes something holds for.
-#define NARROW_FEW_COMPARISON(name, instruction)                                  \
-  [[gnu::always_inline]] inline __mmask16 name(sixteen a, sixteen b) {            \
-    __mmask16 result;                                                             \
-    asm(instruction " %2, %1, %0" : "=k"(result) : "v"(a), "v"(b));               \
-    return result;                                                                \
+#define NARROW_FEW_COMPARISON(name, instruction)                       \
+  [[gnu::always_inline]] inline __mmask16 name(sixteen a, sixteen b) { \
+    __mmask16 result;                                                  \
+    asm(instruction " %2, %1, %0" : "=k"(result) : "v"(a), "v"(b));    \
+    return result;                                                     \
   }
 NARROW_FEW_COMPARISON(less, "vcmpltps")
 NARROW_FEW_COMPARISON(not_greater, "vcmpleps")
@@ -85,8 +85,8 @@ NARROW_FEW_COMPARISON(unequal, "vcmpneqps")
 #undef NARROW_FEW_COMPARISON
 
 [[gnu::always_inline]] inline sixteen chosen(__mmask16 condition, sixteen a, sixteen b) {
-  return reinterpret_cast<sixteen>(_mm512_mask_blend_epi32(condition, reinterpret_cast<__m512i>(b),
-                                                           reinterpret_cast<__m512i>(a)));
+  return reinterpret_cast<sixteen>(
+      _mm512_mask_blend_epi32(condition, reinterpret_cast<__m512i>(b), reinterpret_cast<__m512i>(a)));
 }
 [[gnu::always_inline]] inline sixteen negative(sixteen a) {
   return reinterpret_cast<sixteen>(reinterpret_cast<sixteen_words>(a) ^

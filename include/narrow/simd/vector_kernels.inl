@@ -44,6 +44,8 @@
 
 #include "../kernel/elementwise/fixed.inl"
 
+#include "../kernel/elementwise/fixed_functions.inl"
+
 #include "../kernel/elementwise/program.inl"
 
 #include "../kernel/elementwise/extremes.inl"

@@ -63,7 +63,22 @@ concept reduced_in_lanes = lane_expression<X> && !computes_first<X>;
 /// lanes.
 template <class Op, class T> struct fixed_operation { using type = kernel::lane_fixed<Op, T>; };
 template <class T> struct fixed_operation<void, T> { using type = void; };
-template <class T> struct fixed_operation<kernel::lane_quotient, T> { using type = void; };
+template <class T>
+requires(!kernel::scaled_in_lanes<T>) struct fixed_operation<kernel::lane_quotient, T> {
+  using type = void;
+};
+template <class T>
+requires(!kernel::scaled_in_lanes<T>) struct fixed_operation<kernel::lane_inverse, T> {
+  using type = void;
+};
+template <class T>
+requires(!kernel::scaled_in_lanes<T>) struct fixed_operation<kernel::lane_root, T> {
+  using type = void;
+};
+template <class Function, class T>
+requires(!kernel::scaled_in_lanes<T>) struct fixed_operation<kernel::lane_function<Function>, T> {
+  using type = void;
+};
 template <class T>
 requires(!kernel::multiplied_in_lanes<T>) struct fixed_operation<kernel::lane_product, T> {
   using type = void;
@@ -95,12 +110,15 @@ template <class Functor> struct lane_operation { using type = void; };
 NARROW_LANE_OPERATION(lane_sum, scalar_sum_op<T, T>)
 NARROW_LANE_OPERATION(lane_difference, scalar_difference_op<T, T>)
 NARROW_LANE_OPERATION(lane_product, scalar_product_op<T, T>)
+NARROW_LANE_OPERATION(lane_quotient, scalar_quotient_op<T, T>)
 NARROW_LANE_OPERATION(lane_smaller, scalar_min_op<T, T, Eigen::PropagateFast>)
 NARROW_LANE_OPERATION(lane_larger, scalar_max_op<T, T, Eigen::PropagateFast>)
 NARROW_LANE_OPERATION(lane_negative, scalar_opposite_op<T>)
 NARROW_LANE_OPERATION(lane_absolute, scalar_abs_op<T>)
 NARROW_LANE_OPERATION(lane_square, scalar_abs2_op<T>)
 NARROW_LANE_OPERATION(lane_square, scalar_square_op<T>)
+NARROW_LANE_OPERATION(lane_root, scalar_sqrt_op<T>)
+NARROW_LANE_OPERATION(lane_inverse, scalar_inverse_op<T>)
 NARROW_LANE_OPERATION(lane_less, scalar_cmp_op<T, T, Eigen::internal::cmp_LT>)
 NARROW_LANE_OPERATION(lane_not_greater, scalar_cmp_op<T, T, Eigen::internal::cmp_LE>)
 NARROW_LANE_OPERATION(lane_equal, scalar_cmp_op<T, T, Eigen::internal::cmp_EQ>)
@@ -110,10 +128,7 @@ NARROW_LANE_OPERATION(lane_unequal, scalar_cmp_op<T, T, Eigen::internal::cmp_NEQ
 #define NARROW_LANE_OPERATION_ON(operand, operation, ...) \
   template <>                                             \
   struct lane_operation<Eigen::internal::__VA_ARGS__> : operation_on<kernel::operation, operand> {};
-NARROW_LANE_OPERATION_ON(float, lane_quotient, scalar_quotient_op<float, float>)
-NARROW_LANE_OPERATION_ON(float, lane_root, scalar_sqrt_op<float>)
 NARROW_LANE_OPERATION_ON(float, lane_cube, scalar_cube_op<float>)
-NARROW_LANE_OPERATION_ON(float, lane_inverse, scalar_inverse_op<float>)
 NARROW_LANE_OPERATION_ON(float, lane_floor, scalar_floor_op<float>)
 NARROW_LANE_OPERATION_ON(float, lane_ceiling, scalar_ceil_op<float>)
 NARROW_LANE_OPERATION_ON(float, lane_nearest_away, scalar_round_op<float>)
@@ -134,6 +149,11 @@ NARROW_LANE_OPERATION_ON(bool, lane_or, scalar_boolean_or_op)
 #undef NARROW_LANE_OPERATION_ON
 template <class Function>
 struct lane_operation<rounded_function<Function>> : operation_on<kernel::lane_function<Function>, float> {};
+template <class Functor>
+requires kernel::has_lanes<typename fixed_function<Functor>::type>
+struct lane_operation<Functor> : operation_on<kernel::lane_function<typename fixed_function<Functor>::type>,
+                                              typename fixed_function<Functor>::number> {
+};
 template <class Function, int Bits>
 requires kernel::has_lanes<Function>
 struct lane_operation<function_before_rounding<Function, Bits>>

@@ -95,6 +95,8 @@ template <class Function, int Bits> struct function_before_rounding {
 /// The function that a functor of Eigen is; void for others. As an operation among others it is computed as
 /// rounded_function where there are vectors for it, elsewhere by Eigen, in float.
 template <class Functor> struct function_of_functor { using type = void; };
+/// The same of a functor on fixed-point numbers, and their type.
+template <class Functor> struct fixed_function { using type = void; };
 #define NARROW_FUNCTION(function)                                                                           \
   template <float_or_rounded_to T>                                                                          \
   requires kernel::has_lanes<functions::function>                                                           \
@@ -103,6 +105,10 @@ template <class Functor> struct function_of_functor { using type = void; };
   };                                                                                                        \
   template <float_or_rounded_to T> struct function_of_functor<Eigen::internal::scalar_##function##_op<T>> { \
     using type = functions::function;                                                                       \
+  };                                                                                                        \
+  template <narrow_fixed T> struct fixed_function<Eigen::internal::scalar_##function##_op<T>> {             \
+    using type = functions::function;                                                                       \
+    using number = T;                                                                                       \
   };
 NARROW_ELEMENTARY_FUNCTIONS(NARROW_FUNCTION)
 NARROW_FUNCTION(erf)
@@ -127,6 +133,13 @@ template <class Function, float_or_rounded_to T> struct wide_functor<function_fu
 };
 template <class Function, float_or_rounded_to T> struct function_of_functor<function_functor<Function, T>> {
   using type = Function;
+};
+template <class Function, narrow_fixed T> struct wide_functor<function_functor<Function, T>> {
+  using type = function_functor<Function, T>;
+};
+template <class Function, narrow_fixed T> struct fixed_function<function_functor<Function, T>> {
+  using type = Function;
+  using number = T;
 };
 
 /// A function whose results are only rounded, to a format where numbers half-way between two have so many

@@ -107,6 +107,8 @@ template <class Program> inline constexpr bool is_function = false;
 template <class Function, int Bits, class T>
 inline constexpr bool
     is_function<lane_unary<lane_function_before_rounding<Function, Bits>, lane_numbers<T>>> = true;
+template <class Function, class T>
+inline constexpr bool is_function<lane_unary<lane_fixed<lane_function<Function>, T>, lane_numbers<T>>> = true;
 
 /// All codes of 8 bits as numbers of T; places beyond the codes of a format, which are not asked for, are
 /// zeros.

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "program.hpp"
+#include "../../math.hpp"
+#include "functions.hpp"
 
 NARROW_STRICT_BEGIN
 
@@ -22,8 +23,19 @@ template <narrow_fixed T> lane_mantissa on_line(const lane_number_per_line<T>& x
 
 /// Op, an operation of program.hpp, on numbers of T, or on one and a factor or an addend.
 template <class Op, narrow_fixed T> struct lane_fixed {};
+/// The mantissa of 1 in T, or of the largest number where there is none.
+template <narrow_fixed T> inline constexpr std::int32_t one_of = T(1).bits();
 /// The number as a float.
 template <narrow_fixed T> struct lane_value {};
+
+/// What an operation of one number gives, one at a time, as mantissas.
+template <narrow_fixed T, class Function>
+NARROW_KERNEL std::int32_t one_by_one(lane_function<Function>, std::int32_t mantissa) {
+  return detail::function_of<Function>(T::from_bits(static_cast<typename T::bits_type>(mantissa))).bits();
+}
+template <narrow_fixed T> NARROW_KERNEL std::int32_t one_by_one(lane_root, std::int32_t mantissa) {
+  return sqrt(T::from_bits(static_cast<typename T::bits_type>(mantissa))).bits();
+}
 
 /// Modes in which results are rounded in lanes.
 template <class Round>
@@ -36,7 +48,8 @@ inline constexpr bool has_lane_rounding =
 template <class T> inline constexpr bool multiplied_in_lanes = false;
 template <narrow_fixed T>
 requires(T::word_length <= 16) inline constexpr bool multiplied_in_lanes<T> = true;
-/// Formats that are so multiplied by any factor: of a wrapping result the last digits count.
+/// Formats that are so multiplied by any factor, divided, and what functions are rounded to: of a wrapping
+/// result the last digits count.
 template <class T> inline constexpr bool scaled_in_lanes = false;
 template <narrow_fixed T>
 requires(multiplied_in_lanes<T>&& std::same_as<
