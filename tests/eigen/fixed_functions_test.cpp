@@ -69,17 +69,18 @@ template <class T> counts check(const array<T>& x, const test::environment& in =
 }
 constexpr at comparisons = 20 + 3 + 4 + 4;
 
-using formats = test::some_of<
-    std::tuple<fixed<8, 4>, fixed<16, 8>, fixed<16, 15>, fixed<16, 11, rounding::toward_zero>,
-               fixed<12, 0, rounding::nearest_away>, fixed<8, 7>, fixed<16, 0>, fixed<16, 12>, fixed<10, 9>,
-               fixed<8, 2, rounding::upward>, fixed<16, 3, rounding::downward>,
-               fixed<13, 11, rounding::to_odd>, fixed<8, 4, rounding::nearest_even, overflow::wrap>,
-               fixed<2, 1>>,
-    0, 1, 2, 3, 4>;
+using formats =
+    test::some_of<std::tuple<fixed<8, 4>, fixed<16, 8>, fixed<16, 15>, fixed<16, 11, rounding::toward_zero>,
+                             fixed<12, 0, rounding::nearest_away>, fixed<8, 7>, fixed<16, 0>, fixed<16, 12>,
+                             fixed<10, 9>, fixed<8, 2, rounding::upward>, fixed<16, 3, rounding::downward>,
+                             fixed<13, 11, rounding::to_odd>,
+                             fixed<8, 4, rounding::nearest_even, overflow::wrap>, fixed<2, 1>>,
+                  0, 1, 2, 3, 4>;
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("functions of fixed-point matrices are those of their numbers", "[eigen][lanes]", formats) {
+TEMPLATE_LIST_TEST_CASE("functions of fixed-point matrices are those of their numbers", "[eigen][lanes]",
+                        formats) {
   using T = TestType;
   at compared = 0;
   test::for_each_isa([&](const std::string& isa) {

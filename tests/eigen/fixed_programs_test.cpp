@@ -126,6 +126,16 @@ template <class T> at check_operations(at n, std::uint32_t first, const test::en
       "rsqrt", [&](auto& to) { to = a.array().rsqrt(); }, [](T p, T) { return rsqrt(p); });
   x.check(
       "logistic", [&](auto& to) { to = a.array().logistic(); }, [](T p, T) { return logistic(p); });
+  x.check(
+      "cube", [&](auto& to) { to = a.array().cube(); }, [](T p, T) { return p * p * p; });
+  x.check(
+      "floor", [&](auto& to) { to = a.array().floor(); }, [](T p, T) { return Eigen::numext::floor(p); });
+  x.check(
+      "ceil", [&](auto& to) { to = a.array().ceil(); }, [](T p, T) { return Eigen::numext::ceil(p); });
+  x.check(
+      "round", [&](auto& to) { to = a.array().round(); }, [](T p, T) { return Eigen::numext::round(p); });
+  x.check(
+      "rint", [&](auto& to) { to = a.array().rint(); }, [](T p, T) { return Eigen::numext::rint(p); });
   const Eigen::VectorXf wide = a.template cast<float>() * 0.25f;
   at different = 0;
   for (at i = 0; i < n; ++i) different += wide(i) != static_cast<float>(a(i)) * 0.25f;
@@ -136,6 +146,10 @@ template <class T> at check_operations(at n, std::uint32_t first, const test::en
         "factor", [&](auto& to) { to = f * a; }, [&](T p, T) { return l * p; });
     x.check(
         "addend", [&](auto& to) { to = (a.array() + f).matrix(); }, [&](T p, T) { return p + l; });
+    x.check(
+        "quotient by it", [&](auto& to) { to = (a.array() / f).matrix(); }, [&](T p, T) { return p / l; });
+    x.check(
+        "its quotient", [&](auto& to) { to = (f / a.array()).matrix(); }, [&](T p, T) { return l / p; });
     x.check(
         "taken from it", [&](auto& to) { to = (a.array() - f).matrix(); }, [&](T p, T) { return p - l; });
     x.check(
@@ -197,6 +211,7 @@ TEST_CASE("which expressions of fixed-point numbers are programs of lanes", "[ei
   CHECK(!is_program(m.cwiseProduct(m)));
   CHECK(is_program(a.cwiseQuotient(b)));
   CHECK(is_program(a.array().tanh() + b.array().sqrt()));
+  CHECK(is_program((1 / a.array()).cube().floor() / 3));
   CHECK(!is_program(w.cwiseQuotient(w)));
   CHECK(!is_program(w.array().tanh()));
   CHECK(!is_program(l + l));

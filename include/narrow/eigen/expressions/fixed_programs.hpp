@@ -1,6 +1,6 @@
 // Expressions of fixed-point numbers as programs of lanes (kernel/elementwise/fixed.hpp). Each operation
-// gives the number that the operator of that format gives; quotients, numbers of 32 bits, products of more
-// than 16 bits and factors of numbers that wrap are computed in other ways.
+// gives the number that the operator of that format gives; numbers of 32 bits, products and quotients of more
+// than 16 bits, and factors, quotients and functions of numbers that wrap are computed in other ways.
 #pragma once
 
 #include "lane_broadcasts.hpp"
@@ -60,6 +60,15 @@ template <class T> struct lane_distance {
   static kernel::lane_addend operand(double x) { return kernel::addend_of<T>(x); }
 };
 
+template <class T> struct lane_division {
+  using operation = kernel::lane_fixed<kernel::lane_quotient, T>;
+  static kernel::lane_divisor operand(double x) { return {x}; }
+};
+template <class T> struct lane_division_of {
+  using operation = kernel::lane_fixed<kernel::lane_quotient, T>;
+  static kernel::lane_dividend operand(double x) { return {x}; }
+};
+
 /// What Eigen's functor of a literal and of numbers of T is.
 template <class Functor> struct literal_operation { using type = void; };
 #define NARROW_LITERAL_OPERATION(operation, ...) \
@@ -70,6 +79,8 @@ NARROW_LITERAL_OPERATION(lane_shift, scalar_sum_op<literal, T>)
 NARROW_LITERAL_OPERATION(lane_shift, scalar_sum_op<T, literal>)
 NARROW_LITERAL_OPERATION(lane_shift_back, scalar_difference_op<T, literal>)
 NARROW_LITERAL_OPERATION(lane_distance, scalar_difference_op<literal, T>)
+NARROW_LITERAL_OPERATION(lane_division, scalar_quotient_op<T, literal>)
+NARROW_LITERAL_OPERATION(lane_division_of, scalar_quotient_op<literal, T>)
 #undef NARROW_LITERAL_OPERATION
 
 template <class X> inline constexpr bool is_literal = false;

@@ -59,34 +59,28 @@ inline constexpr Eigen::Index max_dequantized = Eigen::Index{1} << 18;
 template <class X>
 concept reduced_in_lanes = lane_expression<X> && !computes_first<X>;
 
+/// Whether an operation on numbers of a fixed-point format is computed in lanes.
+template <class Op, class T> inline constexpr bool has_fixed_lanes = !std::is_void_v<Op>;
+#define NARROW_FIXED_LANES(where, operation) \
+  template <class T> inline constexpr bool has_fixed_lanes<kernel::operation, T> = kernel::where<T>;
+NARROW_FIXED_LANES(multiplied_in_lanes, lane_product)
+NARROW_FIXED_LANES(multiplied_in_lanes, lane_square)
+NARROW_FIXED_LANES(multiplied_in_lanes, lane_cube)
+NARROW_FIXED_LANES(multiplied_in_lanes, lane_floor)
+NARROW_FIXED_LANES(multiplied_in_lanes, lane_ceiling)
+NARROW_FIXED_LANES(multiplied_in_lanes, lane_nearest_away)
+NARROW_FIXED_LANES(multiplied_in_lanes, lane_nearest_even)
+NARROW_FIXED_LANES(scaled_in_lanes, lane_quotient)
+NARROW_FIXED_LANES(scaled_in_lanes, lane_inverse)
+NARROW_FIXED_LANES(scaled_in_lanes, lane_root)
+#undef NARROW_FIXED_LANES
+template <class Function, class T>
+inline constexpr bool has_fixed_lanes<kernel::lane_function<Function>, T> = kernel::scaled_in_lanes<T>;
+
 /// An operation on floats as one on numbers of a fixed-point format; void where that is not computed in
 /// lanes.
-template <class Op, class T> struct fixed_operation { using type = kernel::lane_fixed<Op, T>; };
-template <class T> struct fixed_operation<void, T> { using type = void; };
-template <class T>
-requires(!kernel::scaled_in_lanes<T>) struct fixed_operation<kernel::lane_quotient, T> {
-  using type = void;
-};
-template <class T>
-requires(!kernel::scaled_in_lanes<T>) struct fixed_operation<kernel::lane_inverse, T> {
-  using type = void;
-};
-template <class T>
-requires(!kernel::scaled_in_lanes<T>) struct fixed_operation<kernel::lane_root, T> {
-  using type = void;
-};
-template <class Function, class T>
-requires(!kernel::scaled_in_lanes<T>) struct fixed_operation<kernel::lane_function<Function>, T> {
-  using type = void;
-};
-template <class T>
-requires(!kernel::multiplied_in_lanes<T>) struct fixed_operation<kernel::lane_product, T> {
-  using type = void;
-};
-template <class T>
-requires(!kernel::multiplied_in_lanes<T>) struct fixed_operation<kernel::lane_square, T> {
-  using type = void;
-};
+template <class Op, class T>
+using fixed_operation = std::conditional_t<has_fixed_lanes<Op, T>, kernel::lane_fixed<Op, T>, void>;
 
 /// An operation and the type of its operands; void where there is none.
 template <class Op, class Number> struct operation_on { using type = void; };
@@ -98,7 +92,8 @@ template <class Op> struct operation_on<Op, bool> {
   using type = Op;
   using operand = bool;
 };
-template <class Op, lane_fixed_number T> struct operation_on<Op, T> : fixed_operation<Op, T> {
+template <class Op, lane_fixed_number T> struct operation_on<Op, T> {
+  using type = fixed_operation<Op, T>;
   using operand = T;
 };
 
@@ -119,6 +114,11 @@ NARROW_LANE_OPERATION(lane_square, scalar_abs2_op<T>)
 NARROW_LANE_OPERATION(lane_square, scalar_square_op<T>)
 NARROW_LANE_OPERATION(lane_root, scalar_sqrt_op<T>)
 NARROW_LANE_OPERATION(lane_inverse, scalar_inverse_op<T>)
+NARROW_LANE_OPERATION(lane_cube, scalar_cube_op<T>)
+NARROW_LANE_OPERATION(lane_floor, scalar_floor_op<T>)
+NARROW_LANE_OPERATION(lane_ceiling, scalar_ceil_op<T>)
+NARROW_LANE_OPERATION(lane_nearest_away, scalar_round_op<T>)
+NARROW_LANE_OPERATION(lane_nearest_even, scalar_rint_op<T>)
 NARROW_LANE_OPERATION(lane_less, scalar_cmp_op<T, T, Eigen::internal::cmp_LT>)
 NARROW_LANE_OPERATION(lane_not_greater, scalar_cmp_op<T, T, Eigen::internal::cmp_LE>)
 NARROW_LANE_OPERATION(lane_equal, scalar_cmp_op<T, T, Eigen::internal::cmp_EQ>)
@@ -128,11 +128,6 @@ NARROW_LANE_OPERATION(lane_unequal, scalar_cmp_op<T, T, Eigen::internal::cmp_NEQ
 #define NARROW_LANE_OPERATION_ON(operand, operation, ...) \
   template <>                                             \
   struct lane_operation<Eigen::internal::__VA_ARGS__> : operation_on<kernel::operation, operand> {};
-NARROW_LANE_OPERATION_ON(float, lane_cube, scalar_cube_op<float>)
-NARROW_LANE_OPERATION_ON(float, lane_floor, scalar_floor_op<float>)
-NARROW_LANE_OPERATION_ON(float, lane_ceiling, scalar_ceil_op<float>)
-NARROW_LANE_OPERATION_ON(float, lane_nearest_away, scalar_round_op<float>)
-NARROW_LANE_OPERATION_ON(float, lane_nearest_even, scalar_rint_op<float>)
 NARROW_LANE_OPERATION_ON(float, lane_is_nan, scalar_isnan_op<float>)
 NARROW_LANE_OPERATION_ON(float, lane_is_infinite, scalar_isinf_op<float>)
 NARROW_LANE_OPERATION_ON(float, lane_is_finite, scalar_isfinite_op<float>)
@@ -147,17 +142,14 @@ NARROW_LANE_OPERATION_ON(bool, lane_and, scalar_boolean_and_op)
 NARROW_LANE_OPERATION_ON(bool, lane_or, scalar_boolean_or_op)
 #endif
 #undef NARROW_LANE_OPERATION_ON
-template <class Function>
-struct lane_operation<rounded_function<Function>> : operation_on<kernel::lane_function<Function>, float> {};
+template <class Functor>
+requires(!std::is_void_v<typename lane_function_of<Functor>::type>) struct lane_operation<Functor>
+    : operation_on<typename lane_function_of<Functor>::type, float> {
+};
 template <class Functor>
 requires kernel::has_lanes<typename fixed_function<Functor>::type>
 struct lane_operation<Functor> : operation_on<kernel::lane_function<typename fixed_function<Functor>::type>,
                                               typename fixed_function<Functor>::number> {
-};
-template <class Function, int Bits>
-requires kernel::has_lanes<Function>
-struct lane_operation<function_before_rounding<Function, Bits>>
-    : operation_on<kernel::lane_function_before_rounding<Function, Bits>, float> {
 };
 
 template <class Op> using lane_operation_of = lane_operation<typename wide_functor<Op>::type>;
@@ -371,7 +363,7 @@ concept moves_across_lines =
 /// What Combine, a functor of floats, is in a program that gives numbers of this type.
 template <class Combine, class Number> struct lane_combination { using type = lane_operation_t<Combine>; };
 template <class Combine, lane_fixed_number T> struct lane_combination<Combine, T> {
-  using type = typename fixed_operation<lane_operation_t<Combine>, T>::type;
+  using type = fixed_operation<lane_operation_t<Combine>, T>;
 };
 template <class Combine, class Number>
 using lane_combination_t = typename lane_combination<Combine, Number>::type;

@@ -180,6 +180,38 @@ struct piecewise<Eigen::CwiseUnaryOp<Op, Arg>> : piecewise_operation<float_funct
   explicit piecewise(const Eigen::CwiseUnaryOp<Op, Arg>& x)
       : piecewise::piecewise_operation(x.nestedExpression()) {}
 };
+
+/// A function of floats as an operation of a program; void for other functors.
+template <class Wide> struct lane_function_of { using type = void; };
+template <class Function> struct lane_function_of<rounded_function<Function>> {
+  using type = kernel::lane_function<Function>;
+};
+template <class Function, int Bits>
+requires kernel::has_lanes<Function>
+struct lane_function_of<function_before_rounding<Function, Bits>> {
+  using type = kernel::lane_function_before_rounding<Function, Bits>;
+};
+template <class Op>
+using lane_function_of_t = typename lane_function_of<typename wide_functor<Op>::type>::type;
+
+/// A function, which is computed in lanes.
+template <piecewise_functor<float> Op, piecewise_expression Arg>
+requires(!std::is_void_v<lane_function_of_t<Op>>) class piecewise<Eigen::CwiseUnaryOp<Op, Arg>>
+    : public piecewise_operands<piecewise_t<Arg>> {
+ public:
+  explicit piecewise(const Eigen::CwiseUnaryOp<Op, Arg>& x)
+      : piecewise::piecewise_operands(x.nestedExpression()) {}
+
+  piece_view get(traversal order, Eigen::Index line, Eigen::Index first, Eigen::Index n) {
+    using program = kernel::lane_unary<lane_function_of_t<Op>, kernel::lane_numbers<float>>;
+    Eigen::Map<piece>(values_.values, n) = std::get<0>(this->operands_).get(order, line, first, n);
+    kernel::store_program(program{{values_.values, 0}}, values_.values, n, kernel::one_line{n});
+    return {values_.values, n};
+  }
+
+ private:
+  piece_buffer values_;
+};
 template <piecewise_functor<float, float> Op, piecewise_expression L, piecewise_expression R>
 struct piecewise<Eigen::CwiseBinaryOp<Op, L, R>>
     : piecewise_operation<float_functor<Op>, piecewise_t<L>, piecewise_t<R>> {

@@ -38,6 +38,8 @@ template <class T> struct codes_read<lane_single<T>> : constants_read {};
 template <> struct codes_read<lane_mantissa> : constants_read {};
 template <> struct codes_read<lane_factor> : constants_read {};
 template <> struct codes_read<lane_addend> : constants_read {};
+template <> struct codes_read<lane_dividend> : constants_read {};
+template <> struct codes_read<lane_divisor> : constants_read {};
 
 template <class A, class B> struct number_of_both { using type = no_codes; };
 template <class T> struct number_of_both<T, T> { using type = T; };

@@ -28,6 +28,16 @@ template <narrow_fixed T> inline constexpr std::int32_t one_of = T(1).bits();
 /// The number as a float.
 template <narrow_fixed T> struct lane_value {};
 
+/// A number that is divided by numbers, or that they are divided by, not rounded to their format.
+struct lane_dividend {
+  double value;
+};
+struct lane_divisor {
+  double value;
+};
+inline lane_dividend on_line(const lane_dividend& x, index) { return x; }
+inline lane_divisor on_line(const lane_divisor& x, index) { return x; }
+
 /// What an operation of one number gives, one at a time, as mantissas.
 template <narrow_fixed T, class Function>
 NARROW_KERNEL std::int32_t one_by_one(lane_function<Function>, std::int32_t mantissa) {
@@ -35,6 +45,12 @@ NARROW_KERNEL std::int32_t one_by_one(lane_function<Function>, std::int32_t mant
 }
 template <narrow_fixed T> NARROW_KERNEL std::int32_t one_by_one(lane_root, std::int32_t mantissa) {
   return sqrt(T::from_bits(static_cast<typename T::bits_type>(mantissa))).bits();
+}
+template <narrow_fixed T> NARROW_KERNEL std::int32_t one_by_one(lane_dividend x, std::int32_t mantissa) {
+  return T(detail::literal(x.value) / T::from_bits(static_cast<typename T::bits_type>(mantissa))).bits();
+}
+template <narrow_fixed T> NARROW_KERNEL std::int32_t one_by_one(lane_divisor x, std::int32_t mantissa) {
+  return T(T::from_bits(static_cast<typename T::bits_type>(mantissa)) / detail::literal(x.value)).bits();
 }
 
 /// Modes in which results are rounded in lanes.

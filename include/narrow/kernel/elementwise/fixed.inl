@@ -152,6 +152,30 @@ inline int32_vector apply(lane_fixed<lane_square, T>, int32_vector a, Lanes lane
   return apply(lane_fixed<lane_product, T>{}, a, a, lanes);
 }
 template <class T, class Lanes>
+inline int32_vector apply(lane_fixed<lane_cube, T>, int32_vector a, Lanes lanes) {
+  const int32_vector square = apply(lane_fixed<lane_square, T>{}, a, lanes);
+  return apply(lane_fixed<lane_product, T>{}, square, a, lanes);
+}
+/// The integers of numbers, rounded as this says.
+template <class Round, class T> inline int32_vector rounded_to_whole(int32_vector a) {
+  return in_range<T>(rounded_shift<Round>(a, T::fraction_length) * (1 << T::fraction_length));
+}
+template <class T, class Lanes> inline int32_vector apply(lane_fixed<lane_floor, T>, int32_vector a, Lanes) {
+  return rounded_to_whole<rounding::downward, T>(a);
+}
+template <class T, class Lanes>
+inline int32_vector apply(lane_fixed<lane_ceiling, T>, int32_vector a, Lanes) {
+  return rounded_to_whole<rounding::upward, T>(a);
+}
+template <class T, class Lanes>
+inline int32_vector apply(lane_fixed<lane_nearest_away, T>, int32_vector a, Lanes) {
+  return rounded_to_whole<rounding::nearest_away, T>(a);
+}
+template <class T, class Lanes>
+inline int32_vector apply(lane_fixed<lane_nearest_even, T>, int32_vector a, Lanes) {
+  return rounded_to_whole<rounding::nearest_even, T>(a);
+}
+template <class T, class Lanes>
 inline int32_vector apply(lane_fixed<lane_negative, T>, int32_vector a, Lanes) {
   return in_range<T>(-a);
 }
