@@ -17,6 +17,7 @@
 #include "expressions/copies.hpp"
 #include "expressions/fixed_programs.hpp"
 #include "expressions/lane_casts.hpp"
+#include "expressions/lane_pieces.hpp"
 #include "expressions/piecewise_loops.hpp"
 
 namespace narrow::inline NARROW_ABI {
@@ -90,7 +91,10 @@ template <class Dst, class Src, class Functor> void assign(Dst& dst, const Src& 
   const auto in_pieces = [&](const round_policy& round) {
     if constexpr (assigns_in_pieces<Dst, Src, Functor>) {
       using combine = typename combination<Functor>::type;
-      return assign_in_pieces<combine>(dst, rounded_last<To, combine>(src), round);
+      const auto& values = rounded_last<To, combine>(src);
+      if constexpr (pieces_in_lanes<combine, Dst, std::remove_cvref_t<decltype(values)>>)
+        if (assign_pieces_in_lanes<combine>(dst, values, round)) return true;
+      return assign_in_pieces<combine>(dst, values, round);
     } else {
       return false;
     }

@@ -140,6 +140,28 @@ template <class C, class A, class B> auto on_line(const lane_choice<C, A, B>& x,
       on_line(x.condition, l), on_line(x.a, l), on_line(x.b, l)};
 }
 
+/// A program on one line, from an element on.
+template <class T> lane_numbers<T> from_element(const lane_numbers<T>& x, index i) { return {x.from + i, 0}; }
+template <class T> lane_spread_numbers<T> from_element(const lane_spread_numbers<T>& x, index i) {
+  return {x.from + i * x.step, 0, x.step};
+}
+inline lane_constant from_element(const lane_constant& x, index) { return x; }
+template <class Number> lane_one_at<Number> from_element(const lane_one_at<Number>& x, index i) {
+  return {x.one, x.place - i};
+}
+template <class Op, class A> auto from_element(const lane_unary<Op, A>& x, index i) {
+  return lane_unary<Op, decltype(from_element(x.a, i))>{from_element(x.a, i)};
+}
+template <class Op, class A, class B> auto from_element(const lane_binary<Op, A, B>& x, index i) {
+  return lane_binary<Op, decltype(from_element(x.a, i)), decltype(from_element(x.b, i))>{
+      from_element(x.a, i), from_element(x.b, i)};
+}
+template <class C, class A, class B> auto from_element(const lane_choice<C, A, B>& x, index i) {
+  return lane_choice<decltype(from_element(x.condition, i)), decltype(from_element(x.a, i)),
+                     decltype(from_element(x.b, i))>{from_element(x.condition, i), from_element(x.a, i),
+                                                     from_element(x.b, i)};
+}
+
 /// So many lines of so many elements.
 struct line_shape {
   index lines, length;
