@@ -31,6 +31,19 @@ bool encode(kernel_set t, const float* from, const tile_shape& shape, T* to) {
   return false;
 }
 
+/// The same in another mode.
+template <class T, class Overflow, class Round>
+bool encode_directed(kernel_set t, const float* from, const tile_shape& shape, T* to) {
+  if constexpr (has_coder<T>) {
+    if (const auto kernel = t.get<coder<T>, &code_kernels::encode_directed>()) {
+      static constexpr encoding e = encoding_of<T, Overflow>();
+      static constexpr directed mode = directed_of<T, Overflow, Round>();
+      return kernel(from, shape, to, e, mode);
+    }
+  }
+  return false;
+}
+
 /// The codes of a line of floats, stochastically.
 template <class T, class Overflow>
 bool encode_stochastic(kernel_set t, const float* from, T* to, index n, const element_draws& draws) {
@@ -74,6 +87,8 @@ bool encode_line(kernel_set t, const float* from, T* to, index n, const Round& r
     return encode_stochastic<T, Overflow>(t, from, to, n, draws);
   else if constexpr (std::same_as<Round, rounding::nearest_even>)
     return encode<T, Overflow>(t, from, tile_shape::line(n), to);
+  else if constexpr (is_directed<Round>)
+    return encode_directed<T, Overflow, Round>(t, from, tile_shape::line(n), to);
   else
     return false;
 }

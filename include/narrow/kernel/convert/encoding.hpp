@@ -99,6 +99,35 @@ template <narrow_float T, class Overflow> constexpr encoding encoding_of() {
                            code_of(std::numeric_limits<float>::infinity()) == layout::max_finite + 1};
 }
 
+/// Modes that kernels round to floating formats in, besides to nearest even and stochastically.
+template <class Round>
+inline constexpr bool is_directed =
+    std::same_as<Round, rounding::nearest_away> || std::same_as<Round, rounding::toward_zero> ||
+    std::same_as<Round, rounding::upward> || std::same_as<Round, rounding::downward> ||
+    std::same_as<Round, rounding::to_odd>;
+
+/// What `encode` needs to know of such a mode.
+template <narrow_float T, class Overflow, class Round>
+requires is_directed<Round>
+constexpr directed directed_of() {
+  using layout = typename T::layout;
+  constexpr std::uint32_t all = ~std::uint32_t{0};
+  // Where there is no -0 its code is NaN's, which has no magnitude. None of these numbers becomes a zero.
+  const auto magnitude_of = [](float x) -> std::uint32_t {
+    const std::uint32_t code = narrow_cast<T>(x, Round{}, Overflow{}).bits(),
+                        magnitude = code & layout::magnitude_mask;
+    return magnitude != 0 ? magnitude : code;
+  };
+  constexpr float most = std::numeric_limits<float>::max();
+  return {.half_unit = std::same_as<Round, rounding::nearest_away> ? all : 0,
+          .unit_if_positive = std::same_as<Round, rounding::upward> ? all : 0,
+          .unit_if_negative = std::same_as<Round, rounding::downward> ? all : 0,
+          .sticky = std::same_as<Round, rounding::to_odd>,
+          .last_positive = magnitude_of(most),
+          .last_negative = magnitude_of(-most),
+          .infinity = magnitude_of(std::numeric_limits<float>::infinity())};
+}
+
 }  // namespace narrow::kernel
 
 NARROW_STRICT_END

@@ -71,6 +71,43 @@ struct encode_upper_half {
   }
 };
 
+/// Numbers whose bits below the last one of the code are cut off after something was added to them, in units
+/// that below the normal numbers are those of the smallest one.
+template <class Code> struct encode_one_way {
+  encoding e;  // without a last code, which depends on the sign here
+  directed mode;
+  int32_vector most = {};
+
+  void operator()(const float* from, void* to) {
+    constexpr int mantissa_bits = detail::binary32::mantissa_bits;
+    constexpr std::uint32_t leading_one = std::uint32_t{1} << mantissa_bits;
+    const auto bits = vector_at<uint32_vector>(from);
+    raise_to_magnitudes(bits, most);
+    const uint32_vector magnitude = bits & magnitude_mask, field = magnitude >> mantissa_bits;
+    const auto least = static_cast<std::int32_t>(e.min_normal >> mantissa_bits);
+    const int32_vector exponent = lanes_as<int32_vector>(field),
+                       above = larger(exponent - least, int32_vector{}),
+                       below = larger(least - larger(exponent, int32_vector{} + 1), int32_vector{});
+    const uint32_vector significand =
+        (magnitude & (leading_one - 1)) | (exponent != 0 ? uint32_vector{} + leading_one : 0u);
+    const uint32_vector places =
+                            lanes_as<uint32_vector>(smaller(below + e.dropped_bits, int32_vector{} + 31)),
+                        rest = ((uint32_vector{} + 1u) << places) - 1u;
+    const uint32_vector negative = lanes_as<uint32_vector>(lanes_as<int32_vector>(bits) >> 31);
+    const uint32_vector added =
+        (((rest + 1u) >> 1) & mode.half_unit) |
+        (rest & ((negative & mode.unit_if_negative) | (~negative & mode.unit_if_positive)));
+    const uint32_vector kept = ((significand + added) >> places) |
+                               (lanes_as<uint32_vector>((significand & rest) != 0) & mode.sticky);
+    const uint32_vector code = (lanes_as<uint32_vector>(above) << (mantissa_bits - e.dropped_bits)) + kept;
+    const uint32_vector last = (negative & mode.last_negative) | (~negative & mode.last_positive);
+    const uint32_vector finite = code < last ? code : last;
+    const uint32_vector is_infinite = lanes_as<uint32_vector>(magnitude == std::uint32_t{nonfinite_bits});
+    store_codes<Code>(lanes_as<int32_vector>((is_infinite & mode.infinity) | (~is_infinite & finite)), bits,
+                      to, e);
+  }
+};
+
 struct stochastic_state {
   encoding e;
   random_draws draws;
@@ -200,6 +237,15 @@ NARROW_KERNEL bool encode_tile(const float* from, const tile_shape& s, void* to,
   return largest_of(most) <= nonfinite_bits;
 }
 
+template <class Code>
+NARROW_KERNEL bool encode_tile_directed(const float* from, const tile_shape& s, void* to, const encoding& e,
+                                        const directed& mode) {
+  encoding without_last = e;
+  without_last.last_code = std::numeric_limits<std::int32_t>::max();
+  return largest_of(for_codes<Code>(from, s, to, encode_one_way<Code>{without_last, mode}).most) <=
+         nonfinite_bits;
+}
+
 /// The codes of a tile in fp16. Fp16: a step, which knows what becomes of a NaN.
 template <class Fp16> NARROW_KERNEL void encode_fp16(const float* from, const tile_shape& s, void* to) {
   for_codes<std::uint16_t>(from, s, to, Fp16{});
@@ -312,7 +358,7 @@ NARROW_KERNEL void decode_line(const void* from, float* to, index n, const decod
 }
 
 template <class Code> constexpr code_kernels coders() {
-  return {encode_tile<Code>, encode_line_stochastic<Code>, decode_line<Code>};
+  return {encode_tile<Code>, encode_line_stochastic<Code>, encode_tile_directed<Code>, decode_line<Code>};
 }
 
 template <class Fp16> NARROW_KERNEL void decode_fp16(const void* from, float* to, index n) {

@@ -18,6 +18,16 @@ struct encoding {
   bool is_upper_half;       // of float's code, rounded: bf16
 };
 
+/// A rounding mode other than to nearest even, and what becomes of the numbers that a format has not.
+struct directed {
+  // What is added of the bits that are cut off, before they are: the half of a unit, or all of it but the
+  // last bit, of positive and of negative numbers; all ones or nothing.
+  std::uint32_t half_unit, unit_if_positive, unit_if_negative;
+  std::uint32_t sticky;  // 1, if the last bit is set where something was cut off
+  // The magnitudes of codes: of what is beyond the finite numbers, at most, and of infinities.
+  std::uint32_t last_positive, last_negative, infinity;
+};
+
 /// A floating-point format, as the conversion to float sees it.
 struct decoding {
   int dropped_bits, sign_shift;
@@ -33,16 +43,23 @@ struct code_kernels {
   /// A line, rounded stochastically; likewise.
   using stochastic_encoder = bool (*)(const float* from, void* to, index n, const encoding&,
                                       const element_draws&);
+  /// In a directed mode; likewise.
+  using directed_encoder = bool (*)(const float* from, const tile_shape&, void* to, const encoding&,
+                                    const directed&);
   using decoder = void (*)(const void* from, float* to, index n, const decoding&);
 
   encoder encode = nullptr;
   stochastic_encoder encode_stochastic = nullptr;
+  directed_encoder encode_directed = nullptr;
   decoder decode = nullptr;
 
   constexpr code_kernels() = default;
-  constexpr code_kernels(encoder to_nearest, stochastic_encoder to_random, decoder to_float)
-      : encode(to_nearest), encode_stochastic(to_random), decode(to_float) {}
-  constexpr explicit operator bool() const { return encode && encode_stochastic && decode; }
+  constexpr code_kernels(encoder to_nearest, stochastic_encoder to_random, directed_encoder to_directed,
+                         decoder to_float)
+      : encode(to_nearest), encode_stochastic(to_random), encode_directed(to_directed), decode(to_float) {}
+  constexpr explicit operator bool() const {
+    return encode && encode_stochastic && encode_directed && decode;
+  }
 };
 
 /// Codes of 16 bits: those that have `first` or one of the `count` numbers from there on in the bits of the
