@@ -2,6 +2,7 @@
 // taken one after the other, column by column: of zeros the first one, of NaNs as Eigen propagates them.
 #include <bit>
 #include <narrow/eigen.hpp>
+#include <random>
 
 #include "any_codes.hpp"
 #include "catch.hpp"
@@ -152,6 +153,50 @@ TEMPLATE_LIST_TEST_CASE("extremes are those of floats, one by one", "[eigen][lan
       }
   });
   REQUIRE(checked >= at(test::isa_count()) * 4000);
+}
+
+template <narrow_fixed T> auto any_mantissas(at rows, at cols, unsigned seed) {
+  std::mt19937 engine(seed);
+  Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> m(rows, cols);
+  for (T& x : m.reshaped())
+    x = T::from_bits(
+        static_cast<typename T::bits_type>(static_cast<std::int32_t>(engine()) >> (32 - T::word_length)));
+  return m;
+}
+
+TEMPLATE_TEST_CASE("extremes of fixed-point numbers are those of their mantissas", "[eigen][lanes]",
+                   (fixed<8, 4>), (fixed<16, 0>), (fixed<24, 23, rounding::upward, overflow::wrap>),
+                   (fixed<32, 8>)) {
+  using T = TestType;
+  at checked = 0;
+  const auto check = [&](const auto& x, const auto& mantissa) {
+    auto largest = mantissa(0, 0), smallest = largest;
+    for (at j = 0; j < x.cols(); ++j)
+      for (at i = 0; i < x.rows(); ++i, ++checked) {
+        largest = std::max(largest, mantissa(i, j));
+        smallest = std::min(smallest, mantissa(i, j));
+      }
+    CHECK(x.maxCoeff().bits() == largest);
+    CHECK(x.minCoeff().bits() == smallest);
+  };
+  test::for_each_isa([&](const std::string& isa) {
+    INFO(isa);
+    for (const auto& [rows, cols] : {std::pair{1, 1}, {5, 3}, {1, 17}, {33, 1}, {67, 9}, {3, 150}}) {
+      const auto a = any_mantissas<T>(rows, cols, 1), b = any_mantissas<T>(rows, cols, 2);
+      const at half = rows / 2;
+      const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> by_rows = a;
+      const auto mantissa = [&](at i, at j) { return a(i, j).bits(); };
+      check(a, mantissa);
+      check(by_rows, mantissa);
+      check(a.bottomRows(rows - half), [&](at i, at j) { return a(half + i, j).bits(); });
+      check(a - b, [&](at i, at j) { return (a(i, j) - b(i, j)).bits(); });
+      check((a.array() < b.array()).select(a, -b),
+            [&](at i, at j) { return (a(i, j) < b(i, j) ? a(i, j) : -b(i, j)).bits(); });
+    }
+    const Eigen::Matrix<T, 3, 1> few = any_mantissas<T>(3, 1, 3);
+    check(few, [&](at i, at) { return few(i).bits(); });
+  });
+  REQUIRE(checked >= at(test::isa_count()) * 5000);
 }
 
 TEMPLATE_LIST_TEST_CASE("the place of an extreme is the first of its numbers", "[eigen][lanes]", formats) {

@@ -1,4 +1,4 @@
-// maxCoeff and minCoeff of narrow floats, of a whole matrix, with the place of the extreme, of rows and of
+// maxCoeff and minCoeff of narrow numbers, of a whole matrix, with the place of the extreme, of rows and of
 // columns, and what is made of them, as lpNorm<Infinity>().
 //
 // Eigen computes them through redux_impl (Core/Redux.h), with a place through a visitor (Core/Visitor.h),
@@ -34,6 +34,10 @@ bool line_extremes_in_lanes(const X& x, float* extremes) {
     return kernel::extremes_across<Order>(program::template make<lane_order<X>>(x), lines_of(x), extremes);
 }
 
+/// Floating formats, and fixed-point ones whose numbers are floats.
+template <class T>
+concept reduced_by_float = narrow_float<T> ||(narrow_fixed<T>&& std::same_as<typename T::carrier, float>);
+
 /// Whether an extreme is the one of its coefficients in whatever order these are taken.
 template <class T> bool depends_on_order(float extreme) {
   const auto magnitude = std::bit_cast<std::uint32_t>(extreme) & ~binary32::sign_mask;
@@ -49,6 +53,11 @@ inline bool all_are_decided(const float* extremes, Eigen::Index count) {
   return count_program(is_decided, line_shape{1, count}, decided) && decided == count;
 }
 
+/// So few numbers that they are compared sooner than a kernel is called.
+template <class X>
+inline constexpr bool has_few_numbers = 1 <= int(X::SizeAtCompileTime) &&
+                                        int(X::SizeAtCompileTime) <= kernel::few::max_numbers;
+
 /// The same of few numbers, one by one.
 template <class T, template <class, class, int> class Op, int NaNs, class X> T extreme_of_few(const X& x) {
   plain_like<float, X> numbers;
@@ -63,9 +72,7 @@ template <class T, template <class, class, int> class Op, int NaNs, class X> T e
 /// The largest or smallest coefficient, whichever Op<..., NaNs> keeps of two.
 template <class T, template <class, class, int> class Op, int NaNs, class Values, class X>
 T extreme(const Values& values, const X& x) {
-  constexpr bool are_few =
-      1 <= int(X::SizeAtCompileTime) && int(X::SizeAtCompileTime) <= kernel::few::max_numbers;
-  if constexpr (are_few && lane_expressions<X> && narrow_float<scalar_of<X>> && !computes_first<X>)
+  if constexpr (has_few_numbers<X> && lane_expressions<X> && narrow_float<scalar_of<X>> && !computes_first<X>)
     return extreme_of_few<T, Op, NaNs>(x);
   float kept = 0;
   bool found = extreme_in_lanes<lane_order_of<Op>>(x, kept);
@@ -86,6 +93,17 @@ T extreme(const Values& values, const X& x) {
       kept = Op<float, float, NaNs>{}(kept, next);
     }
   return T(kept);
+}
+
+/// The same of fixed-point numbers, all of which are floats.
+template <class T, template <class, class, int> class Op, int NaNs, class Values, class X>
+T extreme_of_fixed(const Values& values, const X& x) {
+  if constexpr (!has_few_numbers<X>)
+    if (float kept = 0; extreme_in_lanes<lane_order_of<Op>>(x.template cast<float>(), kept)) return T(kept);
+  T found = values.coeff(0, 0);
+  for (Eigen::Index j = 0; j < x.cols(); ++j)
+    for (Eigen::Index i = 0; i < x.rows(); ++i) found = Op<T, T, NaNs>{}(found, values.coeff(i, j));
+  return found;
 }
 
 /// The extremes of rows or columns, each rounded to T, which are computed together where that is possible.
@@ -176,12 +194,15 @@ template <class Order, class X> bool place_in_lanes(const X& x, position& place)
 namespace Eigen::internal {
 
 #define NARROW_EXTREME(Op)                                                                          \
-  template <narrow::narrow_float T, int NaNs, class Evaluator>                                      \
+  template <narrow::detail::reduced_by_float T, int NaNs, class Evaluator>                          \
   struct redux_traits<Op<T, T, NaNs>, Evaluator> : redux_traits<scalar_sum_op<T, T>, Evaluator> {}; \
-  template <narrow::narrow_float T, int NaNs, class Evaluator>                                      \
+  template <narrow::detail::reduced_by_float T, int NaNs, class Evaluator>                          \
   struct redux_impl<Op<T, T, NaNs>, Evaluator, narrow_traversal, NoUnrolling> {                     \
     template <class X> static T run(const Evaluator& values, const Op<T, T, NaNs>&, const X& x) {   \
-      return narrow::detail::extreme<T, Op, NaNs>(values, x);                                       \
+      if constexpr (narrow::narrow_fixed<T>)                                                        \
+        return narrow::detail::extreme_of_fixed<T, Op, NaNs>(values, x);                            \
+      else                                                                                          \
+        return narrow::detail::extreme<T, Op, NaNs>(values, x);                                     \
     }                                                                                               \
   };
 NARROW_EXTREME(scalar_max_op)

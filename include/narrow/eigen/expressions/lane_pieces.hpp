@@ -19,20 +19,25 @@ template <traversal Order, class Program> class program_pieces {
   explicit program_pieces(const Program& program, bool gapless) : program_(program), gapless_(gapless) {}
 
   bool gapless(traversal) const { return gapless_; }
-  piece_view get(traversal order, Eigen::Index line, Eigen::Index first, Eigen::Index n) {
-    eigen_assert(order == Order);
-    kernel::store_program(kernel::from_element(kernel::on_line(program_, line), first), values_.values, n,
-                          kernel::one_line{n});
+  piece_view get(traversal /*Order*/, Eigen::Index line, Eigen::Index first, Eigen::Index n) {
+    compute(line, first, n);
     return {values_.values, n};
   }
+  /// Whether the instruction set in use has a kernel for the program.
+  bool is_there() { return compute(0, 0, 0); }
 
  private:
+  bool compute(Eigen::Index line, Eigen::Index first, Eigen::Index n) {
+    return kernel::store_program(kernel::from_element(kernel::on_line(program_, line), first), values_.values,
+                                 n, kernel::one_line{n});
+  }
+
   Program program_;
   bool gapless_;
   piece_buffer values_;
 };
 
-/// As assign_in_pieces. False, too, if the lines are short and many.
+/// As assign_in_pieces. False, too, if the lines are short, or there is no kernel for the program.
 template <class Combine, class Dst, class X, class Round>
 requires pieces_in_lanes<Combine, Dst, X>
 bool assign_pieces_in_lanes(Dst& dst, const X& x, const Round& round) {
@@ -42,15 +47,16 @@ bool assign_pieces_in_lanes(Dst& dst, const X& x, const Round& round) {
   if (dst.size() < min_piecewise_size || dst.innerSize() < min_piecewise_size) return false;
   const auto store = [&](const auto& p) {
     program_pieces<order, std::remove_cvref_t<decltype(p)>> values(p, gapless);
+    if (!values.is_there()) return false;
     store_pieces(dst, values, round);
+    return true;
   };
   if constexpr (std::is_void_v<Combine>)
-    store(program::template make<order>(x));
+    return store(program::template make<order>(x));
   else
-    store(kernel::lane_binary<lane_combination_t<Combine, float>, lane_program_type<Dst, order>,
-                              lane_program_type<X, order>>{lane_program<Dst>::template make<order>(dst),
-                                                           program::template make<order>(x)});
-  return true;
+    return store(kernel::lane_binary<lane_combination_t<Combine, float>, lane_program_type<Dst, order>,
+                                     lane_program_type<X, order>>{
+        lane_program<Dst>::template make<order>(dst), program::template make<order>(x)});
 }
 
 }  // namespace narrow::detail
