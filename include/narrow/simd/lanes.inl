@@ -146,18 +146,36 @@ template <class Lanes> inline Lanes uncontracted(Lanes product) {
   return product;
 }
 
-/// A vector's lanes, added two by two: each with the one half a vector further, until one is left.
-template <class Lanes, int... L> inline float total_of_floats(Lanes x, std::integer_sequence<int, L...>) {
+/// A vector's lanes two by two, each and the one half a vector further, until one is left.
+template <class Both, class Lanes, int... L>
+inline auto folded(Both both, Lanes x, std::integer_sequence<int, L...>) {
   constexpr int half = sizeof...(L);
   if constexpr (half == 1)
-    return x[0] + x[1];
+    return both(x[0], x[1]);
   else
-    return total_of_floats(__builtin_shufflevector(x, x, L...) + __builtin_shufflevector(x, x, (L + half)...),
-                           std::make_integer_sequence<int, half / 2>{});
+    return folded(both,
+                  both(__builtin_shufflevector(x, x, L...), __builtin_shufflevector(x, x, (L + half)...)),
+                  std::make_integer_sequence<int, half / 2>{});
 }
-inline float total_of_floats(float_vector x) {
-  return total_of_floats(x, std::make_integer_sequence<int, lanes32 / 2>{});
+template <class Both, class Lanes> inline auto folded(Both both, Lanes x) {
+  return folded(both, x, std::make_integer_sequence<int, lanes32 / 2>{});
 }
+
+// What is made of two lanes; not lambdas, which g++ takes for functions of another target.
+struct added {
+  template <class Lanes> Lanes operator()(Lanes a, Lanes b) const { return a + b; }
+};
+struct multiplied {
+  template <class Lanes> Lanes operator()(Lanes a, Lanes b) const { return a * b; }
+};
+struct smaller_one {
+  template <class Lanes> Lanes operator()(Lanes a, Lanes b) const { return smaller(a, b); }
+};
+struct larger_one {
+  template <class Lanes> Lanes operator()(Lanes a, Lanes b) const { return larger(a, b); }
+};
+
+inline float total_of_floats(float_vector x) { return folded(added{}, x); }
 
 template <class Elements, bool Upper, int... I>
 inline Elements interleaved(Elements a, Elements b, std::integer_sequence<int, I...>) {

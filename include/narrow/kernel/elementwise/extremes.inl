@@ -25,23 +25,11 @@ template <class Order> struct lane_extremes {
   }
 };
 
-/// What Order keeps of a vector's lanes, each against the one half a vector further, until one is left.
-template <class Order, class Lanes, int... L>
-inline float extreme_lane(Lanes x, std::integer_sequence<int, L...>) {
-  constexpr int half = sizeof...(L);
-  constexpr bool largest = std::same_as<Order, lane_larger>;
-  if constexpr (half == 1) {
-    return (largest ? x[0] < x[1] : x[1] < x[0]) ? x[1] : x[0];
-  } else {
-    const auto low = __builtin_shufflevector(x, x, L...), high = __builtin_shufflevector(x, x, (L + half)...);
-    return extreme_lane<Order>(largest ? larger(low, high) : smaller(low, high),
-                               std::make_integer_sequence<int, half / 2>{});
-  }
-}
 template <class Order> inline float extreme_of_lanes(const lane_extremes<Order>& lanes) {
   if (any_of(lanes.had_nan())) [[unlikely]]
     return std::numeric_limits<float>::quiet_NaN();
-  return extreme_lane<Order>(lanes.kept, std::make_integer_sequence<int, lanes32 / 2>{});
+  using one = std::conditional_t<std::same_as<Order, lane_larger>, larger_one, smaller_one>;
+  return folded(one{}, lanes.kept);
 }
 
 /// In each lane, the product of the numbers taken.
@@ -52,17 +40,6 @@ struct lane_factors {
   void take(float_vector x, first_lanes lanes) { take(are_numbers(lanes) ? x : float_vector{} + 1); }
   void take(const lane_factors& others) { take(others.product); }
 };
-/// The lanes' products times those half a vector further, until one is left.
-template <class Lanes, int... L> inline float product_of_lanes(Lanes x, std::integer_sequence<int, L...>) {
-  constexpr int half = sizeof...(L);
-  if constexpr (half == 1)
-    return x[0] * x[1];
-  else
-    return product_of_lanes(
-        __builtin_shufflevector(x, x, L...) * __builtin_shufflevector(x, x, (L + half)...),
-        std::make_integer_sequence<int, half / 2>{});
-}
-
 template <class Line, class Taken> inline void take_line(const Line& line, index length, Taken& to) {
   constexpr index ways = 4;  // a comparison or a product takes up to four cycles
   index i = 0;
@@ -92,7 +69,7 @@ NARROW_KERNEL float extreme_of_lines(const Program& program, const line_shape& s
 template <class Program> NARROW_KERNEL float multiply_lines(const Program& program, const line_shape& shape) {
   lane_factors factors;
   for (index l = 0; l < shape.lines; ++l) take_line(on_line(program, l), shape.length, factors);
-  return product_of_lanes(factors.product, std::make_integer_sequence<int, lanes32 / 2>{});
+  return folded(multiplied{}, factors.product);
 }
 
 template <class Program, class Order>
@@ -135,19 +112,9 @@ NARROW_KERNEL void extremes_of_places(const Program& program, float* to, const l
   }
 }
 
-template <class Lanes, int... L> inline index least_lane(Lanes x, std::integer_sequence<int, L...>) {
-  constexpr int half = sizeof...(L);
-  if constexpr (half == 1) {
-    return std::min(x[0], x[1]);
-  } else {
-    const auto low = __builtin_shufflevector(x, x, L...), high = __builtin_shufflevector(x, x, (L + half)...);
-    return least_lane(low < high ? low : high, std::make_integer_sequence<int, half / 2>{});
-  }
-}
 /// The first lane that is not zero, or lanes32.
 inline index first_of(int32_vector holds) {
-  return least_lane(holds ? places_of_lanes() : int32_vector{} + lanes32,
-                    std::make_integer_sequence<int, lanes32 / 2>{});
+  return folded(smaller_one{}, holds ? places_of_lanes() : int32_vector{} + lanes32);
 }
 
 template <class Line> NARROW_KERNEL index find_number(const Line& line, float number, index length) {

@@ -69,7 +69,7 @@ NARROW_KERNEL void softmax_along(const From* from, index from_step, To* to, inde
     float_vector most = all_lanes_of(least);
     for_vectors(length,
                 [&](index i, auto lanes) { most = larger(most, or_else(at(line, i, lanes), least, lanes)); });
-    const float largest = extreme_lane<lane_larger>(most, std::make_integer_sequence<int, lanes32 / 2>{});
+    const float largest = folded(larger_one{}, most);
     lane_sums sums;
     for_vectors(length, [&](index i, auto lanes) {
       const float_vector powers =
