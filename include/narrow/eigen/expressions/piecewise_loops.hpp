@@ -35,8 +35,14 @@ inline constexpr bool ends_in_function<Eigen::MatrixWrapper<X>> = ends_in_functi
 
 /// What is assigned to numbers of type To with a function as its last operation.
 template <class To, class Op, class X> auto with_last_function(const Eigen::CwiseUnaryOp<Op, X>& x) {
-  using function = last_function<function_of_functor_t<Op>, bits_of_ties<To>(), typename X::Scalar>;
-  return x.nestedExpression().unaryExpr(function());
+  using function = function_of_functor_t<Op>;
+  constexpr int bits = bits_of_ties<To>();
+  if constexpr (std::same_as<typename To::round_policy, rounding::nearest_even>)
+    return x.nestedExpression().unaryExpr(
+        last_function<function, bits, typename X::Scalar, function_before_rounding>());
+  else
+    return x.nestedExpression().unaryExpr(
+        last_function<function, bits, typename X::Scalar, function_before_directed_rounding>());
 }
 template <class To, class X> auto with_last_function(const Eigen::ArrayWrapper<X>& x);
 template <class To, class X> auto with_last_function(const Eigen::MatrixWrapper<X>& x) {

@@ -92,6 +92,11 @@ template <class Function, int Bits> struct function_before_rounding {
     return is_decided ? y : kernel::function_of<Function, rounding::to_odd>(x);
   }
 };
+/// The same of a format that is rounded to in one direction, where more than the side of ties counts: in
+/// lanes a small number may be zero, or 1 what is next to it.
+template <class Function, int Bits>
+struct function_before_directed_rounding : function_before_rounding<Function, Bits> {};
+
 /// The function that a functor of Eigen is; void for others. As an operation among others it is computed as
 /// rounded_function where there are vectors for it, elsewhere by Eigen, in float.
 template <class Functor> struct function_of_functor { using type = void; };
@@ -143,18 +148,18 @@ template <class Function, narrow_fixed T> struct fixed_function<function_functor
 };
 
 /// A function whose results are only rounded, to a format where numbers half-way between two have so many
-/// significant bits: once, as those of numbers are.
-template <class Function, int Bits, class T> struct last_function {
+/// significant bits: once, as those of numbers are. Before: one of the above, what it is as a float.
+template <class Function, int Bits, class T, template <class, int> class Before> struct last_function {
   T operator()(const T& x) const {
     if constexpr (std::same_as<T, float>)
-      return function_before_rounding<Function, Bits>()(x);
+      return Before<Function, Bits>()(x);
     else
       return function_of<Function>(x);
   }
 };
-template <class Function, int Bits, float_or_rounded_to T>
-struct wide_functor<last_function<Function, Bits, T>> {
-  using type = function_before_rounding<Function, Bits>;
+template <class Function, int Bits, float_or_rounded_to T, template <class, int> class Before>
+struct wide_functor<last_function<Function, Bits, T, Before>> {
+  using type = Before<Function, Bits>;
 };
 
 #if EIGEN_VERSION_AT_LEAST(4, 0, 0)
@@ -211,8 +216,8 @@ auto apply_wide(const Functor& functor, const T&... x) {
 }  // namespace narrow::detail
 
 namespace Eigen::internal {
-template <class Function, int Bits, class T>
-struct functor_traits<narrow::detail::last_function<Function, Bits, T>> {
+template <class Function, int Bits, class T, template <class, int> class Before>
+struct functor_traits<narrow::detail::last_function<Function, Bits, T, Before>> {
   enum { Cost = 50 * NumTraits<T>::AddCost, PacketAccess = false };
 };
 template <class Function, class T> struct functor_traits<narrow::detail::function_functor<Function, T>> {
