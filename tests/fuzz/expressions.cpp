@@ -1,8 +1,10 @@
 // Fuzz target: programs of Eigen expressions. The bytes choose a format, how the matrices lie in memory,
 // their numbers, and which statements of nodes.hpp follow one another, each with which of three matrices.
 // Every instruction set gives what single numbers give, sums of floats within their bound; block formats give
-// what the portable kernels do.
-#include "nodes.hpp"
+// what the floats in them do.
+#include <array>
+
+#include "block_nodes.hpp"
 
 using namespace narrow;
 using Eigen::Dynamic;
@@ -90,15 +92,20 @@ template <class T, layout L> class place {
 struct statement {
   std::size_t node, to, a, b;
   float k;
-  explicit statement(fuzz::input& in) : node(in.below(nodes::coefficient_nodes + nodes::sum_nodes)) {
+  explicit statement(fuzz::input& in)
+      : node(in.below(nodes::coefficient_nodes + nodes::sum_nodes + nodes::whole_nodes)) {
     const std::size_t which = in.below(variables * variables * variables);
     to = which % variables;
     a = which / variables % variables;
     b = which / variables / variables;
     k = in.number<float>();
   }
-  bool is_sum() const { return node >= nodes::coefficient_nodes; }
+  bool is_whole() const { return node >= nodes::coefficient_nodes + nodes::sum_nodes; }
+  bool is_sum() const { return node >= nodes::coefficient_nodes && !is_whole(); }
   nodes::sum_node sum() const { return static_cast<nodes::sum_node>(node - nodes::coefficient_nodes); }
+  nodes::whole_node whole() const {
+    return static_cast<nodes::whole_node>(node - nodes::coefficient_nodes - nodes::sum_nodes);
+  }
 };
 
 template <class T> struct state {
@@ -123,6 +130,8 @@ void run(const statement& s, state<T>& on, const std::string& isa) {
   auto destination = to.view();
   if (s.is_sum()) {
     nodes::assign<T>(s.sum(), destination, a.view(), b.view(), s.k);
+  } else if (s.is_whole()) {
+    nodes::assign<T>(s.whole(), destination, a.view(), b.view(), s.k);
   } else {
     auto p = a.view();
     auto q = b.view();
@@ -193,6 +202,17 @@ template <class T> fuzz::sums sum_of(const statement& s, const state<T>& on, Ind
           result.add(number(a.numbers[k]) + number(b.numbers[k]), 1);
       }
       break;
+    case nodes::sum_node::dot:
+      for (Index k = 0; i == 0 && j == 0 && k < a.cols; ++k) result.add(number(a(0, k)), number(b(0, k)));
+      break;
+    case nodes::sum_node::squared_norm:
+      for (std::size_t k = 0; i == 0 && j == 0 && k < a.numbers.size(); ++k)
+        result.add(number(a.numbers[k]), number(a.numbers[k]));
+      break;
+    case nodes::sum_node::product_of_all:
+      for (std::size_t k = 0; i == 0 && j == 0 && k < a.numbers.size(); ++k)
+        result.multiply(number(a.numbers[k]));
+      break;
   }
   return result;
 }
@@ -212,7 +232,10 @@ template <class T> void check_sum(const statement& s, const state<T>& before, In
                   [&] { return told("written beside a sum", s, i, j, got); });
     return;
   }
-  if (narrow_fixed<T> && (!has_exact_sums<T>() || s.sum() == nodes::sum_node::scaled_product)) return;
+  // Of fixed-point numbers these are rounded after each step.
+  const bool in_steps =
+      s.sum() == nodes::sum_node::scaled_product || s.sum() == nodes::sum_node::product_of_all;
+  if (narrow_fixed<T> && (!has_exact_sums<T>() || in_steps)) return;
   if (!sum.bounds()) return;
   double factor = 1, error = has_exact_sums<T>() ? 0 : sum.bound();
   if (s.sum() == nodes::sum_node::scaled_product) {
@@ -238,8 +261,10 @@ template <class T> void check_portable(const statement& s, const state<T>& befor
         check_sum(s, before, i, j, got);
         continue;
       }
-      const T right = nodes::value<T>(s.node, before.v[s.to](i, j), before.v[s.a](i, j), before.v[s.b](i, j),
-                                      before.x(i, j), s.k);
+      const table<T>&a = before.v[s.a], &b = before.v[s.b];
+      const T old = before.v[s.to](i, j);
+      const T right = s.is_whole() ? nodes::value<T>(s.whole(), old, a, b, s.k, i, j)
+                                   : nodes::value<T>(s.node, old, a(i, j), b(i, j), before.x(i, j), s.k);
       fuzz::require(same(got, right), [&] {
         return told("one number", s, i, j, got) + ", not " + std::to_string(static_cast<double>(right));
       });
@@ -280,39 +305,6 @@ template <class T> void check_numbers(fuzz::input& in) {
   }
 }
 
-/// Matrices of a block format, and of floats.
-template <class Format> struct block_state {
-  Eigen::Matrix<Format, Dynamic, Dynamic> w, v;
-  Eigen::MatrixXf x, y;
-};
-
-enum class block_node { quantized, of_itself, of_both, read, product, product_of_floats };
-constexpr std::size_t block_nodes = 6;
-
-template <class Format> void assign(block_node node, block_state<Format>& on, float k) {
-  switch (node) {
-    case block_node::quantized:
-      on.w = on.x * k + on.y;
-      break;
-    case block_node::of_itself:
-      on.v = (k * on.v).cwiseMax(on.x);
-      break;
-    case block_node::of_both:
-      on.w = on.w.cwiseProduct(on.v) - on.v;
-      break;
-    case block_node::read:
-      on.y = on.w.cwiseAbs() * k - on.x;
-      break;
-    case block_node::product:
-      on.y = on.w.leftCols(std::min(on.w.rows(), on.w.cols())) *
-             on.v.topRows(std::min(on.w.rows(), on.w.cols()));
-      break;
-    case block_node::product_of_floats:
-      on.y = (on.v.cwiseAbs2() + on.w).array().min(on.x.array());
-      break;
-  }
-}
-
 template <class M> std::vector<float> floats_of(const M& m) {
   const Eigen::MatrixXf x = m;
   return {x.data(), x.data() + x.size()};
@@ -324,6 +316,14 @@ template <class Format>
 inline constexpr bool has_same_products =
     std::same_as<Format, narrow::int8> || std::same_as<Format, bfp<8>> ||
     std::same_as<Format, bfp<14, tile<3, 5>>>;
+
+/// The floats of w, v and y.
+template <class Blocks> std::array<std::vector<float>, 3> floats_of(const nodes::block_state<Blocks>& on) {
+  return {floats_of(on.w), floats_of(on.v), floats_of(on.y)};
+}
+
+template <class Format>
+using block_state = nodes::block_state<Eigen::Matrix<Format, Eigen::Dynamic, Eigen::Dynamic>>;
 
 template <class Format>
 void check_product(const std::string& isa, const block_state<Format>& before, const Eigen::MatrixXf& got) {
@@ -340,12 +340,54 @@ void check_product(const std::string& isa, const block_state<Format>& before, co
     }
 }
 
+/// What a statement makes of the floats in the matrices, those that it stores in blocks rounded into them.
+template <class Format>
+std::array<std::vector<float>, 3> expected_of(std::size_t node, const block_state<Format>& before, float k) {
+  nodes::block_state<Eigen::MatrixXf> floats{before.w, before.v, before.x, before.y};
+  if (node < nodes::block_coefficient_nodes)
+    nodes::assign_one_by_one(node, floats, k);
+  else
+    nodes::assign(node, floats, k);
+  block_state<Format> blocks = before;
+  if (nodes::destination(node) == 'w') blocks.w = floats.w;
+  if (nodes::destination(node) == 'v') blocks.v = floats.v;
+  blocks.y = floats.y;
+  return floats_of(blocks);
+}
+
+template <class Format> void check_step(std::size_t node, float k, block_state<Format>& now) {
+  const block_state<Format> before = now;
+  std::array<std::vector<float>, 3> expected = expected_of(node, before, k);
+  fuzz::for_each_isa([&](const std::string& isa) {
+    block_state<Format> after = before;
+    nodes::assign(node, after, k);
+    const auto got = floats_of(after);
+    const bool is_product = node == nodes::block_product;
+    if (isa == "portable") {
+      now = after;
+      if (is_product) expected[2] = got[2];
+    }
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      if (i == 2 && is_product && !has_same_products<Format>) {
+        check_product(isa, before, after.y);
+        continue;
+      }
+      for (std::size_t at = 0; at < got[i].size(); ++at)
+        fuzz::require(got[i].size() == expected[i].size() && same(got[i][at], expected[i][at]), [&] {
+          return isa + ": block node " + std::to_string(node) + ", matrix " + std::to_string(i) +
+                 ", number " + std::to_string(at) + " is " + std::to_string(got[i][at]) + ", not " +
+                 std::to_string(expected[i][at]);
+        });
+    }
+  });
+}
+
 template <class Format> void check_blocks(fuzz::input& in) {
   const Index rows = static_cast<Index>(1 + in.below(40));
   const Index cols = static_cast<Index>(1 + in.below(std::size_t{rows > 20 ? 4u : 40u}));
-  std::vector<std::pair<block_node, float>> program;
+  std::vector<std::pair<std::size_t, float>> program;
   for (std::size_t i = 1 + in.below(most_statements); i > 0; --i) {
-    const auto node = static_cast<block_node>(in.below(block_nodes));
+    const std::size_t node = in.below(nodes::block_nodes);
     program.emplace_back(node, in.number<float>());
   }
   const fuzz::words words(in);
@@ -357,32 +399,7 @@ template <class Format> void check_blocks(fuzz::input& in) {
   block_state<Format> now{{}, {}, matrix(), matrix()};
   now.w = matrix();
   now.v = matrix();
-  for (const auto& step : program) {
-    const block_state<Format> before = now;
-    std::vector<float> expected[3];
-    const block_node which = step.first;
-    fuzz::for_each_isa([&](const std::string& isa) {
-      block_state<Format> after = before;
-      assign(which, after, step.second);
-      const std::vector<float> got[] = {floats_of(after.w), floats_of(after.v), floats_of(after.y)};
-      if (isa == "portable") {
-        std::copy(std::begin(got), std::end(got), expected);
-        now = after;
-      }
-      for (std::size_t i = 0; i < std::size(got); ++i) {
-        if (i == 2 && which == block_node::product && !has_same_products<Format>) {
-          check_product(isa, before, after.y);
-          continue;
-        }
-        for (std::size_t at = 0; at < got[i].size(); ++at)
-          fuzz::require(got[i].size() == expected[i].size() && same(got[i][at], expected[i][at]), [&] {
-            return isa + ": block node " + std::to_string(static_cast<int>(which)) + ", matrix " +
-                   std::to_string(i) + ", number " + std::to_string(at) + " is " +
-                   std::to_string(got[i][at]) + ", not " + std::to_string(expected[i][at]);
-          });
-      }
-    });
-  }
+  for (const auto& [node, k] : program) check_step(node, k, now);
 }
 
 template <class... Formats> void check_any(std::tuple<Formats...>, std::size_t place, fuzz::input& in) {

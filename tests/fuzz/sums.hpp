@@ -23,6 +23,17 @@ struct sums {
     ++terms;
     is_finite = is_finite && std::isfinite(a) && std::isfinite(b);
   }
+  /// One more factor, of what is a product then and no sum. It has a bound if no part of it, in whatever
+  /// order, leaves float's normal numbers.
+  void multiply(double x) {
+    if (terms == 0) value = least_ = most_ = 1;
+    value *= x;
+    magnitude = std::abs(value);
+    ++terms;
+    least_ *= std::min(std::abs(x), 1.0);
+    most_ *= std::max(std::abs(x), 1.0);
+    is_finite = std::isfinite(x) && is_finite && least_ > 0x1p-126 && most_ < 0x1p127;
+  }
   /// How far a sum in float may be away, if no part of it leaves float's range. Instructions for bf16 take
   /// what is below float's normal numbers for zero.
   double bound() const {
@@ -32,6 +43,9 @@ struct sums {
   }
   bool bounds() const { return is_finite && magnitude < double{std::numeric_limits<float>::max()} / 2; }
   bool allows(double got) const { return std::abs(got - value) <= bound(); }
+
+ private:
+  double least_ = 0, most_ = 0;  // of the products of some factors
 };
 
 /// The words of an input over and over again, each time turned by one more bit.

@@ -49,6 +49,8 @@ NFB* | run | 1 | {x}(Eigen::seqN({i}, {r}), Eigen::seqN({c} - 1, {c}, Eigen::fix
 
 VIEWS = """
 NFB* | run | 1 | {x}.reshaped({r}, {c})                              | reshaped({x}, {r}, {c})              | x:?* c r
+NFB* | run | 2 | {x}(Eigen::all, mixed({c}))                          | mixed_columns({x})                   | x:?* r c
+NFB* | run | 2 | {x}(mixed({r}), Eigen::all)                          | transposed(mixed_columns(transposed({x}))) | x:?* r c
 NFB* | run | 1 | {x}.rowwise().replicate({c})                        | spread({x}, {r}, {c})                | x:?* r 1
 NFB* | run | 1 | {x}.colwise().replicate({r})                        | spread({x}, {r}, {c})                | x:?* 1 c
 NFB* | fix | 1 | {x}.template replicate<{R}, 1>()                    | spread({x}, {r}, {c})                | x:?* 1 c
@@ -110,6 +112,8 @@ NF*  | -     | 3 | ({x}.colwise() + {v})             | plus({x}, spread({v}, {r}
 NF*  | -     | 3 | ({x}.rowwise() - {v})             | minus({x}, spread({v}, {r}, {c}))  | x:?* r c, v:?* 1 c
 NFM  | -     | 2 | ({v}.asDiagonal() * {x})          | times({x}, spread({v}, {r}, {c}))  | x:?M r c, v:?M r 1
 NFM  | -     | 2 | ({x} * {v}.asDiagonal())          | times({x}, spread(transposed({v}), {r}, {c})) | x:?M r c, v:?M c 1
+NFM  | -     | 3 | Matrix<{T}, {R}, {C}>::Identity({r}, {c}) | identity({f}, {r}, {c})    | -
+NFM  | -     | 1 | Matrix<{T}, {R}, {C}>::Constant({r}, {c}, {T}({k})) | constant({f}, {r}, {c}, {k}) | -
 """
 
 CONDITIONS = """
@@ -150,6 +154,7 @@ N* | row   | 1 | SUM {x}.colwise().mean()              | over(sums({x}, 1), cons
 N* | row   | 2 | {x}.colwise().maxCoeff()              | largest({x}, 1)                    | x:N* k+1 c
 N* | col   | 2 | {x}.rowwise().minCoeff()              | smallest({x}, 0)                   | x:N* r k+1
 N* | col   | 1 | SUM {x}.rowwise().prod()              | products({x}, 0)                   | x:N* r k+1
+N* | row   | 1 | SUM {x}.colwise().prod()              | products({x}, 1)                   | x:N* k+1 c
 B* | row   | 1 | {b}.colwise().any()                   | any_holds({b}, 1)                  | b:B* k c
 B* | col   | 1 | {b}.rowwise().all()                   | all_hold({b}, 0)                   | b:B* r k
 """
@@ -179,6 +184,7 @@ NF* | -     | 1 | {to} *= {T}({k})                     | written({d.r}, {at}, ti
 NF* | -     | 1 | {to} /= {T}({k})                     | written({d.r}, {at}, over(read({d.r}, {at}), constant({f}, {r}, {c}, {k}))) | -
 NFA | -     | 1 | {to} += {T}({k})                     | written({d.r}, {at}, plus(read({d.r}, {at}), constant({f}, {r}, {c}, {k}))) | -
 NF* | -     | 1 | {to}.setConstant({T}({k}))           | written({d.r}, {at}, constant({f}, {r}, {c}, {k}))           | -
+NFM | -     | 1 | {to}.setIdentity()                   | written({d.r}, {at}, identity({f}, {r}, {c}))                | -
 NFA | -     | 1 | {to}.colwise() *= {v}                | written({d.r}, {at}, times(read({d.r}, {at}), spread({v}, {r}, {c}))) | v:?A r 1
 NF* | -     | 2 | {to}.colwise() += {v}                | written({d.r}, {at}, plus(read({d.r}, {at}), spread({v}, {r}, {c}))) | v:?* r 1
 NF* | -     | 2 | {to}.rowwise() -= {v}                | written({d.r}, {at}, minus(read({d.r}, {at}), spread({v}, {r}, {c}))) | v:?* 1 c
@@ -217,6 +223,8 @@ N | -     | 1 | S | SUM {x}.trace()                            | stored(sums(dia
 B | -     | 2 | Index | {b}.count()                            | counts(in_column({b}), 1)                          | b:BA r c
 B | -     | 2 | bool | {b}.any()                               | any_holds(in_column({b}), 1)                       | b:BA r c
 B | -     | 2 | bool | {b}.all()                               | all_hold(in_column({b}), 1)                        | b:BA r c
+N | -     | 2 | bool | {x}.allFinite()                         | all_hold(in_column(both(opposite(is_nan({x})), opposite(is_infinite({x})))), 1) | x:N* r c
+N | -     | 2 | bool | {x}.hasNaN()                            | any_holds(in_column(is_nan({x})), 1)               | x:N* r c
 N | -     | 2 | Index | row_of_largest({x})                    | place({x}, 1)                                      | x:N* r+1 c+1
 N | -     | 2 | Index | column_of_smallest({x})                | transposed(part(place({x}, 0), 0, 1, 1, 1))        | x:N* r+1 c+1
 N | -     | 1 | S | {x}({x}.rows() - 1, 0)                     | stored(part({x}, {r}, 0, 1, 1))                    | x:N* r+1 c+1

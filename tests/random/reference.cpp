@@ -210,6 +210,16 @@ grid reshaped(const grid& x, Index rows, Index cols) {
 grid every_second(const grid& x) {
   return view(x, (x.rows + 1) / 2, x.cols, [](Index i, Index j) { return place_of{2 * i, j}; });
 }
+std::vector<Index> mixed(Index n) {
+  std::vector<Index> places;
+  for (Index i = 0; i < n; ++i) places.push_back((5 * i + 2) % n);
+  return places;
+}
+grid mixed_columns(const grid& x) {
+  return view(x, x.rows, x.cols, [places = mixed(x.cols)](Index i, Index j) {
+    return place_of{i, places[static_cast<std::size_t>(j)]};
+  });
+}
 
 grid plus(const grid& x, const grid& y) { return combined(x, y, std::plus<double>{}); }
 grid minus(const grid& x, const grid& y) { return combined(x, y, std::minus<double>{}); }
@@ -367,6 +377,11 @@ grid chosen(const grid& b, const grid& x, const grid& y) {
 grid constant(const format& f, Index rows, Index cols, double k) {
   grid result(f, rows, cols);
   std::fill(result.numbers.begin(), result.numbers.end(), f.store(k));
+  return result;
+}
+grid identity(const format& f, Index rows, Index cols) {
+  grid result = constant(f, rows, cols, 0);
+  for (Index i = 0; i < std::min(rows, cols); ++i) result.at(i, i) = f.store(1);
   return result;
 }
 

@@ -73,13 +73,16 @@ struct grid {
 };
 
 // ---- views
+/// Places of n lines, some of them more than once and others never, up and down.
+std::vector<Index> mixed(Index n);
 grid transposed(const grid& x);
 grid turned(const grid& x, int rows, int cols);  // read from the other end of its columns, its rows
 grid part(const grid& x, Index row, Index col, Index rows, Index cols);
 grid diagonal(const grid& x);
 grid spread(const grid& x, Index rows, Index cols);  // repeated as often as it fits
 grid reshaped(const grid& x, Index rows, Index cols);
-grid every_second(const grid& x);  // rows
+grid every_second(const grid& x);   // rows
+grid mixed_columns(const grid& x);  // those that mixed() tells
 
 // ---- coefficient-wise
 grid plus(const grid& x, const grid& y);
@@ -122,6 +125,7 @@ grid both(const grid& a, const grid& b);
 grid either(const grid& a, const grid& b);
 grid chosen(const grid& b, const grid& x, const grid& y);
 grid constant(const format& f, Index rows, Index cols, double k);  // stored in f
+grid identity(const format& f, Index rows, Index cols);
 
 // ---- sums and what else makes one number of many
 /// alpha x y + beta z, rounded once to z's format, or as a result of an operation if z has no format.
