@@ -199,6 +199,35 @@ TEMPLATE_TEST_CASE("extremes of fixed-point numbers are those of their mantissas
   REQUIRE(checked >= at(test::isa_count()) * 5000);
 }
 
+TEMPLATE_LIST_TEST_CASE("extremes of rows and columns are matrices, and factors", "[eigen][lanes]", formats) {
+  using S = TestType;
+  using matrix = Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic>;
+  at checked = 0;
+  test::for_each_isa([&](const std::string& isa) {
+    for (const auto& [rows, cols] : {std::pair{1, 1}, {5, 3}, {3, 40}, {40, 3}}) {
+      INFO(isa << ", " << rows << " x " << cols);
+      const auto x = matrix_of<S, Eigen::ColMajor>(numbers::no_nan, rows, cols, 1);
+      const Eigen::Matrix<S, Eigen::Dynamic, 1> of_rows = (x + x).rowwise().maxCoeff();
+      const Eigen::Matrix<S, 1, Eigen::Dynamic> of_columns = x.colwise().minCoeff();
+      const auto check = [&](const matrix& got, const matrix& expected) {
+        at different = 0;
+        for (at k = 0; k < expected.size(); ++k) different += !same(got(k), expected(k));
+        CHECK(different == 0);
+        checked += got.size();
+      };
+      check((x + x).rowwise().maxCoeff(), of_rows);
+      check(x.colwise().minCoeff(), of_columns);
+      check(x.colwise().minCoeff() * S(0.5f), of_columns * S(0.5f));
+      check(matrix::Identity(rows, rows) * (x + x).rowwise().maxCoeff(),
+            matrix::Identity(rows, rows) * of_rows);
+      matrix sum = of_rows;
+      sum -= (x + x).rowwise().maxCoeff();
+      check(sum, of_rows - of_rows);
+    }
+  });
+  REQUIRE(checked == at(test::isa_count()) * (3 * (1 + 5 + 3 + 40) + 2 * (1 + 3 + 40 + 3)));
+}
+
 TEMPLATE_LIST_TEST_CASE("the place of an extreme is the first of its numbers", "[eigen][lanes]", formats) {
   using S = TestType;
   at checked = 0;

@@ -106,10 +106,10 @@ template <class T> struct joined_lines<lane_number_per_line<T>> : laid_out<T> {
     return this->spread(x.from + line * x.line_step, x.line_step, lines, length);
   }
 };
-template <class Held> struct joined_lines<lane_held<Held>> : laid_out<float> {
+template <class Held> struct joined_lines<lane_held<Held>> : laid_out<typename Held::Scalar> {
   static bool fits(const lane_held<Held>& x, const joined_result&, index) { return x.line_step == 0; }
-  lane_numbers<float> of(const lane_held<Held>& x, index line, index lines, index length) {
-    return repeat(x.values.data(), line, lines, length);
+  auto of(const lane_held<Held>& x, index line, index lines, index length) {
+    return this->repeat(x.values.data(), line, lines, length);
   }
 };
 template <class Held> struct joined_lines<lane_held_per_line<Held>> : laid_out<float> {
