@@ -7,13 +7,13 @@
 #include <optional>
 #include <ostream>
 
-#if defined(__x86_64__)
+#if defined(__SSE__)
 #include <xmmintrin.h>
 #endif
 
 namespace test {
 
-#if defined(__x86_64__)
+#if defined(__SSE__)
 using control_word = std::uint32_t;  // MXCSR
 
 inline control_word read_control() { return _mm_getcsr(); }
@@ -40,14 +40,55 @@ inline void write_control(control_word x) {
 }
 
 inline constexpr control_word flush_inputs_to_zero = 1 << 0, alternate_handling = 1 << 1;  // FIZ, AH
-inline constexpr control_word flush_halves_to_zero = 1 << 19, flush_to_zero = 1 << 24;     // FZ16, FZ
-inline constexpr control_word default_nan = 1 << 25, alternative_half = 1 << 26;           // DN, AHP
+inline constexpr control_word denormals_are_zero = flush_inputs_to_zero;
+inline constexpr control_word flush_halves_to_zero = 1 << 19, flush_to_zero = 1 << 24;  // FZ16, FZ
+inline constexpr control_word default_nan = 1 << 25, alternative_half = 1 << 26;        // DN, AHP
 inline constexpr control_word flushing_modes[] = {
     0, flush_to_zero, flush_halves_to_zero | default_nan | alternative_half,
     flush_to_zero | flush_halves_to_zero | flush_inputs_to_zero | alternate_handling};
 inline constexpr control_word round_up = 1 << 22, round_down = 2 << 22, round_to_zero = 3 << 22;
 inline constexpr control_word exception_flags = control_word{0x9f} << 32;
 inline constexpr control_word plain_control = 0;  // nearest-even, subnormals kept
+#elif defined(__ARM_FP)
+using control_word = std::uint32_t;  // FPSCR
+
+inline control_word read_control() {
+  control_word control;
+  asm volatile("vmrs %0, fpscr" : "=r"(control) : : "memory");
+  return control;
+}
+inline void write_control(control_word control) {
+  asm volatile("vmsr fpscr, %0" : : "r"(control) : "memory");
+}
+
+inline constexpr control_word flush_to_zero = 1 << 24, denormals_are_zero = flush_to_zero;  // FZ
+inline constexpr control_word default_nan = 1 << 25, alternative_half = 1 << 26;            // DN, AHP
+inline constexpr control_word flushing_modes[] = {0, flush_to_zero,
+                                                  flush_to_zero | default_nan | alternative_half};
+inline constexpr control_word round_up = 1 << 22, round_down = 2 << 22, round_to_zero = 3 << 22;
+inline constexpr control_word exception_flags = 0xf800'009f;  // and the results of comparisons
+inline constexpr control_word plain_control = 0;              // nearest-even, subnormals kept
+#else
+using control_word = std::uint64_t;  // the rounding mode of <cfenv>, and below its bits the exception flags
+
+inline constexpr int mode_place = 32;
+inline control_word read_control() {
+  return control_word(std::fegetround()) << mode_place | control_word(std::fetestexcept(FE_ALL_EXCEPT));
+}
+inline void write_control(control_word control) {
+  std::fesetround(static_cast<int>(control >> mode_place));
+  std::feclearexcept(FE_ALL_EXCEPT & ~static_cast<int>(control));
+  std::feraiseexcept(FE_ALL_EXCEPT & static_cast<int>(control));
+}
+
+inline constexpr control_word flush_to_zero = 0, denormals_are_zero = 0;  // <cfenv> cannot set these
+inline constexpr control_word flushing_modes[] = {0};
+inline constexpr control_word round_up = control_word{FE_UPWARD} << mode_place,
+                              round_down = control_word{FE_DOWNWARD} << mode_place,
+                              round_to_zero = control_word{FE_TOWARDZERO} << mode_place;
+inline constexpr control_word exception_flags = (control_word{1} << mode_place) - 1;
+inline constexpr control_word plain_control = 0;  // nearest-even
+static_assert(FE_TONEAREST == 0);
 #endif
 
 /// Sets the register while alive.

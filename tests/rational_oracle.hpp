@@ -50,7 +50,7 @@ struct ladder {
     if (!is_number())                   // more than one NaN, below them infinity
       codes.largest = of.sign() - (std::uint64_t{1} << of.mantissa_bits) - 1;
   }
-  std::size_t beyond() const { return codes.largest + 1; }
+  std::size_t beyond() const { return static_cast<std::size_t>(codes.largest + 1); }
   bool even(std::size_t i) const { return i % 2 == 0; }
   int least_exponent() const { return 1 - of.bias(); }
 };

@@ -2,6 +2,7 @@
 // scale is that of the exact magnitudes. Against GMP's rationals, on every instruction set.
 #include "block_oracle.hpp"
 #include "every_isa.hpp"
+#include "exact_integers.hpp"
 
 using namespace test;
 namespace rounding = narrow::rounding;
@@ -19,8 +20,8 @@ mpq_class exact(long double x) {
   return (mpq_class(upper) + mpq_class(lower)) * power(exponent);
 }
 mpq_class exact(std::int32_t x) { return mpq_class(x); }
-mpq_class exact(std::int64_t x) { return mpq_class(mpz_class(static_cast<long>(x))); }
-mpq_class exact(std::uint64_t x) { return mpq_class(mpz_class(static_cast<unsigned long>(x))); }
+mpq_class exact(std::int64_t x) { return mpq_class(test::exact_integer(x)); }
+mpq_class exact(std::uint64_t x) { return mpq_class(test::exact_integer(x)); }
 mpq_class exact(narrow::fixed<32, 20> x) { return mpq_class(static_cast<double>(x)); }
 
 template <class T> bool is_number(T x) {

@@ -76,7 +76,7 @@ std::vector<std::uint32_t> bits(const std::vector<float>& list) {
 /// `compute()` under every mode of the control register gives what it gives under none.
 template <class F> void check_modes(F compute, std::size_t at_least) {
   const auto expected = bits(compute());
-  for (const std::uint32_t mode : {round_up, round_down, round_to_zero, flush_to_zero | denormals_are_zero}) {
+  for (const control_word mode : {round_up, round_down, round_to_zero, flush_to_zero | denormals_are_zero}) {
     const auto got = [&] {
       const float_control disturbed(plain_control | mode);
       return bits(compute());

@@ -120,7 +120,7 @@ inline std::string with_faults(std::string bytes, generator& random) {
         bytes.resize(place);
         break;
       case 3:
-        bytes.erase(place, 1 + below(random, 6));
+        bytes.erase(place, static_cast<std::size_t>(1 + below(random, 6)));
         break;
       default:
         bytes.insert(place, pieces[below(random, std::size(pieces))]);
@@ -128,5 +128,8 @@ inline std::string with_faults(std::string bytes, generator& random) {
   }
   return bytes;
 }
+
+/// What is said of numbers that are too large for a size.
+inline const std::string beyond_sizes = "beyond " + std::to_string(8 * sizeof(std::size_t)) + " bits";
 
 }  // namespace test

@@ -112,7 +112,7 @@ TEMPLATE_LIST_TEST_CASE("fixed: an integer operand enters exactly, however large
     for (int i = 0; i < 500; ++i) {
       const auto x = T::from_bits(static_cast<typename T::bits_type>(random()));
       check_one(x, static_cast<int>(random()) >> below(random, 32));
-      check_one(x, static_cast<long>(random()) >> below(random, 64));
+      check_one(x, static_cast<std::int64_t>(random()) >> below(random, 64));
       check_one(x, random() >> below(random, 64));
     }
     check_one(std::numeric_limits<T>::lowest(), std::numeric_limits<long>::min());

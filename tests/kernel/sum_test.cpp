@@ -2,6 +2,7 @@
 #include <array>
 #include <span>
 
+#include "../exact_integers.hpp"
 #include "product_oracle.hpp"
 
 using namespace test;
@@ -29,10 +30,7 @@ std::vector<std::size_t> lengths() {
 
 /// The exact fixed sum of 2^-2FL units as a number.
 template <class Word, int FL> mpq_class exact_value_of(const fixed_sum<Word, FL>& sum) {
-  mpz_class mantissa = static_cast<long>(sum.mantissa() >> 32);
-  mantissa <<= 32;
-  mantissa += static_cast<unsigned long>(sum.mantissa() & 0xffff'ffffu);
-  mpq_class result(mantissa, oracle::power_of_two(FL));
+  mpq_class result(test::exact_integer(sum.mantissa()), oracle::power_of_two(FL));
   result.canonicalize();
   return result;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "exact_integers.hpp"
 #include "tally.hpp"
 
 using namespace narrow;
@@ -16,14 +17,7 @@ namespace {
 
 using place = std::ptrdiff_t;
 
-mpz_class exact(int128 x) {
-  const bool negative = x < 0;
-  const auto magnitude = negative ? 0 - static_cast<detail::uint128>(x) : static_cast<detail::uint128>(x);
-  mpz_class result(static_cast<unsigned long>(magnitude >> 64));
-  result <<= 64;
-  result += static_cast<unsigned long>(magnitude);
-  return negative ? mpz_class(-result) : result;
-}
+mpz_class exact(int128 x) { return test::exact_integer(x); }
 
 enum class pattern { lowest, highest, carrying, any };
 

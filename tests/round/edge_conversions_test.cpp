@@ -4,6 +4,7 @@
 #include <compare>
 
 #include "../every_isa.hpp"
+#include "../exact_integers.hpp"
 #include "../rational_oracle.hpp"
 #include "arithmetic.hpp"
 #include "edge_operands.hpp"
@@ -57,6 +58,10 @@ template <class T, class Source> void check_all_policies(tally& count, const std
   }
 }
 
+std::uint64_t one_of(generator& random, const code_list& list) {
+  return list[static_cast<std::size_t>(below(random, list.size()))];
+}
+
 /// Integers of patterns of every length, and sums and differences of two of them.
 template <class Integer> std::vector<Integer> integers() {
   generator random(8);
@@ -66,7 +71,7 @@ template <class Integer> std::vector<Integer> integers() {
   for (const std::uint64_t pattern : all) result.push_back(static_cast<Integer>(pattern));
   while (result.size() < some / 4) {
     const code_list list = patterns(1 + static_cast<int>(below(random, bits)));
-    const std::uint64_t x = list[below(random, list.size())] + all[below(random, all.size())];
+    const std::uint64_t x = one_of(random, list) + one_of(random, all);
     result.push_back(static_cast<Integer>(below(random, 2) != 0 ? x : std::uint64_t{0} - x));
   }
   return result;
@@ -120,16 +125,12 @@ whole whole_of(const oracle::operand& x) {
 template <class Integer> Integer nearest_integer(const oracle::operand& x) {
   using limits = std::numeric_limits<Integer>;
   if (x.what == oracle::kind::nan) return 0;
-  const auto exact = [](auto end) {
-    return mpz_class(static_cast<std::conditional_t<std::is_signed_v<Integer>, long, unsigned long>>(end));
-  };
   if (x.what == oracle::kind::infinite) return x.negative ? limits::min() : limits::max();
   mpz_class n = whole_of(x).nearest_even;
   if (x.negative) n = -n;
-  if (n < exact(limits::min())) return limits::min();
-  if (n > exact(limits::max())) return limits::max();
-  return static_cast<Integer>(std::is_signed_v<Integer> ? static_cast<unsigned long>(n.get_si())
-                                                        : n.get_ui());
+  if (n < test::exact_integer(limits::min())) return limits::min();
+  if (n > test::exact_integer(limits::max())) return limits::max();
+  return static_cast<Integer>(test::bits_of(n));
 }
 
 }  // namespace

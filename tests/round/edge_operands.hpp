@@ -67,7 +67,9 @@ class edge_operands {
     return (below(random_, 2) << (of_.mantissa_bits + of_.exponent_bits)) + (field << of_.mantissa_bits) +
            (mantissa & mantissa_mask());
   }
-  std::uint64_t one_of(const code_list& list) { return list[below(random_, list.size())]; }
+  std::uint64_t one_of(const code_list& list) {
+    return list[static_cast<std::size_t>(below(random_, list.size()))];
+  }
   generator& random() { return random_; }
 
   /// TestFloat's level 1: each of the few with each, and five times as many with random ones and of these.

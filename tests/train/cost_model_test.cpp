@@ -127,7 +127,7 @@ TEST_CASE("a long run agrees with sums in long double") {
 
 TEST_CASE(
     "the caller's floating-point control register changes no bit of the costs, nor does an interruption") {
-  const auto run = [](std::uint32_t mode) {
+  const auto run = [](test::control_word mode) {
     std::mt19937 random(2);
     cost_model model;
     double results = 0;
@@ -145,7 +145,7 @@ TEST_CASE(
     return std::pair(saved(model), std::pair(model.costs(), results > 0));
   };
   const auto expected = run(test::plain_control);
-  for (const std::uint32_t mode : {test::round_down, test::round_up, test::round_to_zero})
+  for (const test::control_word mode : {test::round_down, test::round_up, test::round_to_zero})
     CHECK((run(test::plain_control | mode) == expected));
 }
 

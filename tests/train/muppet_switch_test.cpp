@@ -330,7 +330,7 @@ TEST_CASE("a MuPPET run that goes on from a saved state has the same bits") {
 }
 
 TEST_CASE("the caller's floating-point control register changes no bit of a MuPPET run") {
-  const auto run = [](std::uint32_t mode) {
+  const auto run = [](test::control_word mode) {
     std::mt19937 random(7);
     muppet_switch words({.window = 2});
     std::vector<float> out;
@@ -348,8 +348,8 @@ TEST_CASE("the caller's floating-point control register changes no bit of a MuPP
     return text;
   };
   const std::string expected = run(test::plain_control);
-  for (const std::uint32_t mode : {test::round_down, test::round_up, test::round_to_zero,
-                                   test::flush_to_zero | test::denormals_are_zero})
+  for (const test::control_word mode : {test::round_down, test::round_up, test::round_to_zero,
+                                        test::flush_to_zero | test::denormals_are_zero})
     CHECK((run(test::plain_control | mode) == expected));
 }
 

@@ -112,7 +112,7 @@ TEST_CASE("seeds and indices do not repeat one another") {
 }
 
 TEST_CASE("the caller's floating-point control register changes no weight") {
-  const auto bits = [](std::uint32_t mode) {
+  const auto bits = [](test::control_word mode) {
     std::vector<float> w(5000);
     {
       const test::float_control control(mode);
@@ -123,7 +123,7 @@ TEST_CASE("the caller's floating-point control register changes no weight") {
     return result;
   };
   const auto expected = bits(test::plain_control);
-  for (const std::uint32_t mode : {test::round_down, test::round_up, test::round_to_zero})
+  for (const test::control_word mode : {test::round_down, test::round_up, test::round_to_zero})
     CHECK((bits(test::plain_control | mode) == expected));
 }
 

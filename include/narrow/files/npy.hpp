@@ -90,7 +90,8 @@ class npy_header_parser : header_scanner {
       std::size_t n = 0;
       const char* const begin = text_.data() + at_;
       const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), n);
-      if (error == std::errc::result_out_of_range) from_.refuse("its shape has a number beyond 64 bits");
+      if (error == std::errc::result_out_of_range)
+        from_.refuse("its shape has a number beyond " + std::to_string(8 * sizeof n) + " bits");
       if (error != std::errc{}) refuse("a number");
       at_ += static_cast<std::size_t>(end - begin);
       result.push_back(n);
