@@ -20,7 +20,14 @@ template <class X>
 concept vector_in_memory = direct_access<X> && bool(X::IsVectorAtCompileTime);
 
 template <class L, class R> auto sum_of_any_products(const L& l, const R& r) {
-  if constexpr (vector_in_memory<L> && vector_in_memory<R>) {
+  using T = typename L::Scalar;
+  if constexpr (vector_in_memory<L> && vector_in_memory<R> && few_in_integers<T> &&
+                std::same_as<typename R::Scalar, T> && is_few(L::SizeAtCompileTime)) {
+    std::int64_t sum = 0;
+    for (Eigen::Index i = 0; i < L::SizeAtCompileTime; ++i)
+      sum += std::int64_t{l.coeff(i).bits()} * r.coeff(i).bits();
+    return accumulator_t<T>(sum);
+  } else if constexpr (vector_in_memory<L> && vector_in_memory<R>) {
     return kernel::dot(l.data(), l.innerStride(), r.data(), r.innerStride(), l.size());
   } else if constexpr (matrices_of_one_order<L, R>) {
     if (without_gaps(l) && without_gaps(r)) return kernel::dot(l.data(), 1, r.data(), 1, l.size());

@@ -163,7 +163,7 @@ void multiply_any(Dst& dst, const L& l, const R& r, double alpha, double beta) {
 /// The same; few numbers are multiplied where the product stands.
 template <class Dst, class L, class R>
 [[gnu::always_inline]] inline void multiply(Dst& dst, const L& l, const R& r, double alpha, double beta) {
-  if constexpr (small_float_product<Dst, L, R>)
+  if constexpr (small_float_product<Dst, L, R> || small_fixed_product<Dst, L, R>)
     if (multiply_small(dst, l, r, alpha, beta)) [[likely]]
       return;
   multiply_any(dst, l, r, alpha, beta);

@@ -50,10 +50,13 @@ template <class X> class small_operand {
 };
 
 template <class Dst, class L, class R>
-concept small_float_product =
-    lane_destination<Dst> && !tensor_product<L, R> && dense_expression<L> && dense_expression<R> &&
-    is_small(L::RowsAtCompileTime) && is_small(L::ColsAtCompileTime) && is_small(R::RowsAtCompileTime) &&
-    is_small(R::ColsAtCompileTime) && is_small(Dst::RowsAtCompileTime) && is_small(Dst::ColsAtCompileTime) &&
+concept small_product =
+    !tensor_product<L, R> && dense_expression<L> && dense_expression<R> && is_small(L::RowsAtCompileTime) &&
+    is_small(L::ColsAtCompileTime) && is_small(R::RowsAtCompileTime) && is_small(R::ColsAtCompileTime) &&
+    is_small(Dst::RowsAtCompileTime) && is_small(Dst::ColsAtCompileTime);
+
+template <class Dst, class L, class R>
+concept small_float_product = small_product<Dst, L, R> && lane_destination<Dst> &&
     lane_number<coefficient_t<typename stripped<L>::type>> &&
     lane_number<coefficient_t<typename stripped<R>::type>>;
 
@@ -75,6 +78,48 @@ requires small_float_product<Dst, L, R>
   else
     return kernel::multiply_small<rows, depth, cols>(a.matrix(), b.matrix(), c, factor,
                                                      static_cast<float>(beta));
+}
+
+/// Fixed-point formats of which a few products, so many at most, are added up sooner than a kernel is called,
+/// exactly in 64 bits.
+inline constexpr int max_few_products = 128;
+template <class T>
+concept few_in_integers = narrow_fixed<T> && T::word_length <= 16 && !draws_per_element<T>;
+
+template <class X, class T>
+concept few_in_memory = direct_access<X> && std::same_as<typename X::Scalar, T>;
+template <class Dst, class L, class R>
+concept small_fixed_product =
+    small_product<Dst, L, R> && few_in_integers<typename Dst::Scalar> &&
+    few_in_memory<Dst, typename Dst::Scalar> && few_in_memory < typename stripped<L>::type,
+typename Dst::Scalar > &&few_in_memory<typename stripped<R>::type, typename Dst::Scalar> &&
+    (int(L::SizeAtCompileTime) * int(R::ColsAtCompileTime) <= max_few_products);
+
+/// The same in integers. False, and nothing is done, for other factors than 1 and -1.
+template <class Dst, class L, class R>
+requires small_fixed_product<Dst, L, R>
+bool multiply_small(Dst& dst, const L& l, const R& r, double alpha, double beta) {
+  using T = typename Dst::Scalar;
+  constexpr Eigen::Index rows = L::RowsAtCompileTime, depth = L::ColsAtCompileTime,
+                         cols = R::ColsAtCompileTime;
+  const double factor = alpha * stripped<L>::factor(l) * stripped<R>::factor(r);
+  if ((factor != 1 && factor != -1) || (beta != 0 && beta != 1)) return false;
+  const auto& a = stripped<L>::expression(l);
+  const auto& b = stripped<R>::expression(r);
+  constexpr std::int64_t unit = std::int64_t{1} << T::fraction_length;
+  T results[std::size_t{rows * cols}];  // stored when all are computed: dst may be an operand
+  for (Eigen::Index j = 0; j < cols; ++j)
+    for (Eigen::Index i = 0; i < rows; ++i) {
+      std::int64_t sum = 0;
+      for (Eigen::Index p = 0; p < depth; ++p)
+        sum += std::int64_t{a.coeff(i, p).bits()} * b.coeff(p, j).bits();
+      if (factor < 0) sum = -sum;
+      if (beta != 0) sum += unit * dst.coeff(i, j).bits();
+      results[i + j * rows] = rounded_fixed<T>(sum, T::fraction_length);
+    }
+  for (Eigen::Index j = 0; j < cols; ++j)
+    for (Eigen::Index i = 0; i < rows; ++i) dst.coeffRef(i, j) = results[i + j * rows];
+  return true;
 }
 
 }  // namespace narrow::detail
