@@ -1,5 +1,6 @@
-// Products of small fixed-point matrices, whose sizes are known when the program is compiled, and inner products
-// of such vectors: what the kernels give for the same numbers in matrices of sizes known only at run time.
+// Products of small fixed-point matrices, whose sizes are known when the program is compiled, and inner
+// products of such vectors: what the kernels give for the same numbers in matrices of sizes known only at run
+// time.
 #include <narrow/eigen.hpp>
 #include <random>
 
@@ -73,7 +74,8 @@ using formats = test::some_of<
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("small products of fixed-point numbers are those of the kernels", "[eigen][small]", formats) {
+TEMPLATE_LIST_TEST_CASE("small products of fixed-point numbers are those of the kernels", "[eigen][small]",
+                        formats) {
   using T = TestType;
   at compared = 0;
   test::for_each_isa([&](const std::string& isa) {

@@ -20,8 +20,8 @@ struct encoding {
 
 /// A rounding mode other than to nearest even, and what becomes of the numbers that a format has not.
 struct directed {
-  // What is added of the bits that are cut off, before they are: the half of a unit, or all of it but the
-  // last bit, of positive and of negative numbers; all ones or nothing.
+  // What is added before the last bits are cut off: half of the unit of the last bit that is kept, or all of
+  // it but the smallest part, to positive and to negative numbers. All ones if it is, zero if not.
   std::uint32_t half_unit, unit_if_positive, unit_if_negative;
   std::uint32_t sticky;  // 1, if the last bit is set where something was cut off
   // The magnitudes of codes: of what is beyond the finite numbers, at most, and of infinities.

@@ -2,8 +2,9 @@
 // included once in the namespace of an instruction set by simd/vector_kernels.inl. No include guard, on
 // purpose.
 //
-// They are computed in double, as functions.inl has them, and rounded once from there. Where a number at
-// which the rounding changes lies within the error, lanes are computed one by one.
+// They are computed in double, as functions.inl has them, or where that tells enough in float, and rounded
+// once from there. Where a number at which the rounding changes lies within the error, lanes are computed one
+// by one.
 
 /// Results beyond the range as one that is beyond it and is near no number at which the rounding changes. NaN
 /// stays NaN.
