@@ -133,9 +133,10 @@ def shared_objects(options):
     for name in SOURCES:
         flags = "-O2 " + (AS_FLOAT if options.float else "")
         objects.append((os.path.join(HERE, name), os.path.join(options.folder, f"{options.float:d}_{name}.o"), flags))
-    newest = max(os.path.getmtime(os.path.join(HERE, name)) for name in os.listdir(HERE))
+    newest = max(os.path.getmtime(os.path.join(folder, name))
+                 for top in (HERE, os.path.join(ROOT, "include")) for folder, _, names in os.walk(top) for name in names)
     for source, target, flags in objects:
-        if os.path.exists(target) and (source.startswith(options.folder) or os.path.getmtime(target) > newest):
+        if os.path.exists(target) and os.path.getmtime(target) > newest:
             continue
         done = compile_file(source, flags, target)
         if done.returncode:
