@@ -19,7 +19,7 @@ using test::environment;
 using test::same;
 template <class T, int Order = Eigen::ColMajor> using matrix = test::matrix_in_order<T, Order>;
 /// A format of two bytes and one of a byte.
-using formats = test::some_of<narrow::all_formats, 1, 3>;
+using formats = test::some_of<narrow::all_formats, 1>;
 
 using namespace narrow;
 using at = Eigen::Index;
