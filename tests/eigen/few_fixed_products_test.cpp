@@ -7,6 +7,7 @@
 #include "catch.hpp"
 #include "every_isa.hpp"
 #include "exhaustive.hpp"
+#include "filled.hpp"
 
 namespace {
 
@@ -15,13 +16,11 @@ using at = Eigen::Index;
 
 template <class M> M samples(std::mt19937& engine) {
   using T = typename M::Scalar;
-  M m;
-  for (at j = 0; j < m.cols(); ++j)
-    for (at i = 0; i < m.rows(); ++i)
-      m(i, j) = engine() % 4 == 0 ? std::numeric_limits<T>::lowest()
-                                  : T::from_bits(static_cast<typename T::bits_type>(
-                                        static_cast<std::int32_t>(engine()) >> (32 - T::word_length)));
-  return m;
+  return test::filled<M>([&] {
+    return engine() % 4 == 0 ? std::numeric_limits<T>::lowest()
+                             : T::from_bits(static_cast<typename T::bits_type>(
+                                   static_cast<std::int32_t>(engine()) >> (32 - T::word_length)));
+  });
 }
 
 struct counts {

@@ -9,6 +9,7 @@
 #include "coefficient_bits.hpp"
 #include "every_isa.hpp"
 #include "exhaustive.hpp"
+#include "filled.hpp"
 #include "float_control.hpp"
 #include "shape.hpp"
 
@@ -30,10 +31,7 @@ template <class T> T any_number(std::mt19937& engine) {
     return T::from_bits(static_cast<typename T::bits_type>(code >> 7));
 }
 template <class M> M any_numbers(std::mt19937& engine) {
-  M m;
-  for (at j = 0; j < m.cols(); ++j)
-    for (at i = 0; i < m.rows(); ++i) m(i, j) = any_number<typename M::Scalar>(engine);
-  return m;
+  return test::filled<M>([&] { return any_number<typename M::Scalar>(engine); });
 }
 
 template <class T> using dynamic = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;

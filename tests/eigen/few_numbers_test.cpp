@@ -9,6 +9,7 @@
 #include "coefficient_bits.hpp"
 #include "every_isa.hpp"
 #include "exhaustive.hpp"
+#include "filled.hpp"
 #include "float_control.hpp"
 #include "shape.hpp"
 
@@ -21,11 +22,8 @@ using test::same;
 
 template <class M> M samples(unsigned seed) {
   std::mt19937 engine(seed);
-  M m;
-  for (at j = 0; j < m.cols(); ++j)
-    for (at i = 0; i < m.rows(); ++i)
-      m(i, j) = typename M::Scalar(static_cast<float>(static_cast<std::int32_t>(engine())) * 0x1p-30f);
-  return m;
+  return test::filled<M>(
+      [&] { return typename M::Scalar(static_cast<float>(static_cast<std::int32_t>(engine())) * 0x1p-30f); });
 }
 
 /// (A B)(i, j) in ascending order.

@@ -10,6 +10,7 @@
 #include "coefficient_bits.hpp"
 #include "every_isa.hpp"
 #include "exhaustive.hpp"
+#include "filled.hpp"
 #include "float_control.hpp"
 
 namespace {
@@ -20,12 +21,8 @@ using namespace narrow;
 using at = Eigen::Index;
 
 template <class M> M samples(std::mt19937& engine) {
-  using T = typename M::Scalar;
-  M m;
-  for (at j = 0; j < m.cols(); ++j)
-    for (at i = 0; i < m.rows(); ++i)
-      m(i, j) = T(static_cast<float>(static_cast<std::int32_t>(engine())) * 0x1p-30f);
-  return m;
+  return test::filled<M>(
+      [&] { return typename M::Scalar(static_cast<float>(static_cast<std::int32_t>(engine())) * 0x1p-30f); });
 }
 
 /// Eigen wants a row by rows and a column by columns.

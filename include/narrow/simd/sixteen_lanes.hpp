@@ -71,23 +71,6 @@ template <class T> [[gnu::always_inline]] inline sixteen repeat(const T* from, f
   asm("vaddps %1, %2, %0%{%3%}%{z%}" : "=v"(result) : "v"(a), "v"(sixteen{}), "Yk"(some.mask));
   return result;
 }
-// Which lanes something holds for.
-#define NARROW_FEW_COMPARISON(name, instruction)                       \
-  [[gnu::always_inline]] inline __mmask16 name(sixteen a, sixteen b) { \
-    __mmask16 result;                                                  \
-    asm(instruction " %2, %1, %0" : "=k"(result) : "v"(a), "v"(b));    \
-    return result;                                                     \
-  }
-NARROW_FEW_COMPARISON(less, "vcmpltps")
-NARROW_FEW_COMPARISON(not_greater, "vcmpleps")
-NARROW_FEW_COMPARISON(equal, "vcmpeqps")
-NARROW_FEW_COMPARISON(unequal, "vcmpneqps")
-#undef NARROW_FEW_COMPARISON
-
-[[gnu::always_inline]] inline sixteen chosen(__mmask16 condition, sixteen a, sixteen b) {
-  return reinterpret_cast<sixteen>(
-      _mm512_mask_blend_epi32(condition, reinterpret_cast<__m512i>(b), reinterpret_cast<__m512i>(a)));
-}
 [[gnu::always_inline]] inline sixteen negative(sixteen a) {
   return reinterpret_cast<sixteen>(reinterpret_cast<sixteen_words>(a) ^
                                    std::uint32_t{detail::binary32::sign_mask});

@@ -60,6 +60,7 @@ template <class T> struct lane_distance {
   static kernel::lane_addend operand(double x) { return kernel::addend_of<T>(x); }
 };
 
+// Numbers divided by x, and x by numbers.
 template <class T> struct lane_division {
   using operation = kernel::lane_fixed<kernel::lane_quotient, T>;
   static kernel::lane_divisor operand(double x) { return {x}; }

@@ -42,7 +42,7 @@ template <class To, class Op, class X> auto with_last_function(const Eigen::Cwis
         last_function<function, bits, typename X::Scalar, function_before_rounding>());
   else
     return x.nestedExpression().unaryExpr(
-        last_function<function, bits, typename X::Scalar, function_before_directed_rounding>());
+        last_function<function, bits, typename X::Scalar, function_before_other_rounding>());
 }
 template <class To, class X> auto with_last_function(const Eigen::ArrayWrapper<X>& x);
 template <class To, class X> auto with_last_function(const Eigen::MatrixWrapper<X>& x) {

@@ -92,10 +92,10 @@ template <class Function, int Bits> struct function_before_rounding {
     return is_decided ? y : kernel::function_of<Function, rounding::to_odd>(x);
   }
 };
-/// The same of a format that is rounded to in one direction, where more than the side of ties counts: in
-/// lanes a small number may be zero, or 1 what is next to it.
+/// The same of a format that is rounded to otherwise than to nearest even, where more than the side of ties
+/// counts: in lanes a small number may be zero, or 1 what is next to it.
 template <class Function, int Bits>
-struct function_before_directed_rounding : function_before_rounding<Function, Bits> {};
+struct function_before_other_rounding : function_before_rounding<Function, Bits> {};
 
 /// The function that a functor of Eigen is; void for others. As an operation among others it is computed as
 /// rounded_function where there are vectors for it, elsewhere by Eigen, in float.

@@ -86,14 +86,15 @@ inline constexpr int max_few_products = 128;
 template <class T>
 concept few_in_integers = narrow_fixed<T> && T::word_length <= 16 && !draws_per_element<T>;
 
-template <class X, class T>
-concept few_in_memory = direct_access<X> && std::same_as<typename X::Scalar, T>;
+template <class T, class... X>
+concept matrices_in_memory_of = ((direct_access<X> && std::same_as<typename X::Scalar, T>)&&...);
+template <class L, class R>
+inline constexpr int products_of = int(L::SizeAtCompileTime) * int(R::ColsAtCompileTime);
 template <class Dst, class L, class R>
-concept small_fixed_product =
-    small_product<Dst, L, R> && few_in_integers<typename Dst::Scalar> &&
-    few_in_memory<Dst, typename Dst::Scalar> && few_in_memory < typename stripped<L>::type,
-typename Dst::Scalar > &&few_in_memory<typename stripped<R>::type, typename Dst::Scalar> &&
-    (int(L::SizeAtCompileTime) * int(R::ColsAtCompileTime) <= max_few_products);
+concept small_fixed_product = small_product<Dst, L, R> && few_in_integers<typename Dst::Scalar> &&
+                              matrices_in_memory_of < typename Dst::Scalar,
+        Dst, typename stripped<L>::type,
+typename stripped<R>::type > &&(products_of<L, R> <= max_few_products);
 
 /// The same in integers. False, and nothing is done, for other factors than 1 and -1.
 template <class Dst, class L, class R>

@@ -33,11 +33,11 @@ bool encode(kernel_set t, const float* from, const tile_shape& shape, T* to) {
 
 /// The same in another mode.
 template <class T, class Overflow, class Round>
-bool encode_directed(kernel_set t, const float* from, const tile_shape& shape, T* to) {
+bool encode_in_mode(kernel_set t, const float* from, const tile_shape& shape, T* to) {
   if constexpr (has_coder<T>) {
-    if (const auto kernel = t.get<coder<T>, &code_kernels::encode_directed>()) {
+    if (const auto kernel = t.get<coder<T>, &code_kernels::encode_in_mode>()) {
       static constexpr encoding e = encoding_of<T, Overflow>();
-      static constexpr directed mode = directed_of<T, Overflow, Round>();
+      static constexpr other_mode mode = mode_of<T, Overflow, Round>();
       return kernel(from, shape, to, e, mode);
     }
   }
@@ -87,8 +87,8 @@ bool encode_line(kernel_set t, const float* from, T* to, index n, const Round& r
     return encode_stochastic<T, Overflow>(t, from, to, n, draws);
   else if constexpr (std::same_as<Round, rounding::nearest_even>)
     return encode<T, Overflow>(t, from, tile_shape::line(n), to);
-  else if constexpr (is_directed<Round>)
-    return encode_directed<T, Overflow, Round>(t, from, tile_shape::line(n), to);
+  else if constexpr (is_other_mode<Round>)
+    return encode_in_mode<T, Overflow, Round>(t, from, tile_shape::line(n), to);
   else
     return false;
 }

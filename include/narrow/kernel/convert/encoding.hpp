@@ -99,17 +99,17 @@ template <narrow_float T, class Overflow> constexpr encoding encoding_of() {
                            code_of(std::numeric_limits<float>::infinity()) == layout::max_finite + 1};
 }
 
-/// Modes that kernels round to floating formats in, besides to nearest even and stochastically.
+/// Modes that kernels round in, besides to nearest even and stochastically.
 template <class Round>
-inline constexpr bool is_directed =
+inline constexpr bool is_other_mode =
     std::same_as<Round, rounding::nearest_away> || std::same_as<Round, rounding::toward_zero> ||
     std::same_as<Round, rounding::upward> || std::same_as<Round, rounding::downward> ||
     std::same_as<Round, rounding::to_odd>;
 
 /// What `encode` needs to know of such a mode.
 template <narrow_float T, class Overflow, class Round>
-requires is_directed<Round>
-constexpr directed directed_of() {
+requires is_other_mode<Round>
+constexpr other_mode mode_of() {
   using layout = typename T::layout;
   constexpr std::uint32_t all = ~std::uint32_t{0};
   // Where there is no -0 its code is NaN's, which has no magnitude. None of these numbers becomes a zero.

@@ -73,9 +73,9 @@ struct encode_upper_half {
 
 /// Numbers whose bits below the last one of the code are cut off after something was added to them, in units
 /// that below the normal numbers are those of the smallest one.
-template <class Code> struct encode_one_way {
+template <class Code> struct encode_in_other_mode {
   encoding e;  // without a last code, which depends on the sign here
-  directed mode;
+  other_mode mode;
   int32_vector most = {};
 
   void operator()(const float* from, void* to) {
@@ -238,11 +238,11 @@ NARROW_KERNEL bool encode_tile(const float* from, const tile_shape& s, void* to,
 }
 
 template <class Code>
-NARROW_KERNEL bool encode_tile_directed(const float* from, const tile_shape& s, void* to, const encoding& e,
-                                        const directed& mode) {
+NARROW_KERNEL bool encode_tile_in_mode(const float* from, const tile_shape& s, void* to, const encoding& e,
+                                       const other_mode& mode) {
   encoding without_last = e;
   without_last.last_code = std::numeric_limits<std::int32_t>::max();
-  return largest_of(for_codes<Code>(from, s, to, encode_one_way<Code>{without_last, mode}).most) <=
+  return largest_of(for_codes<Code>(from, s, to, encode_in_other_mode<Code>{without_last, mode}).most) <=
          nonfinite_bits;
 }
 
@@ -358,7 +358,7 @@ NARROW_KERNEL void decode_line(const void* from, float* to, index n, const decod
 }
 
 template <class Code> constexpr code_kernels coders() {
-  return {encode_tile<Code>, encode_line_stochastic<Code>, encode_tile_directed<Code>, decode_line<Code>};
+  return {encode_tile<Code>, encode_line_stochastic<Code>, encode_tile_in_mode<Code>, decode_line<Code>};
 }
 
 template <class Fp16> NARROW_KERNEL void decode_fp16(const void* from, float* to, index n) {

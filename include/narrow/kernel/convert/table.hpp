@@ -19,7 +19,7 @@ struct encoding {
 };
 
 /// A rounding mode other than to nearest even, and what becomes of the numbers that a format has not.
-struct directed {
+struct other_mode {
   // What is added before the last bits are cut off: half of the unit of the last bit that is kept, or all of
   // it but the smallest part, to positive and to negative numbers. All ones if it is, zero if not.
   std::uint32_t half_unit, unit_if_positive, unit_if_negative;
@@ -43,23 +43,21 @@ struct code_kernels {
   /// A line, rounded stochastically; likewise.
   using stochastic_encoder = bool (*)(const float* from, void* to, index n, const encoding&,
                                       const element_draws&);
-  /// In a directed mode; likewise.
-  using directed_encoder = bool (*)(const float* from, const tile_shape&, void* to, const encoding&,
-                                    const directed&);
+  /// In another mode; likewise.
+  using mode_encoder = bool (*)(const float* from, const tile_shape&, void* to, const encoding&,
+                                const other_mode&);
   using decoder = void (*)(const void* from, float* to, index n, const decoding&);
 
   encoder encode = nullptr;
   stochastic_encoder encode_stochastic = nullptr;
-  directed_encoder encode_directed = nullptr;
+  mode_encoder encode_in_mode = nullptr;
   decoder decode = nullptr;
 
   constexpr code_kernels() = default;
-  constexpr code_kernels(encoder to_nearest, stochastic_encoder to_random, directed_encoder to_directed,
+  constexpr code_kernels(encoder to_nearest, stochastic_encoder to_random, mode_encoder to_mode,
                          decoder to_float)
-      : encode(to_nearest), encode_stochastic(to_random), encode_directed(to_directed), decode(to_float) {}
-  constexpr explicit operator bool() const {
-    return encode && encode_stochastic && encode_directed && decode;
-  }
+      : encode(to_nearest), encode_stochastic(to_random), encode_in_mode(to_mode), decode(to_float) {}
+  constexpr explicit operator bool() const { return encode && encode_stochastic && encode_in_mode && decode; }
 };
 
 /// Codes of 16 bits: those that have `first` or one of the `count` numbers from there on in the bits of the

@@ -222,17 +222,16 @@ template <class Program>
   return rest;
 }
 #if NARROW_SIXTEEN_LANES
-/// Whether a program reads numbers that do not lie side by side.
-template <class Program> inline constexpr bool is_spread = false;
-template <class T> inline constexpr bool is_spread<lane_spread_numbers<T>> = true;
-template <class Op, class A> inline constexpr bool is_spread<lane_unary<Op, A>> = is_spread<A>;
+/// Whether a program has what sixteen lanes have not: numbers that do not lie side by side, or choices.
+template <class Program> inline constexpr bool takes_four = false;
+template <class T> inline constexpr bool takes_four<lane_spread_numbers<T>> = true;
+template <class Op, class A> inline constexpr bool takes_four<lane_unary<Op, A>> = takes_four<A>;
 template <class Op, class A, class B>
-inline constexpr bool is_spread<lane_binary<Op, A, B>> = is_spread<A> || is_spread<B>;
-template <class C, class A, class B>
-inline constexpr bool is_spread<lane_choice<C, A, B>> = is_spread<C> || is_spread<A> || is_spread<B>;
+inline constexpr bool takes_four<lane_binary<Op, A, B>> = takes_four<A> || takes_four<B>;
+template <class C, class A, class B> inline constexpr bool takes_four<lane_choice<C, A, B>> = true;
 
 template <class Program>
-requires(!is_spread<Program>)
+requires(!takes_four<Program>)
     [[gnu::always_inline]] inline float sum_lines(const Program& program, const one_line& shape) {
   const first_of_sixteen some = first_sixteen(shape.length);
   return total(first_of(at(program, 0, 0, some), some));

@@ -55,10 +55,7 @@ template <narrow_fixed T> NARROW_KERNEL std::int32_t one_by_one(lane_divisor x, 
 
 /// Modes in which results are rounded in lanes.
 template <class Round>
-inline constexpr bool has_lane_rounding =
-    std::same_as<Round, rounding::nearest_even> || std::same_as<Round, rounding::nearest_away> ||
-    std::same_as<Round, rounding::toward_zero> || std::same_as<Round, rounding::upward> ||
-    std::same_as<Round, rounding::downward> || std::same_as<Round, rounding::to_odd>;
+inline constexpr bool has_lane_rounding = std::same_as<Round, rounding::nearest_even> || is_other_mode<Round>;
 
 /// Formats whose products, too, are computed in lanes: those of mantissas have less than 32 bits.
 template <class T> inline constexpr bool multiplied_in_lanes = false;

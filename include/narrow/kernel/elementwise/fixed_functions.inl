@@ -159,14 +159,14 @@ template <class T, class Lanes>
 inline int32_vector apply(lane_fixed<lane_quotient, T>, const lane_dividend& dividend, int32_vector x,
                           Lanes lanes) {
   const auto numbers = __builtin_convertvector(one_in_spare_lanes(x, lanes), float_vector);
+  constexpr double units = units_of_one<T> * units_of_one<T>;
+  const double_vector above = dividend.value * units - double_vector{};
   double_vector results[2];
   int64_vector decided[2];
   NARROW_UNROLL for (int h = 0; h < 2; ++h) {
     const auto below = wider<double_vector>(half_lanes(numbers, h, half_of_lanes));
     const int64_vector is_zero = below == 0;
-    decided[h] = divide<T>(dividend.value * (units_of_one<T> * units_of_one<T>)-double_vector{},
-                           is_zero ? 1 - double_vector{} : below, results[h]) &
-                 ~is_zero;
+    decided[h] = divide<T>(above, is_zero ? 1 - double_vector{} : below, results[h]) & ~is_zero;
   }
   return rounded_where_decided<T>(dividend, x, results, decided);
 }

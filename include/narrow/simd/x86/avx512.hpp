@@ -224,7 +224,7 @@ struct kernels {
     NARROW_OFFER(int16, panels<int16_pairs, 12, 2, 8>("vpmaddwd"));
     NARROW_OFFER(wide, wide_products<doubles, 14, 2>("FMA"));
     NARROW_OFFER(codes8, {encode_tile<std::uint8_t>, encode_line_stochastic<std::uint8_t>,
-                          encode_tile_directed<std::uint8_t>, decode8});
+                          encode_tile_in_mode<std::uint8_t>, decode8});
     NARROW_OFFER(look_up8, look_up8);
     NARROW_OFFER(scale_to_bf16, {scale_to_bf16<integers_as_bf16>, scale_to_bf16<codes_as_bf16>,
                                  scale_to_bf16<signed_codes_as_bf16>});

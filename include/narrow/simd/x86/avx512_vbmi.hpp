@@ -110,7 +110,7 @@ requires(sizeof(T) == 1 && has_plain_sign<T>) constexpr auto kernel_of(
 struct kernels {
   template <class Table> static constexpr void offer(Table& table) {
     NARROW_OFFER(codes8, {avx512::encode_tile<std::uint8_t>, avx512::encode_line_stochastic<std::uint8_t>,
-                          avx512::encode_tile_directed<std::uint8_t>, decode8});
+                          avx512::encode_tile_in_mode<std::uint8_t>, decode8});
     NARROW_OFFER(look_up8, look_up8);
     if constexpr (requires { kernel_of(std::type_identity<typename Table::job>{}); })
       table.run = kernel_of(std::type_identity<typename Table::job>{});
