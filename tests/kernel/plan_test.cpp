@@ -130,8 +130,12 @@ TEST_CASE("small products of floats are not packed", "[plan]") {
     REQUIRE(plan<fp16>(t, 4, 4, 1024).how == algorithm::compact);
     REQUIRE(plan<fp16>(t, 4, 4, 1025).how == algorithm::panels);
     REQUIRE(plan<fp16>(t, 64, 64, 64).how == algorithm::panels);
-    // A row is multiplied so if the matrix is small, which is sooner too large by columns or of bytes; a
-    // column as the row of the transposed product.
+    // Few terms are added so whatever the size of the result.
+    REQUIRE(plan<fp16>(t, 512, 512, 4).how == algorithm::compact);
+    REQUIRE(plan<fp16>(t, 512, 513, 4).how == algorithm::panels);
+    REQUIRE(plan<fp16>(t, 512, 512, 5).how == algorithm::panels);
+    // A row is multiplied so if the matrix is small, which is sooner too large by rows or of bytes; a column as
+    // the row of the transposed product.
     const auto row_how = []<class T>(kernel::kernel_set k, std::type_identity<T>, const auto& matrix) {
       using accumulation = detail::accumulation_traits<T, T>;
       return kernel::plan_product<accumulation>(k, by_rows<T>(1, matrix.rows), matrix, {}).how;
@@ -142,13 +146,13 @@ TEST_CASE("small products of floats are not packed", "[plan]") {
     REQUIRE(row_how(t, words, by_rows<fp16>(128, 129)) == algorithm::gemv_columns);
     REQUIRE(row_how(t, words, by_rows<fp16>(4, 4096)) == algorithm::compact);
     REQUIRE(row_how(t, words, by_rows<fp16>(3, 4097)) == algorithm::gemv_columns);
-    REQUIRE(row_how(t, words, by_columns<fp16>(48, 48)) == algorithm::compact);
-    REQUIRE(row_how(t, words, by_columns<fp16>(48, 49)) == algorithm::gemv_rows);
+    REQUIRE(row_how(t, words, by_columns<fp16>(256, 256)) == algorithm::compact);
+    REQUIRE(row_how(t, words, by_columns<fp16>(256, 257)) == algorithm::gemv_rows);
     REQUIRE(row_how(t, bytes, by_rows<fp8_e4m3fn>(64, 64)) == algorithm::compact);
     REQUIRE(row_how(t, bytes, by_rows<fp8_e4m3fn>(64, 65)) == algorithm::gemv_columns);
-    REQUIRE(plan<fp16>(t, 48, 1, 48).how == algorithm::compact);
-    REQUIRE(plan<fp16>(t, 48, 1, 48).transposed);
-    REQUIRE(plan<fp16>(t, 48, 1, 49).how == algorithm::gemv_rows);
+    REQUIRE(plan<fp16>(t, 256, 1, 256).how == algorithm::compact);
+    REQUIRE(plan<fp16>(t, 256, 1, 256).transposed);
+    REQUIRE(plan<fp16>(t, 256, 1, 257).how == algorithm::gemv_rows);
     REQUIRE(plan<fixed<8, 4>>(t, 16, 16, 16).how == algorithm::panels);
   }
 }

@@ -110,10 +110,11 @@ using plain_like = plain_matrix<
     T, Eigen::internal::traits<X>::RowsAtCompileTime, Eigen::internal::traits<X>::ColsAtCompileTime,
     Eigen::internal::traits<X>::MaxRowsAtCompileTime, Eigen::internal::traits<X>::MaxColsAtCompileTime>;
 
-/// A matrix of T of any shape, in the storage order of expression X.
+/// A matrix of T of any shape, or a vector of any size where X is one, in the storage order of expression X.
 template <class T, class X>
-using dynamic_like =
-    Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, X::IsRowMajor ? Eigen::RowMajor : Eigen::ColMajor>;
+using dynamic_like = Eigen::Matrix<T, X::RowsAtCompileTime == 1 ? 1 : Eigen::Dynamic,
+                                   X::ColsAtCompileTime == 1 ? 1 : Eigen::Dynamic,
+                                   X::IsRowMajor ? Eigen::RowMajor : Eigen::ColMajor>;
 
 /// The type in which Eigen's own routines run in place of narrow expressions: float for floating formats,
 /// double for `fixed`, of several the wider one.

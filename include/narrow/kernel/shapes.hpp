@@ -18,6 +18,13 @@ using word = std::uint32_t;
 inline constexpr std::uint32_t magnitude_mask = detail::binary32::magnitude_mask;
 inline constexpr std::int32_t nonfinite_bits = detail::binary32::infinity;
 
+/// A number or pointer of its own. g++ 12 copies two neighbours in memory at once, for which what was just
+/// written one by one has to arrive there first.
+template <class T> [[gnu::always_inline]] inline T in_register(T x) {
+  asm("" : "+r"(x));
+  return x;
+}
+
 /// Half of a first-level cache.
 inline constexpr index near_bytes = 16384;
 

@@ -12,6 +12,7 @@
 
 #include "../../kernel/product.hpp"
 #include "../tensors/product.hpp"
+#include "compact.hpp"
 #include "small.hpp"
 
 namespace narrow::inline NARROW_ABI::detail {
@@ -160,13 +161,41 @@ void multiply_any(Dst& dst, const L& l, const R& r, double alpha, double beta) {
   }
 }
 
-/// The same; few numbers are multiplied where the product stands.
+/// What an operand that is no matrix in memory is computed as before it is multiplied; itself if it is one.
+template <class X>
+using value_in_memory =
+    std::conditional_t<direct_access<typename stripped<X>::type>, X,
+                       dynamic_like<coefficient_t<typename stripped<X>::type>, typename stripped<X>::type>>;
+template <class L, class R>
+inline constexpr bool are_in_memory = std::same_as<value_in_memory<L>, L>&& std::same_as<value_in_memory<R>, R>;
+
+template <class Dst, class L, class R>
+void multiply_values(Dst& dst, const L& l, const R& r, double alpha, double beta);
+
+/// The same as multiply_any; few numbers are multiplied where the product stands.
 template <class Dst, class L, class R>
 [[gnu::always_inline]] inline void multiply(Dst& dst, const L& l, const R& r, double alpha, double beta) {
   if constexpr (small_float_product<Dst, L, R> || small_fixed_product<Dst, L, R>)
     if (multiply_small(dst, l, r, alpha, beta)) [[likely]]
       return;
-  multiply_any(dst, l, r, alpha, beta);
+  if constexpr (compact_product<Dst, L, R>)
+    if (multiply_compact(dst, l, r, alpha, beta)) return;
+  if constexpr (!are_in_memory<L, R> && compact_product<Dst, value_in_memory<L>, value_in_memory<R>>)
+    multiply_values(dst, l, r, alpha, beta);
+  else
+    multiply_any(dst, l, r, alpha, beta);
+}
+
+/// The same for operands of which one is no matrix in memory.
+template <class Dst, class L, class R>
+void multiply_values(Dst& dst, const L& l, const R& r, double alpha, double beta) {
+  if constexpr (!std::same_as<value_in_memory<L>, L>) {
+    const value_in_memory<L> values = stripped<L>::expression(l);
+    multiply(dst, values, r, alpha * stripped<L>::factor(l), beta);
+  } else {
+    const value_in_memory<R> values = stripped<R>::expression(r);
+    multiply(dst, l, values, alpha * stripped<R>::factor(r), beta);
+  }
 }
 
 /// The members of Eigen's `generic_product_impl` (Core/ProductEvaluators.h).

@@ -1,6 +1,8 @@
 // Products of matrices that are small enough to be decoded whole, before they are multiplied as floats.
 #pragma once
 
+#include <functional>
+
 #include "../../simd/jobs.hpp"
 #include "../convert/decode.hpp"
 #include "epilogue.hpp"
@@ -31,50 +33,119 @@ template <class T, class Use> auto with_decoded_bytes(kernel_set t, const matrix
   }
 }
 
-/// Whether a kernel of small products can store what Store would: nothing but a rounding to nearest even.
-template <class Store> inline constexpr bool stores_in_lanes = false;
+/// Whether a kernel of small products can store results as C: nothing but a rounding to nearest even.
+template <class C, class Round>
+inline constexpr bool stores_in_lanes = std::same_as<C, float> ||
+                                        (compact_number<C> && std::same_as<Round, rounding::nearest_even>);
+template <class Store> inline constexpr bool is_stored_in_lanes = false;
 template <class Accumulation, class C, class Round>
-inline constexpr bool stores_in_lanes<epilogue_store<Accumulation, C, Round>> =
-    std::same_as<C, float> || (compact_number<C> && std::same_as<Round, rounding::nearest_even>);
+inline constexpr bool is_stored_in_lanes<epilogue_store<Accumulation, C, Round>> = stores_in_lanes<C, Round>;
 
+/// A matrix as lines of numbers, which are element_step apart.
+template <class T> struct compact_lines {
+  T* from;
+  index lines, step, length, element_step;
+
+  [[gnu::always_inline]] T* end() const {
+    return from + (lines - 1) * step + (length - 1) * element_step + 1;
+  }
+};
 template <class A, class B>
 compact_factors<A, B> compact_factors_of(const matrix_view<const A>& a, const matrix_view<const B>& b) {
   return {a.data, b.data, a.row_stride, a.col_stride, b.row_stride, b.col_stride, a.rows, a.cols, b.cols};
 }
 
-/// c = alpha A B + beta c by the job for these types. False, and nothing is done, where there is none.
+/// Whether two matrices of lines without negative steps share no memory.
+template <class T, class U>
+[[gnu::always_inline]] inline bool are_apart(const compact_lines<T>& x, const compact_lines<U>& y) {
+  const std::less_equal<const void*> before;
+  return x.step >= 0 && x.element_step >= 0 && y.step >= 0 && y.element_step >= 0 &&
+         (before(x.end(), y.from) || before(y.end(), x.from));
+}
+
+/// The product by the job for these types. False, and nothing is done, where there is none.
+template <class A, class B, class C>
+[[gnu::always_inline]] inline bool multiply_line(const compact_line<A, B, C>& line) {
+  return do_job<compact_line<A, B, C>>([&](const auto& kernel) { kernel(line); });
+}
+/// The same where the plan would be a compact product, and B shares no memory with c: at once, since to make
+/// a plan takes longer than many a product.
+template <class A, class B, class C>
+[[gnu::always_inline]] inline bool multiply_if_due(const compact_line<A, B, C>& x) {
+  return is_compact_line<A, B>(x.depth, x.cols, x.b_term_step, x.b_col_step) &&
+         are_apart(compact_lines<const B>{x.b, x.cols, x.b_col_step, x.depth, x.b_term_step},
+                   compact_lines<C>{x.c, 1, 0, x.cols, x.c_step}) &&
+         multiply_line(x);
+}
+
+template <class A, class B, class C>
+[[gnu::always_inline]] inline bool multiply_factors(const compact_factors<A, B>& x, C* c,
+                                                    const line_steps& steps, float alpha, float beta) {
+  return do_job<compact_product<A, B, C>>([&](const auto& kernel) { kernel(x, c, steps, alpha, beta); });
+}
+template <class A, class B, class C>
+[[gnu::always_inline]] inline bool multiply_if_due(const compact_factors<A, B>& x, C* c, index c_row_step,
+                                                   float alpha, float beta) {
+  const auto lies_in_lines = [](index row_step, index col_step) { return row_step == 1 || col_step == 1; };
+  const compact_lines<C> to{c, x.rows, c_row_step, x.cols, 1};
+  return x.rows > 1 && x.cols > 1 && x.depth > 0 && is_surely_compact(x.rows, x.depth, x.cols) &&
+         raises_no_others(x.cols) && lies_in_lines(x.a_row_step, x.a_term_step) &&
+         lies_in_lines(x.b_term_step, x.b_col_step) &&
+         are_apart(compact_lines<const A>{x.a, x.rows, x.a_row_step, x.depth, x.a_term_step}, to) &&
+         are_apart(compact_lines<const B>{x.b, x.cols, x.b_col_step, x.depth, x.b_term_step}, to) &&
+         multiply_factors(x, c, {c_row_step, 1}, alpha, beta);
+}
+/// c = alpha A B + beta c by the job for these types, which c may share no memory with; but with A, if that
+/// is one row. False, and nothing is done, where there is none.
 template <class A, class B, class C, class Round>
 bool multiply_compact(kernel_set t, const matrix_view<const A>& a, const matrix_view<const B>& b,
                       const epilogue<C, Round>& e) {
   return with_decoded_bytes(t, a, [&]<class Left>(const matrix_view<const Left>& left) {
     return with_decoded_bytes(t, b, [&]<class Right>(const matrix_view<const Right>& right) {
-      return do_job<compact_product<Left, Right, C>>([&](const auto& kernel) {
-        kernel(compact_factors_of(left, right), e.c.data, line_steps{e.c.row_stride, e.c.col_stride},
-               static_cast<float>(e.alpha), static_cast<float>(e.beta));
-      });
+      const auto alpha = static_cast<float>(e.alpha), beta = static_cast<float>(e.beta);
+      if (left.rows == 1)
+        return multiply_line(compact_line<Left, Right, C>{left.data, right.data, e.c.data, left.col_stride,
+                                                          right.row_stride, right.col_stride, e.c.col_stride,
+                                                          left.cols, right.cols, alpha, beta});
+      return multiply_factors(compact_factors_of(left, right), e.c.data, {e.c.row_stride, e.c.col_stride},
+                              alpha, beta);
     });
   });
+}
+
+/// c = A B. False, and nothing is done, where there is no kernel.
+template <class A, class B>
+bool compact_sums(kernel_set t, const matrix_view<const A>& a, const matrix_view<const B>& b,
+                  const matrix_view<float>& c) {
+  if constexpr (compact_number<A> && compact_number<B>) {
+    return multiply_compact(t, a, b, epilogue{c, 1, 0, rounding::nearest_even{}, element_order{}});
+  } else {
+    float left[max_compact], right[max_compact];
+    t.get<&kernel_table::compact>()(
+        compact_factors_of(decode_compact(t, a, left), decode_compact(t, b, right)), c.data,
+        {c.row_stride, c.col_stride}, 1, 0);
+    return true;
+  }
 }
 
 /// The sums of A B, handed to store(i, j, sums), a matrix_view, or stored where it would store them.
 template <class A, class B, class Store>
 void run_compact(kernel_set t, const matrix_view<const A>& a, const matrix_view<const B>& b,
                  const Store& store) {
-  if constexpr (!compact_number<A> || !compact_number<B>) {
-    float left[max_compact], right[max_compact], sums[max_compact];
-    t.get<&kernel_table::compact>()(
-        compact_factors_of(decode_compact(t, a, left), decode_compact(t, b, right)), sums, {b.cols, 1}, 1, 0);
-    return store(0, 0, matrix_view{static_cast<const float*>(sums), a.rows, b.cols, b.cols, 1});
-  } else if constexpr (stores_in_lanes<Store>) {
+  if constexpr (compact_number<A> && compact_number<B> && is_stored_in_lanes<Store>) {
     if (multiply_compact(t, a, b, store.result)) return;
+    portable::product<detail::accumulation_traits<A, B>>(a, b, store);
   } else {
     float sums[max_compact];
-    const matrix_view<float> c{sums, a.rows, b.cols, b.cols, 1};
-    const rounding::nearest_even round;
-    if (multiply_compact(t, a, b, epilogue{c, 1, 0, round, element_order{}}))
-      return store(0, 0, matrix_view<const float>(c));
+    const index height = max_compact / b.cols;
+    for (index i = 0; i < a.rows; i += height) {
+      const auto part = a.block(i, 0, std::min(height, a.rows - i), a.cols);
+      const matrix_view<float> c{sums, part.rows, b.cols, b.cols, 1};
+      if (!compact_sums(t, part, b, c))
+        return portable::product<detail::accumulation_traits<A, B>>(a, b, store);
+      store(i, 0, matrix_view<const float>(c));
+    }
   }
-  portable::product<detail::accumulation_traits<A, B>>(a, b, store);
 }
 
 }  // namespace narrow::kernel

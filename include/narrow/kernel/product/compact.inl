@@ -68,19 +68,25 @@ template <class C> struct compact_result {
   /// The first `count` of a vector of coefficients of row i, from column j on.
   void store(index i, index j, float_vector product, index count) const {
     C* const first = to + i * steps.line + j * steps.element;
-    if (count < lanes32 || steps.element != 1)
-      return store_some(first, product, std::min<index>(count, lanes32));
-    store_numbers<C>(first, scaled_small(product, alpha, beta, [&] {
-                       return at(lane_numbers<C>{first, 0}, 0, all_lanes{});
-                     }));
+    if (steps.element != 1)
+      store_spread(first, product, std::min<index>(count, lanes32));
+    else if (count < lanes32)
+      store_lanes(first, product, first_lanes{count});
+    else
+      store_lanes(first, product, all_lanes{});
   }
 
  private:
-  [[gnu::noinline]] void store_some(C* first, float_vector product, index count) const {
-    const first_lanes lanes{count};
+  template <class Lanes> void store_lanes(C* first, float_vector product, Lanes lanes) const {
+    const float_vector x = scaled_small(product, alpha, beta, [&] {
+      return at(lane_numbers<C>{first, 0}, 0, lanes);
+    });
+    store_some<C>(first, x, lanes);
+  }
+  [[gnu::noinline]] void store_spread(C* first, float_vector product, index count) const {
     const lane_spread_numbers<C> present{first, 0, steps.element};
-    const float_vector x = scaled_small(product, alpha, beta, [&] { return at(present, 0, lanes); });
-    if (steps.element == 1) return store_numbers<C>(first, x, lanes);
+    const float_vector x =
+        scaled_small(product, alpha, beta, [&] { return at(present, 0, first_lanes{count}); });
     detail::uint_at_least<8 * sizeof(C)> codes[lanes32];
     store_numbers<C>(codes, x);
     spread(codes, first, steps.element, count);
@@ -141,28 +147,127 @@ inline void multiply_rows(const compact_factors<float, B>& x, index i, index j,
     if (j < x.cols) multiply_rows<Rows, Vectors / 2>(x, i, j, result);
 }
 
-/// One row, with columns that lie side by side. After the numbers of A there are zeros.
-template <class B, class C>
-inline void multiply_with_columns(const compact_factors<float, B>& x, const compact_result<C>& result) {
-  for (index j = 0; j < x.cols; j += 4) {
-    fp32_line::vector sums[4] = {};
-    const index count = std::min<index>(x.cols - j, 4);
-    const auto add = [&](index p, auto lanes) {
-      const float_vector left = vector_at<float_vector>(x.a + p);
-      NARROW_UNROLL for (int c = 0; c < 4; ++c) {
-        const lane_numbers<B> column{x.b + (j + std::min<index>(c, count - 1)) * x.b_col_step, 0};
-        sums[c] = instructions::multiply_add(sums[c], reinterpret_cast<instructions::floats>(left),
-                                             reinterpret_cast<instructions::floats>(at(column, p, lanes)));
-      }
-    };
-    index p = 0;
-    for (; p + lanes32 <= x.depth; p += lanes32) add(p, all_lanes{});
-    if (p < x.depth) add(p, first_lanes{x.depth - p});
-    const auto totals = totals_of_four<fp32_line>(sums);
-    float_vector product = {};
-    std::memcpy(&product, &totals, sizeof totals);
-    result.store(0, j, product, count);
+/// One row, from column j on with at most Columns columns whose numbers lie side by side. After the numbers
+/// of A there are zeros.
+template <int Columns, class B, class C>
+inline void multiply_some_columns(const compact_factors<float, B>& x, index j,
+                                  const compact_result<C>& result) {
+  float_vector sums[Columns] = {};
+  const index count = std::min<index>(x.cols - j, Columns);
+  const B* columns[Columns];
+  const B* column = x.b + j * x.b_col_step;
+  NARROW_UNROLL for (int c = 0; c < Columns; ++c) {
+    columns[c] = column;
+    column += c + 1 < count ? x.b_col_step : 0;
   }
+  const auto add = [&](index p, auto lanes) {
+    const float_vector left = vector_at<float_vector>(x.a + p);
+    NARROW_UNROLL for (int c = 0; c < Columns; ++c) sums[c] =
+        multiply_add(sums[c], left, at(lane_numbers<B>{columns[c], 0}, p, lanes));
+  };
+  index p = 0;
+  for (; p + lanes32 <= x.depth; p += lanes32) add(p, all_lanes{});
+  if (p < x.depth) add(p, first_lanes{x.depth - p});
+  result.store(0, j, totals_of(sums), count);
+}
+/// All of them: as many at a time as a vector has lanes, or fewer.
+template <int Columns = lanes32, class B, class C>
+inline void multiply_with_columns(const compact_factors<float, B>& x, index j,
+                                  const compact_result<C>& result) {
+  constexpr int min_columns = 4, before = Columns > min_columns ? Columns / 2 : 0;
+  for (; x.cols - j > before; j += Columns) multiply_some_columns<Columns>(x, j, result);
+  if constexpr (before > 0)
+    if (j < x.cols) multiply_with_columns<before>(x, j, result);
+}
+
+/// One row, from column j on Vectors vectors of columns, whose neighbours lie side by side. Terms are added
+/// in Ways sums, since each addition waits for the one before.
+template <int Ways, int Vectors, spare_lanes Spare, class B, class C>
+requires(Ways == 1 || Ways == 4) inline void multiply_some_of_line(const compact_factors<float, B>& x,
+                                                                   index j, const compact_result<C>& result) {
+  constexpr int last = Vectors - 1;
+  float_vector sums[Ways][Vectors] = {};
+  const first_lanes columns{x.cols - j - last * lanes32};
+  lane_numbers<B> right{x.b + j, 0};
+  const auto add = [&](float_vector(&to)[Vectors], index p) __attribute__((always_inline)) {
+    const float_vector left = x.a[p] - float_vector{};
+    NARROW_UNROLL for (int v = 0; v < Vectors; ++v) {
+      float_vector factor;
+      if (Spare != spare_lanes::none && v == last) {
+        factor = at(right, v * lanes32, columns);
+        factor = are_numbers(columns) ? factor : factor[0] - float_vector{};
+      } else {
+        factor = at(right, v * lanes32, all_lanes{});
+      }
+      to[v] = multiply_add(to[v], left, factor);
+    }
+    right.from += x.b_term_step;
+  };
+  index p = 0;
+  for (; p + Ways <= x.depth; p += Ways) {
+    NARROW_UNROLL for (int w = 0; w < Ways; ++w) add(sums[w], p + w);
+  }
+  NARROW_UNROLL for (int w = 0; w < Ways - 1; ++w) {
+    if (p + w < x.depth) add(sums[w], p + w);
+  }
+  if constexpr (Ways == 4) {
+    NARROW_UNROLL for (int v = 0; v < Vectors; ++v) sums[0][v] =
+        (sums[0][v] + sums[1][v]) + (sums[2][v] + sums[3][v]);
+  }
+  NARROW_UNROLL for (int v = 0; v < Vectors; ++v) {
+    const bool is_whole = Spare == spare_lanes::none || v < last;
+    result.store(0, j + v * lanes32, sums[0][v], is_whole ? lanes32 : columns.count);
+  }
+}
+/// All of them: so many vectors at a time, or fewer.
+template <int Ways, int Vectors, class B, class C>
+inline void multiply_line(const compact_factors<float, B>& x, index j, const compact_result<C>& result) {
+  constexpr index width = Vectors * lanes32, before_last = width - lanes32;
+  for (; x.cols - j >= width; j += width)
+    multiply_some_of_line<Ways, Vectors, spare_lanes::none>(x, j, result);
+  if (x.cols - j > before_last)
+    return multiply_some_of_line<Ways, Vectors, spare_lanes::copies>(x, j, result);
+  if constexpr (Vectors > 1)
+    if (j < x.cols) multiply_line<Ways, Vectors / 2>(x, j, result);
+}
+template <class B, class C>
+inline void multiply_line(const compact_factors<float, B>& x, const compact_result<C>& result) {
+  constexpr int vectors = lanes32 / 4;  // whose sums stay in registers
+  constexpr index few_terms = 8;
+  if (x.depth > few_terms)
+    multiply_line<4, vectors>(x, 0, result);
+  else
+    multiply_line<1, vectors>(x, 0, result);
+}
+
+/// The numbers of a row as floats, and zeros after them.
+template <class T> inline void decode_row(const T* from, index step, index n, float* to) {
+  const lane_spread_numbers<T> row{from, 0, step};
+  index i = 0;
+  const auto put = [&](float_vector x) { std::memcpy(to + i, &x, sizeof x); };
+  for (; i + lanes32 <= n; i += lanes32) put(at(row, i, all_lanes{}));
+  const first_lanes rest{n - i};
+  float_vector x = {};
+  if (i < n && step == 1) x = at(lane_numbers<T>{from, 0}, i, rest);
+  if (i < n && step != 1) x = are_numbers(rest) ? at(row, i, rest) : x;
+  put(x);
+}
+
+template <class A, class B, class C>
+NARROW_KERNEL void multiply_compact_line(const compact_line<A, B, C>& x) {
+  // One by one, as they were written: a vector of two would wait for them.
+  const index depth = in_register(x.depth), cols = in_register(x.cols),
+              b_col_step = in_register(x.b_col_step);
+  float left[max_compact + lanes32];
+  decode_row(in_register(x.a), in_register(x.a_step), depth, left);
+  const compact_factors<float, B> line{
+      left, in_register(x.b), 1, 1, in_register(x.b_term_step), b_col_step, 1, depth, cols};
+  const compact_result<C> result{in_register(x.c), {0, in_register(x.c_step)}, x.alpha, x.beta};
+  if (b_col_step != 1) return multiply_with_columns(line, 0, result);
+  multiply_line(line, result);
+}
+template <class A, class B, class C> constexpr auto kernel_of(std::type_identity<compact_line<A, B, C>>) {
+  return multiply_compact_line<A, B, C>;
 }
 
 template <class A, class B, class C>
@@ -176,12 +281,6 @@ NARROW_KERNEL void multiply_compact(const compact_factors<A, B>& factors, C* c, 
   const bool by_rows = a_term_step == 1;
   const index length = by_rows ? depth : rows;
   decode_lines(a, by_rows ? a_row_step : a_term_step, by_rows ? rows : depth, length, left);
-  if (rows == 1) {
-    const compact_factors<float, B> line{left, b, 1, 1, b_term_step, b_col_step, rows, depth, cols};
-    if (b_col_step == 1) return multiply_rows<1, 4>(line, 0, 0, result);
-    std::fill_n(left + depth, lanes32, 0.0f);
-    return multiply_with_columns(line, result);
-  }
   float right[room];
   if (b_col_step == 1)
     decode_lines(b, b_term_step, depth, cols, right);

@@ -123,7 +123,7 @@ void products(kernel_set t, const matrix_view<const A>& a, const matrix_view<con
   product_plan plan = plan_product<Accumulation>(t, a, b, largest, packed_type::int8, of_larger);
   if (plan.how == algorithm::panels && known == numbers::any && needs_fallback<best>(t, plan, a, b, kept))
     plan = plan_product<Accumulation>(t, a, b, largest, plan.fallback);
-  if (plan.how == algorithm::compact && raises_no_others(plan.transposed ? a.rows : b.cols))
+  if (plan.how == algorithm::compact && (plan.transposed || a.rows == 1 || raises_no_others(b.cols)))
     return execute<Accumulation>(t, plan, a, b, store, direct, kept);
   const detail::float_environment exceptions_dropped;  // of what fills tiles and panels
   execute<Accumulation>(t, plan, a, b, store, direct, kept);

@@ -95,22 +95,50 @@ NARROW_KERNEL void add_columns(const void* a, index stride, index count, const w
   }
 }
 
-/// The sum of the lanes of each of four vectors, which is to fit a lane.
-template <class Line> inline auto totals_of_four(const typename Line::vector (&x)[4]) {
-  using quad [[gnu::vector_size(16)]] = typename Line::lane;
-  quad of[4];
-  NARROW_UNROLL for (int c = 0; c < 4; ++c) {
-    quad parts[sizeof x[c] / sizeof(quad)];
-    std::memcpy(parts, &x[c], sizeof x[c]);
-    NARROW_UNROLL for (std::size_t half = sizeof x[c] / sizeof(quad) / 2; half > 0; half /= 2)
-        NARROW_UNROLL for (std::size_t k = 0; k < half; ++k) parts[k] += parts[k + half];
-    of[c] = parts[0];
+template <class Lanes> inline constexpr int lanes_in = sizeof(Lanes) / sizeof(Lanes{}[0]);
+
+/// The two halves of each 2 Half lanes of two vectors added up: what was of the first vector, then what was
+/// of the second one, in every block of so many lanes.
+template <int Half, class Lanes, int... L>
+inline Lanes halves_of_two(Lanes a, Lanes b, std::integer_sequence<int, L...>) {
+  constexpr int block = 2 * Half, count = sizeof...(L);
+  return __builtin_shufflevector(a, b, (L % block < Half ? L : L - Half + count)...) +
+         __builtin_shufflevector(a, b, (L % block < Half ? L + Half : L + count)...);
+}
+/// The same of one vector, side by side in its first lanes.
+template <int Half, class Lanes, int... L>
+inline Lanes halves_of_one(Lanes x, std::integer_sequence<int, L...>) {
+  return __builtin_shufflevector(x, x, (L / Half * 2 * Half + L % Half)...) +
+         __builtin_shufflevector(x, x, (L / Half * 2 * Half + L % Half + Half)...);
+}
+/// The sums of the lanes of Count vectors, a power of two of at most as many as there are lanes, in the first
+/// lanes: of each lane and the one half a vector further, and so on.
+template <class Lanes, int Count, int Half = lanes_in<Lanes> / 2>
+inline Lanes totals_of(const Lanes (&x)[Count]) {
+  constexpr std::make_integer_sequence<int, lanes_in<Lanes>> all;
+  if constexpr (Half == 0) {
+    return x[0];
+  } else if constexpr (Count == 1) {
+    const Lanes one[] = {halves_of_one<Half>(x[0], all)};
+    return totals_of<Lanes, 1, Half / 2>(one);
+  } else {
+    Lanes pairs[Count / 2];
+    NARROW_UNROLL for (int i = 0; i < Count / 2; ++i) pairs[i] =
+        halves_of_two<Half>(x[i], x[i + Count / 2], all);
+    return totals_of<Lanes, Count / 2, Half / 2>(pairs);
   }
-  const quad low = __builtin_shufflevector(of[0], of[1], 0, 4, 1, 5) +
-                   __builtin_shufflevector(of[0], of[1], 2, 6, 3, 7),
-             high = __builtin_shufflevector(of[2], of[3], 0, 4, 1, 5) +
-                    __builtin_shufflevector(of[2], of[3], 2, 6, 3, 7);
-  return __builtin_shufflevector(low, high, 0, 1, 4, 5) + __builtin_shufflevector(low, high, 2, 3, 6, 7);
+}
+/// The same of vectors of a line, whose sums are to fit a lane.
+template <class Line, int Count> inline auto totals_of_lines(const typename Line::vector (&x)[Count]) {
+  using lane = typename Line::lane;
+  using unsigned_or_float = std::conditional_t<std::is_same_v<lane, float>, float, std::uint32_t>;
+  using typed [[gnu::vector_size(sizeof x[0])]] = unsigned_or_float;
+  typed lanes[Count];
+  std::memcpy(lanes, x, sizeof lanes);
+  const typed totals = totals_of(lanes);
+  std::array<lane, Count> result;
+  std::memcpy(result.data(), &totals, sizeof result);
+  return result;
 }
 
 template <class Line, int Rows>
@@ -145,12 +173,9 @@ inline void multiply_some_rows(const unsigned char* a, index stride, index ahead
       acc[0][r] = Line::multiply_add(acc[0][r], Line::load(rest[r]), Line::load_x(x_rest));
     }
   }
-  if constexpr (Rows % 4 == 0 && std::is_same_v<typename Line::lane, float>) {
-    NARROW_UNROLL for (int r = 0; r < Rows; r += 4) {
-      const typename Line::vector four[] = {acc[0][r], acc[0][r + 1], acc[0][r + 2], acc[0][r + 3]};
-      const auto totals = totals_of_four<Line>(four);
-      for (int l = 0; l < 4; ++l) sums[r + l] += totals[l];
-    }
+  if constexpr (std::is_same_v<typename Line::lane, float>) {
+    const auto totals = totals_of_lines<Line>(acc[0]);
+    NARROW_UNROLL for (int r = 0; r < Rows; ++r) sums[r] += totals[static_cast<std::size_t>(r)];
   } else {
     NARROW_UNROLL for (int r = 0; r < Rows; ++r) {
       typename Line::lane lanes[Line::lanes];
@@ -169,6 +194,10 @@ NARROW_KERNEL void add_rows(const void* a, index stride, index count, const word
   const auto* factors = reinterpret_cast<const unsigned char*>(x);
   for (; count >= rows; count -= rows, next += rows * stride, sums += rows)
     multiply_some_rows<Line, rows>(next, stride, count >= 2 * rows ? ahead : 0, factors, n, sums);
+  if (count >= rows / 2) {
+    multiply_some_rows<Line, rows / 2>(next, stride, 0, factors, n, sums);
+    count -= rows / 2, next += rows / 2 * stride, sums += rows / 2;
+  }
   for (; count > 0; --count, next += stride, ++sums)
     multiply_some_rows<Line, 1>(next, stride, 0, factors, n, sums);
 }

@@ -95,36 +95,46 @@ template <class T> bool lies_in_lines(const matrix_view<T>& m) {
 template <class A, class B>
 bool has_compact(kernel_set t, const matrix_view<const A>& a, const matrix_view<const B>& b) {
   if constexpr (compact_number<A> && compact_number<B>)  // a job of those that have any vectors
-    return t.get<&kernel_table::packing>() && lies_in_lines(a) && lies_in_lines(b);
+    return t.get<&kernel_table::packing>() && (a.rows == 1 || lies_in_lines(a)) && lies_in_lines(b);
   else
     return static_cast<bool>(t.get<&kernel_table::compact>());
 }
 
-/// Whether a row times a matrix is so small that the kernels of larger ones take longer to begin (Zen 5): if
-/// its columns lie along memory, or its numbers are not decoded by one instruction, it is sooner too large.
+/// Whether a row times a matrix B (depth, cols) is so small that the kernels of larger ones take longer to
+/// begin (Zen 5).
 template <class A, class B>
-bool is_compact_row(const matrix_view<const A>& a, const matrix_view<const B>& b) {
+[[gnu::always_inline]] inline bool is_compact_line(index depth, index cols, index b_term_step,
+                                                   index b_col_step) {
   if (!compact_number<A> || !compact_number<B>) return false;
-  constexpr index max_numbers = sizeof(B) == 1   ? max_compact
-                                : sizeof(B) == 2 ? near_bytes
-                                                 : near_bytes / 2,
-                  max_in_columns = 48 * 48;
-  return a.cols <= max_compact && b.cols <= max_compact &&
-         a.cols * b.cols <= (b.col_stride == 1 ? max_numbers : max_in_columns);
+  // Numbers of 8 bits are decoded before, and floats fill the caches sooner.
+  constexpr index max_numbers = sizeof(B) == 1 ? max_compact : 2 * near_bytes / index{sizeof(B)},
+                  max_in_columns = sizeof(B) == 2 ? 4 * max_numbers : max_numbers;
+  return depth > 0 && cols > 1 && depth <= max_compact && cols <= max_compact &&
+         (b_col_step == 1    ? depth * cols <= max_numbers
+          : b_term_step == 1 ? depth * cols <= max_in_columns
+                             : false);
 }
-/// Whether a product of several rows and columns is so small that to pack its factors is most of the work: by
-/// as many multiplications as those of matrices of so many rows and columns that panels took longer for
-/// (Zen 5).
+inline bool fits_compact(index rows, index cols) {
+  return rows <= max_compact && cols <= max_compact && rows * cols <= max_compact;
+}
+/// Whether a product (rows, depth) by (depth, cols) of several rows and columns is so small that to pack its
+/// factors is most of the work whatever they are packed as, or has so few terms that to add them is not.
+inline bool is_surely_compact(index rows, index depth, index cols) {
+  constexpr index side = 16, few_terms = 4, max_results = index{1} << 18;
+  if (!fits_compact(rows, depth) || !fits_compact(depth, cols)) return false;
+  return depth <= few_terms ? rows * cols <= max_results
+                            : fits_compact(rows, cols) && rows * cols * depth <= side * side * side;
+}
+/// The same for what the factors would be packed as: by as many multiplications as those of matrices of so
+/// many rows and columns that panels took longer for (Zen 5).
 template <packed_type Best> bool is_compact(kernel_set t, const work_shape& w, packed_type max_type) {
   const bool is_best = max_type >= Best, has_tiles = static_cast<bool>(t.get<&kernel_table::large_k_bf16>());
   index side = 48;
   if (Best == packed_type::bf16 && is_best && t.get<&kernel_table::bf16>()) side = has_tiles ? 16 : 32;
   if (Best == packed_type::two_bf16 && is_best && has_tiles) side = 32;
-  const auto fits = [](index m, index n) {
-    return m <= max_compact && n <= max_compact && m * n <= max_compact;
-  };
-  return fits(w.rows, w.cols) && fits(w.rows, w.depth) && fits(w.depth, w.cols) &&
-         w.rows * w.cols * w.depth <= side * side * side;
+  return is_surely_compact(w.rows, w.depth, w.cols) ||
+         (fits_compact(w.rows, w.cols) && fits_compact(w.rows, w.depth) && fits_compact(w.depth, w.cols) &&
+          w.rows * w.cols * w.depth <= side * side * side);
 }
 
 }  // namespace narrow::kernel

@@ -304,8 +304,8 @@ template <packed_type Best, class A, class B>
 bool plan_compact(kernel_set t, const matrix_view<const A>& a, const matrix_view<const B>& b,
                   packed_type max_type, product_plan& plan) {
   if (a.rows == 0 || b.cols < 2) return false;
-  const bool is_due =
-      a.rows > 1 ? is_compact<Best>(t, {a.rows, b.cols, 1, 1, a.cols}, max_type) : is_compact_row(a, b);
+  const bool is_due = a.rows == 1 ? is_compact_line<A, B>(a.cols, b.cols, b.row_stride, b.col_stride)
+                                  : is_compact<Best>(t, {a.rows, b.cols, 1, 1, a.cols}, max_type);
   if (!is_due || !has_compact(t, a, b)) return false;
   plan.how = algorithm::compact;
   plan.packed = packed_type::fp32;

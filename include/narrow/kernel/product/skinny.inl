@@ -36,8 +36,9 @@ inline void multiply_few_vectors(const unsigned char* a, index stride,
     }
   }
   NARROW_UNROLL for (int r = 0; r < Rows; ++r) {
-    const auto total = totals_of_four<Line>(acc[r]);
-    NARROW_UNROLL for (int c = 0; c < vectors; ++c) sums[r * row_step + c * vector_step] += total[c];
+    const auto total = totals_of_lines<Line>(acc[r]);
+    NARROW_UNROLL for (int c = 0; c < vectors; ++c) sums[r * row_step + c * vector_step] +=
+        total[static_cast<std::size_t>(c)];
   }
 }
 

@@ -152,11 +152,23 @@ constexpr bool raises_no_others(index cols) {
   constexpr index lanes = 16;  // at most
   return cols < lanes || cols % lanes == 0;
 }
-/// C = alpha A B + beta C, products added in ascending order in float, but those of one row with columns that
-/// lie side by side; then each operation is rounded, and the result to nearest even. Coefficient (i, j) of C
-/// is at c + i * steps.line + j * steps.element, and is not read where beta is 0.
+/// C = alpha A B + beta C for more than one row, products added in ascending order in float; then each
+/// operation is rounded, and the result to nearest even. Coefficient (i, j) of C is at c + i * steps.line +
+/// j * steps.element, and is not read where beta is 0.
 template <class A, class B, class C> struct compact_product {
   using function = void(const compact_factors<A, B>&, C* c, const line_steps&, float alpha, float beta);
+};
+/// The same for a row `a`, all of which is read before anything is written; more than a few products are
+/// added in another order. No exceptions are raised that the numbers do not raise.
+template <class A, class B, class C> struct compact_line {
+  using function = void(const compact_line&);
+
+  const A* a;
+  const B* b;
+  C* c;
+  index a_step, b_term_step, b_col_step, c_step;
+  index depth, cols;
+  float alpha, beta;
 };
 
 /// Kernels that scale tiles of sums of one type.
