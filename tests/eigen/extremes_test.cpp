@@ -138,6 +138,7 @@ template <class T, int Order> at check_extremes(numbers kind, at rows, at cols) 
 }
 
 using formats = test::some_of<narrow::all_formats, 0, 3>;  // with infinities, and without
+using one_format = test::some_of<narrow::all_formats, 0>;
 
 }  // namespace
 
@@ -164,9 +165,11 @@ template <narrow_fixed T> auto any_mantissas(at rows, at cols, unsigned seed) {
   return m;
 }
 
-TEMPLATE_TEST_CASE("extremes of fixed-point numbers are those of their mantissas", "[eigen][lanes]",
-                   (fixed<8, 4>), (fixed<16, 0>), (fixed<24, 23, rounding::upward, overflow::wrap>),
-                   (fixed<32, 8>)) {
+using fixed_formats = test::some_of<
+    std::tuple<fixed<8, 4>, fixed<16, 0>, fixed<24, 23, rounding::upward, overflow::wrap>, fixed<32, 8>>, 0,
+    2>;
+TEMPLATE_LIST_TEST_CASE("extremes of fixed-point numbers are those of their mantissas", "[eigen][lanes]",
+                        fixed_formats) {
   using T = TestType;
   at checked = 0;
   const auto check = [&](const auto& x, const auto& mantissa) {
@@ -199,7 +202,8 @@ TEMPLATE_TEST_CASE("extremes of fixed-point numbers are those of their mantissas
   REQUIRE(checked >= at(test::isa_count()) * 5000);
 }
 
-TEMPLATE_LIST_TEST_CASE("extremes of rows and columns are matrices, and factors", "[eigen][lanes]", formats) {
+TEMPLATE_LIST_TEST_CASE("extremes of rows and columns are matrices, and factors", "[eigen][lanes]",
+                        one_format) {
   using S = TestType;
   using matrix = Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic>;
   at checked = 0;
@@ -249,7 +253,7 @@ TEMPLATE_LIST_TEST_CASE("the place of an extreme is the first of its numbers", "
   REQUIRE(checked == at(test::isa_count()) * 548);
 }
 
-TEMPLATE_LIST_TEST_CASE("conditions are counted", "[eigen][lanes]", formats) {
+TEMPLATE_LIST_TEST_CASE("conditions are counted", "[eigen][lanes]", one_format) {
   using S = TestType;
   at checked = 0;
   test::for_each_isa([&](const std::string& isa) {

@@ -220,8 +220,13 @@ TEMPLATE_LIST_TEST_CASE("all rows and all columns are added up as one of them is
   REQUIRE(checked == at(test::isa_count()) * (4 * 238 + 3 * 4931));
 }
 
-TEMPLATE_TEST_CASE("programs of lanes go along lines", "[eigen][lanes]", (matrix<fp16, Eigen::ColMajor>),
-                   (matrix<bf16, Eigen::RowMajor>), (matrix<fp8_e4m3fn, Eigen::ColMajor>)) {
+using floating_matrices = std::tuple<matrix<fp16, Eigen::ColMajor>, matrix<bf16, Eigen::RowMajor>,
+                                     matrix<fp8_e4m3fn, Eigen::ColMajor>>;
+using some_floating_matrices = test::some_of<floating_matrices, 1, 2>;
+using fixed_matrices = std::tuple<matrix<fixed<12, 6>, Eigen::RowMajor>>;
+using some_matrices = test::some_of<decltype(std::tuple_cat(floating_matrices{}, fixed_matrices{})), 0, 3>;
+
+TEMPLATE_LIST_TEST_CASE("programs of lanes go along lines", "[eigen][lanes]", some_floating_matrices) {
   using M = TestType;
   using S = typename M::Scalar;
   constexpr int order = M::IsRowMajor ? Eigen::RowMajor : Eigen::ColMajor;
@@ -304,9 +309,7 @@ TEMPLATE_TEST_CASE("programs of lanes go along lines", "[eigen][lanes]", (matrix
 
 // Lines that follow one another in memory are evaluated several at a time, but not where what they meet is
 // overwritten meanwhile.
-TEMPLATE_TEST_CASE("programs of lanes go along short lines", "[eigen][lanes]",
-                   (matrix<fp16, Eigen::ColMajor>), (matrix<bf16, Eigen::RowMajor>),
-                   (matrix<fp8_e4m3fn, Eigen::ColMajor>), (matrix<fixed<12, 6>, Eigen::RowMajor>)) {
+TEMPLATE_LIST_TEST_CASE("programs of lanes go along short lines", "[eigen][lanes]", some_matrices) {
   using M = TestType;
   using S = typename M::Scalar;
   constexpr bool by_rows = M::IsRowMajor;

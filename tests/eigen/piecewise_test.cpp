@@ -152,8 +152,8 @@ TEMPLATE_TEST_CASE("vectors stand for rows and columns in pieces", "[eigen][piec
   expect("computed", wide, [](float x, float c, float) { return x - std::abs(c); });
 }
 
-TEMPLATE_TEST_CASE("pieces of lines in any order and at any distance", "[eigen][piecewise]", fp16, bf16,
-                   fp8_e4m3fn) {
+TEMPLATE_LIST_TEST_CASE("pieces of lines in any order and at any distance", "[eigen][piecewise]",
+                        narrow_floats) {
   using S = TestType;
   using at = Eigen::Index;
   using strides = Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>;
