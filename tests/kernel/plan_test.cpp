@@ -134,8 +134,8 @@ TEST_CASE("small products of floats are not packed", "[plan]") {
     REQUIRE(plan<fp16>(t, 512, 512, 4).how == algorithm::compact);
     REQUIRE(plan<fp16>(t, 512, 513, 4).how == algorithm::panels);
     REQUIRE(plan<fp16>(t, 512, 512, 5).how == algorithm::panels);
-    // A row is multiplied so if the matrix is small, which is sooner too large by rows or of bytes; a column as
-    // the row of the transposed product.
+    // A row is multiplied so if the matrix is small, which is sooner too large by rows or of bytes; a column
+    // as the row of the transposed product.
     const auto row_how = []<class T>(kernel::kernel_set k, std::type_identity<T>, const auto& matrix) {
       using accumulation = detail::accumulation_traits<T, T>;
       return kernel::plan_product<accumulation>(k, by_rows<T>(1, matrix.rows), matrix, {}).how;

@@ -22,7 +22,8 @@ template <traversal Along, traversal Order, class V> auto lane_broadcast(const V
 }
 template <class V>
 concept lane_vector = lane_expression<V> &&
-    (direct_access<V> || (std::same_as<lane_number_of<V>, float> && narrow_float<scalar_of<V>>));
+    (direct_access<V> ||
+     (std::same_as<lane_number_of<V>, float> && (narrow_float<scalar_of<V>> || dequantizes<V>)));
 /// What expressions with a broadcast have: no two of their lines can be one.
 template <class X, class... Below> struct lane_lines_apart {
   using number = lane_number_of<X>;
@@ -36,7 +37,7 @@ template <class V, int Rows, int Cols>
 requires(broadcast_shape<V, Rows, Cols>&& lane_vector<V>) struct lane_program<Eigen::Replicate<V, Rows, Cols>>
     : lane_lines_apart<V> {
   static constexpr traversal along = broadcast_lines<V, Rows>;
-  static constexpr bool computes_first = detail::computes_first<V>;
+  static constexpr bool computes_first = detail::computes_first<V>, dequantizes = detail::dequantizes<V>;
 
   template <traversal Order> static auto make(const Eigen::Replicate<V, Rows, Cols>& x) {
     return lane_broadcast<along, Order>(x.nestedExpression());
@@ -60,6 +61,8 @@ struct lane_program<Eigen::Product<L, R, Options>>
   static constexpr traversal along = parts::on_the_left ? by_columns : by_rows;
   static constexpr bool computes_first =
       detail::computes_first<matrix> || detail::computes_first<typename parts::diagonal_type>;
+  static constexpr bool dequantizes =
+      detail::dequantizes<matrix> || detail::dequantizes<typename parts::diagonal_type>;
 
   template <traversal Order> static auto make(const Eigen::Product<L, R, Options>& x) {
     using factors = decltype(lane_broadcast<along, Order>(parts::diagonal(x.lhs(), x.rhs())));

@@ -167,7 +167,8 @@ using value_in_memory =
     std::conditional_t<direct_access<typename stripped<X>::type>, X,
                        dynamic_like<coefficient_t<typename stripped<X>::type>, typename stripped<X>::type>>;
 template <class L, class R>
-inline constexpr bool are_in_memory = std::same_as<value_in_memory<L>, L>&& std::same_as<value_in_memory<R>, R>;
+inline constexpr bool are_in_memory =
+    std::same_as<value_in_memory<L>, L>&& std::same_as<value_in_memory<R>, R>;
 
 template <class Dst, class L, class R>
 void multiply_values(Dst& dst, const L& l, const R& r, double alpha, double beta);

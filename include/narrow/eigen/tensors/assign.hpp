@@ -82,28 +82,30 @@ template <class Plain, builtin_arithmetic Scalar> struct evaluated<Plain, Scalar
                              Plain::MaxRowsAtCompileTime, Plain::MaxColsAtCompileTime>;
 };
 
-/// The coefficients of one with tensors in it: of few numbers all of them, which a program of lanes computes
-/// at once, and of more a panel at a time, without a copy in float.
-template <class Plain, floats_in_pieces X>
-requires dequantizes<X>
-class dequantized_coefficients {
+/// Expressions that a program of lanes computes.
+template <class X>
+concept floats_in_lanes = floats_in_pieces<X> && lane_expressions<X>;
+/// The coefficients of one: of not too many numbers all of them, which the program computes at once, and of
+/// more a panel at a time, without a copy in float.
+template <class Plain, floats_in_lanes X> class lane_coefficients {
  public:
-  explicit dequantized_coefficients(const X& x) {
-    if (x.size() <= max_dequantized)
-      floats_.emplace(x);
-    else
-      pieces_.emplace(x);
+  explicit lane_coefficients(const X& x) {
+    if (x.size() > max_dequantized || !compute(x)) pieces_.emplace(x);
   }
 
   template <class Use> void visit(const Use& use) const {
-    if (floats_)
-      use(view_of_direct(*floats_));
-    else
+    if (pieces_)
       use(*pieces_);
+    else
+      use(view_of_direct(floats_));
   }
 
  private:
-  std::optional<typename evaluated<Plain, float>::type> floats_;
+  bool compute(const X& x) {
+    return assign_in_lanes<void>(floats_, x, [&] { floats_.resize(x.rows(), x.cols()); });
+  }
+
+  typename evaluated<Plain, float>::type floats_;
   std::optional<piecewise_coefficients<X>> pieces_;
 };
 
@@ -145,8 +147,8 @@ template <class Plain, class X> class coefficients {
       return typename evaluated<Plain, typename X::Scalar>::type(x);
     else if constexpr (direct_access<X>)
       return view_of_direct(x);
-    else if constexpr (floats_in_pieces<X> && dequantizes<X>)
-      return dequantized_coefficients<Plain, X>(x);
+    else if constexpr (floats_in_lanes<X>)
+      return lane_coefficients<Plain, X>(x);
     else if constexpr (floats_in_pieces<X>)
       return piecewise_coefficients<X>(x);
     else

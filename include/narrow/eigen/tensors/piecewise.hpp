@@ -29,6 +29,35 @@ class kept_floats {
   kernel::memory_block memory_;
 };
 
+/// Formats of integers with one scale for all of them.
+template <class S>
+concept format_with_one_scale = block_format<S> && std::same_as<typename S::block_type, per_tensor> &&
+    std::signed_integral<typename S::element_type>;
+
+/// Integers are read where they lie, and multiplied by their scale.
+template <format_with_one_scale S, int R, int C, int O, int MR, int MC>
+requires(!is_few(Eigen::Matrix<S, R, C, O, MR, MC>::SizeAtCompileTime)) struct lane_program<
+    Eigen::Matrix<S, R, C, O, MR, MC>> {
+  using expression = Eigen::Matrix<S, R, C, O, MR, MC>;
+  using number = float;
+  static constexpr traversal orders = storage_order_of<expression>;
+  static constexpr bool dequantizes = true;
+  template <traversal Order> static bool gapless(const expression&) { return Order == orders; }
+  template <traversal Order> static constexpr bool always_gapless = Order == orders;
+  template <traversal Order> static auto make(const expression& x) {
+    const auto all = x.tensor().view();
+    const auto& elements = all.elements;
+    const float scale = x.size() == 0 ? 1.0f : static_cast<float>(all.scale(0, 0));
+    const Eigen::Index row_step = elements.row_stride, col_step = elements.col_stride;
+    constexpr int step = Order == orders ? 1 : Eigen::Dynamic;
+    const auto integers = Order == by_columns ? lane_leaf<step>(elements.data, col_step, row_step)
+                                              : lane_leaf<step>(elements.data, row_step, col_step);
+    return kernel::lane_binary<kernel::lane_product, std::remove_const_t<decltype(integers)>,
+                               kernel::lane_constant>{integers, {scale}};
+  }
+};
+
+/// All others are made floats before.
 template <block_format S, int R, int C, int O, int MR, int MC>
 struct lane_program<Eigen::Matrix<S, R, C, O, MR, MC>> : lane_numbers_of_any_order {
   using expression = Eigen::Matrix<S, R, C, O, MR, MC>;

@@ -4,9 +4,8 @@
 /// Integers as floats: exact where an int has no more than 24 bits, else rounded to odd in bits that no
 /// format of 16 bits has.
 template <class T> inline float_vector decoded_integers(const void* from) {
-  const auto bits = lanes_as<uint32_vector>(load_lower<sizeof(T)>(from));
-  constexpr int above = std::signed_integral<T> ? 32 - 8 * int{sizeof(T)} : 0;  // bits, which the sign fills
-  auto x = lanes_as<int32_vector>(bits << above) >> above;
+  auto x = std::signed_integral<T> ? lanes_as<int32_vector>(instructions::load_signed<sizeof(T)>(from))
+                                   : lanes_as<int32_vector>(load_lower<sizeof(T)>(from));
   if constexpr (sizeof(T) == 4) {
     constexpr int precision = detail::binary32::mantissa_bits + 1;
     constexpr int dropped = 31 - precision;  // bits of the largest int
