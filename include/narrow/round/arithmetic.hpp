@@ -171,15 +171,30 @@ constexpr std::partial_ordering compare(const unpacked<Word>& a, const unpacked<
   return negative(a) ? 0 <=> magnitude : magnitude;
 }
 
-/// Order by value of two codes of a floating format of at most 32 bits.
-template <class Layout>
-constexpr std::partial_ordering compare_codes(typename Layout::bits_type a, typename Layout::bits_type b) {
-  if (Layout::is_nan(a) || Layout::is_nan(b)) return std::partial_ordering::unordered;
-  const auto key = [](typename Layout::bits_type x) {
-    const auto magnitude = static_cast<std::int64_t>(x & Layout::magnitude_mask);
-    return (x & Layout::sign_mask) != 0 ? -magnitude : magnitude;
-  };
-  return key(a) <=> key(b);
-}
+/// Order by value of two codes of a floating format of at most 32 bits. Signs, which are often random, are not
+/// branched on.
+template <class Layout> struct ordered_codes {
+  using code = typename Layout::bits_type;
+
+  static constexpr bool any_nan(code a, code b) { return Layout::is_nan(a) || Layout::is_nan(b); }
+  /// An integer that grows with the number, the same for both zeros.
+  static constexpr auto key(code x) {
+    using wide = std::conditional_t<sizeof(code) < 4, std::int32_t, std::int64_t>;
+    constexpr int above = std::numeric_limits<code>::digits - Layout::width;  // bits
+    const wide sign = static_cast<std::make_signed_t<code>>(static_cast<code>(x << above)) < 0 ? -1 : 0;
+    return (static_cast<wide>(x & Layout::magnitude_mask) ^ sign) - sign;
+  }
+  static constexpr std::partial_ordering compare(code a, code b) {
+    if (any_nan(a, b)) [[unlikely]]
+      return std::partial_ordering::unordered;
+    return key(a) <=> key(b);
+  }
+  static constexpr bool less(code a, code b) { return key(a) < key(b) && !any_nan(a, b); }
+  static constexpr bool not_greater(code a, code b) { return key(a) <= key(b) && !any_nan(a, b); }
+  static constexpr bool equal(code a, code b) {
+    return a == b ? !Layout::is_nan(a)
+                  : Layout::has_negative_zero && ((a | b) & Layout::magnitude_mask) == 0;
+  }
+};
 
 }  // namespace narrow::detail

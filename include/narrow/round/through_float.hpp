@@ -87,7 +87,7 @@ template <class Layout, std::floating_point T, overflow_policy Overflow>
 [[gnu::always_inline]] constexpr typename Layout::bits_type nearest_code(T x, Overflow overflow) {
 #if defined(__x86_64__)
   if constexpr (is_binary16<Layout> && std::same_as<T, float> && std::same_as<Overflow, overflow::ieee>)
-    if (!std::is_constant_evaluated() && converts_binary16()) [[likely]]
+    if (!std::is_constant_evaluated() && !__builtin_constant_p(x) && converts_binary16()) [[likely]]
       return to_binary16(x);
 #endif
   return computed_nearest_code<Layout>(x, overflow);
@@ -120,10 +120,20 @@ template <class Layout> [[gnu::always_inline]] inline bool may_be_quick() {
 }
 /// The number with this code; of a signalling NaN such a one.
 template <class Layout> [[gnu::always_inline]] inline float quick_value(typename Layout::bits_type code) {
-#if defined(__x86_64__)
-  if constexpr (is_binary16<Layout>) return from_binary16(code);
-#endif
   constexpr int dropped = binary32::mantissa_bits - Layout::mantissa_bits;
+#if defined(__x86_64__)
+  if constexpr (is_binary16<Layout>) {
+    // A number that the compiler knows, it decodes.
+    const std::uint32_t magnitude = code & std::uint32_t{Layout::magnitude_mask},
+                        sign = (code & std::uint32_t{Layout::sign_mask}) << (binary32::width - Layout::width);
+    constexpr auto rebias = static_cast<std::uint32_t>(binary32::bias - Layout::bias)
+                            << binary32::mantissa_bits;
+    const bool is_normal = magnitude - Layout::min_normal <= Layout::max_finite - Layout::min_normal;
+    if (__builtin_constant_p(code) && (is_normal || magnitude == 0))
+      return std::bit_cast<float>(sign | (is_normal ? (magnitude << dropped) + rebias : 0));
+    return from_binary16(code);
+  }
+#endif
   return std::bit_cast<float>(std::uint32_t{code} << dropped);
 }
 /// The code of a number that is finite, to nearest even, or of infinity where that overflows.

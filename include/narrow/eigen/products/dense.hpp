@@ -13,6 +13,7 @@
 #include "../../kernel/product.hpp"
 #include "../tensors/product.hpp"
 #include "compact.hpp"
+#include "outer.hpp"
 #include "small.hpp"
 
 namespace narrow::inline NARROW_ABI::detail {
@@ -48,24 +49,6 @@ concept narrow_sparse_product = ((sparse_expression<L> && dense_expression<R>) |
 template <class L, class R>
 concept product_of_ours =
     narrow_product<L, R> || narrow_triangle_product<L, R> || narrow_sparse_product<L, R>;
-
-/// The first and last byte of a view.
-struct extent {
-  const void *first = nullptr, *last = nullptr;
-
-  template <class T> explicit extent(const matrix_view<T>& m) {
-    if (m.rows == 0 || m.cols == 0) return;
-    const T* ends[] = {&m(0, 0), &m(m.rows - 1, 0), &m(0, m.cols - 1), &m(m.rows - 1, m.cols - 1)};
-    const auto [low, high] = std::minmax_element(std::begin(ends), std::end(ends), std::less<const T*>{});
-    first = *low;
-    last = *high + 1;
-  }
-  bool overlaps(const extent& other) const {
-    const std::less<const void*> before;
-    return first != nullptr && other.first != nullptr && before(first, other.last) &&
-           before(other.first, last);
-  }
-};
 
 /// An operand of a product as the kernels see it: memory, or the wide value of an expression, times a factor.
 template <class X, class Strip = stripped<X>> class operand {
@@ -179,6 +162,8 @@ template <class Dst, class L, class R>
   if constexpr (small_float_product<Dst, L, R> || small_fixed_product<Dst, L, R>)
     if (multiply_small(dst, l, r, alpha, beta)) [[likely]]
       return;
+  if constexpr (outer_product<Dst, L, R>)
+    if (multiply_outer(dst, l, r, alpha, beta)) return;
   if constexpr (compact_product<Dst, L, R>)
     if (multiply_compact(dst, l, r, alpha, beta)) return;
   if constexpr (!are_in_memory<L, R> && compact_product<Dst, value_in_memory<L>, value_in_memory<R>>)

@@ -65,24 +65,23 @@ template <class C> struct compact_result {
   line_steps steps;
   float alpha, beta;
 
-  /// The first `count` of a vector of coefficients of row i, from column j on.
+  C* at_place(index i, index j) const { return to + i * steps.line + j * steps.element; }
+  /// What a vector of products becomes where numbers lie side by side from `first` on.
+  template <class Lanes> float_vector scaled(const C* first, float_vector product, Lanes lanes) const {
+    return scaled_small(product, alpha, beta, [&] { return at(lane_numbers<C>{first, 0}, 0, lanes); });
+  }
+  /// The first `count` of a vector of products of row i, from column j on.
   void store(index i, index j, float_vector product, index count) const {
-    C* const first = to + i * steps.line + j * steps.element;
+    C* const first = at_place(i, j);
     if (steps.element != 1)
       store_spread(first, product, std::min<index>(count, lanes32));
     else if (count < lanes32)
-      store_lanes(first, product, first_lanes{count});
+      store_some<C>(first, scaled(first, product, first_lanes{count}), first_lanes{count});
     else
-      store_lanes(first, product, all_lanes{});
+      store_some<C>(first, scaled(first, product, all_lanes{}), all_lanes{});
   }
 
  private:
-  template <class Lanes> void store_lanes(C* first, float_vector product, Lanes lanes) const {
-    const float_vector x = scaled_small(product, alpha, beta, [&] {
-      return at(lane_numbers<C>{first, 0}, 0, lanes);
-    });
-    store_some<C>(first, x, lanes);
-  }
   [[gnu::noinline]] void store_spread(C* first, float_vector product, index count) const {
     const lane_spread_numbers<C> present{first, 0, steps.element};
     const float_vector x =
@@ -125,6 +124,15 @@ inline void multiply_some(const compact_factors<float, B>& x, index i, index j,
       NARROW_UNROLL for (int v = 0; v < Vectors; ++v) sums[r][v] = multiply_add(sums[r][v], left, factors[v]);
     }
   }
+  if constexpr (Spare != spare_lanes::none && Vectors == 1)
+    if (result.steps.element == 1) {
+      // Rows of a part of a vector each, which may follow one another: all of them before any is stored, since
+      // a processor waits where it reads a vector with numbers that were just stored with a mask.
+      NARROW_UNROLL for (int r = 0; r < Rows; ++r) sums[r][0] =
+          result.scaled(result.at_place(i + r, j), sums[r][0], columns);
+      NARROW_UNROLL for (int r = 0; r < Rows; ++r) store_some<C>(result.at_place(i + r, j), sums[r][0], columns);
+      return;
+    }
   NARROW_UNROLL for (int r = 0; r < Rows; ++r) {
     NARROW_UNROLL for (int v = 0; v < Vectors; ++v) {
       const bool is_whole = Spare == spare_lanes::none || v < last;
