@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "../../kernel/convert/turn.hpp"
 #include "assign_functors.hpp"
 #include "piecewise_loops.hpp"
 #include "views.hpp"
@@ -45,6 +46,14 @@ concept chooses_lines = sets_value<Functor> && has_whole_lines<Src> && side_by_s
     side_by_side<chosen_from<Src>> && std::same_as<typename Dst::Scalar, typename Src::Scalar> &&
     (storage_order_of<Dst> == storage_order_of<chosen_from<Src>>);
 
+/// Numbers of at most 16 bits in lines that become columns of numbers.
+template <class Dst, class Src, class Functor>
+concept turns_lines = sets_value<Functor> && side_by_side<Dst> && side_by_side<Src> &&
+                          std::same_as<typename Dst::Scalar, typename Src::Scalar> &&
+                          sizeof(typename Dst::Scalar) <= 2 &&
+                      !Dst::IsVectorAtCompileTime && !Src::IsVectorAtCompileTime
+                      && storage_order_of<Dst> != storage_order_of<Src>;
+
 template <class X> inline constexpr bool is_constant = false;
 template <class T, class Plain>
 inline constexpr bool is_constant<Eigen::CwiseNullaryOp<Eigen::internal::scalar_constant_op<T>, Plain>> =
@@ -54,8 +63,32 @@ concept fills_lines = sets_value<Functor> && side_by_side<Dst> && is_constant<Sr
     std::same_as<typename Dst::Scalar, typename Src::Scalar>;
 
 template <class Dst, class Src, class Functor>
-concept moves_lines =
-    copies_lines<Dst, Src, Functor> || fills_lines<Dst, Src, Functor> || chooses_lines<Dst, Src, Functor>;
+concept moves_lines = copies_lines<Dst, Src, Functor> || fills_lines<Dst, Src, Functor> ||
+    chooses_lines<Dst, Src, Functor> || turns_lines<Dst, Src, Functor>;
+
+/// n bytes, of places that may overlap. Few are moved in two parts, all read before any is written: a call
+/// takes longer.
+inline void move_bytes(void* to, const void* from, std::size_t n) {
+  const auto in_two = [&]<class Part>(Part first) {
+    Part last;
+    std::memcpy(&first, from, sizeof first);
+    std::memcpy(&last, static_cast<const unsigned char*>(from) + n - sizeof last, sizeof last);
+    std::memcpy(to, &first, sizeof first);
+    std::memcpy(static_cast<unsigned char*>(to) + n - sizeof last, &last, sizeof last);
+  };
+  if (n > 2 * sizeof(kernel::two_words))
+    std::memmove(to, from, n);
+  else if (n >= sizeof(kernel::two_words))
+    in_two(kernel::two_words{});
+  else if (n >= sizeof(std::uint64_t))
+    in_two(std::uint64_t{});
+  else if (n >= sizeof(std::uint32_t))
+    in_two(std::uint32_t{});
+  else if (n >= sizeof(std::uint16_t))
+    in_two(std::uint16_t{});
+  else if (n > 0)
+    in_two(std::uint8_t{});
+}
 
 template <class T> void fill_line(T* to, std::size_t n, const T& value) {
   constexpr std::size_t together = 64 / sizeof(T);  // a cache line, which compilers store by vectors
@@ -75,14 +108,17 @@ template <class Dst, class Src> void move_lines(Dst& dst, const Src& src) {
         use(dst.data() + l * dst.outerStride(), l, static_cast<std::size_t>(length));
   };
   using T = typename Dst::Scalar;
-  if constexpr (direct_access<Src>)
+  if constexpr (direct_access<Src> && storage_order_of<Dst> != storage_order_of<Src>)
+    kernel::turn_lines(src.data(), src.outerStride(), src.outerSize(), src.innerSize(), dst.data(),
+                       dst.outerStride());
+  else if constexpr (direct_access<Src>)
     each_line(without_gaps(dst) && without_gaps(src), [&](T* to, Eigen::Index line, std::size_t n) {
-      std::memmove(static_cast<void*>(to), src.data() + line * src.outerStride(), n * sizeof(T));
+      move_bytes(to, src.data() + line * src.outerStride(), n * sizeof(T));
     });
   else if constexpr (has_whole_lines<Src>)
     each_line(false, [&, &from = src.nestedExpression()](T* to, Eigen::Index line, std::size_t n) {
       const position first = Dst::IsRowMajor ? below(src, line, 0) : below(src, 0, line);
-      std::memmove(static_cast<void*>(to), &from.coeffRef(first.row, first.col), n * sizeof(T));
+      move_bytes(to, &from.coeffRef(first.row, first.col), n * sizeof(T));
     });
   else
     each_line(without_gaps(dst),

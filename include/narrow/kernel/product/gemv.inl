@@ -133,11 +133,14 @@ template <class Line, int Count> inline auto totals_of_lines(const typename Line
   using lane = typename Line::lane;
   using unsigned_or_float = std::conditional_t<std::is_same_v<lane, float>, float, std::uint32_t>;
   using typed [[gnu::vector_size(sizeof x[0])]] = unsigned_or_float;
-  typed lanes[Count];
-  std::memcpy(lanes, x, sizeof lanes);
-  const typed totals = totals_of(lanes);
+  constexpr int at_once = std::min(Count, lanes_in<typed>);
   std::array<lane, Count> result;
-  std::memcpy(result.data(), &totals, sizeof result);
+  NARROW_UNROLL for (int first = 0; first < Count; first += at_once) {
+    typed lanes[at_once];
+    std::memcpy(lanes, x + first, sizeof lanes);
+    const typed totals = totals_of(lanes);
+    std::memcpy(result.data() + first, &totals, at_once * sizeof(lane));
+  }
   return result;
 }
 

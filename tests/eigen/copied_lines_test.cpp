@@ -1,0 +1,93 @@
+// Numbers that are only copied keep their codes: lines that become columns, and short parts of lines, which
+// may overlap.
+#include <narrow/eigen.hpp>
+
+#include "catch.hpp"
+#include "exhaustive.hpp"
+#include "tally.hpp"
+
+namespace {
+
+using namespace narrow;
+using at = Eigen::Index;
+template <class T, int Order> using matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Order>;
+constexpr int by_columns = Eigen::ColMajor, by_rows = Eigen::RowMajor;
+
+/// Codes of any numbers, NaNs among them, by their places.
+template <class T, int Order> matrix<T, Order> codes(at rows, at cols) {
+  matrix<T, Order> m(rows, cols);
+  for (at i = 0; i < rows; ++i)
+    for (at j = 0; j < cols; ++j)
+      m(i, j) = T::from_bits(static_cast<typename T::bits_type>(131 * i + 7 * j + i * j));
+  return m;
+}
+template <class A, class B> bool same(const A& a, const B& b) {
+  bool result = a.rows() == b.rows() && a.cols() == b.cols();
+  for (at i = 0; result && i < a.rows(); ++i)
+    for (at j = 0; j < a.cols(); ++j) result = result && a(i, j).bits() == b(i, j).bits();
+  return result;
+}
+
+const at sizes[] = {1, 2, 3, 7, 8, 9, 15, 16, 17, 24, 31, 33, 64, 100};
+using formats =
+    test::some_of<std::tuple<fp16, fp8_e4m3fn, bf16, fixed<16, 8>, fixed<32, 16>, fp8_e5m2>, 0, 1>;
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("Lines that become columns keep their codes, and nothing beside them changes",
+                        "[eigen]", formats) {
+  using T = TestType;
+  test::tally results;
+  for (const at rows : sizes)
+    for (const at cols : sizes) {
+      const auto expect = [&](const char* form, bool match) {
+        results.expect(match, [&] { return form + std::to_string(rows) + " x " + std::to_string(cols); });
+      };
+      const auto a = codes<T, by_columns>(rows, cols);
+      const auto b = codes<T, by_rows>(cols, rows);
+      matrix<T, by_rows> c = a;
+      expect("in the other order, ", same(c, a));
+      matrix<T, by_columns> d = a.transpose();
+      expect("transposed, ", same(d.transpose(), a));
+      c = b.transpose();
+      expect("transposed by rows, ", same(c, b.transpose()));
+      d = codes<T, by_columns>(cols + 3, rows + 2);
+      const auto before = d.eval();
+      d.block(2, 1, cols, rows).noalias() = a.transpose();
+      bool match = same(d.block(2, 1, cols, rows), a.transpose());
+      d.block(2, 1, cols, rows) = before.block(2, 1, cols, rows);
+      expect("into a block, ", match && same(d, before));
+    }
+  results.require(4 * std::size(sizes) * std::size(sizes));
+}
+
+TEMPLATE_LIST_TEST_CASE("Parts of lines of every length are moved as a whole, those that overlap, too",
+                        "[eigen]", formats) {
+  using T = TestType;
+  test::tally results;
+  constexpr at size = 70;
+  const auto a = codes<T, by_columns>(size, 2);
+  for (at n = 0; n <= size; ++n)
+    for (const at by : {at{0}, at{1}, at{3}, n / 2, size - n}) {
+      if (n + by > size) continue;
+      const auto expect = [&](const char* form, const auto& got, at to, at from) {
+        bool match = true;
+        for (at i = 0; i < size; ++i) {
+          const bool moved = i >= to && i < to + n;
+          match = match && got(i, 0).bits() == a(moved ? i - to + from : i, 0).bits();
+        }
+        results.expect(match, [&] { return form + std::to_string(n) + " by " + std::to_string(by); });
+      };
+      auto m = a;
+      m.col(0).segment(0, n) = m.col(0).segment(by, n);
+      expect("up, ", m, 0, by);
+      m = a;
+      m.col(0).segment(by, n) = m.col(0).segment(0, n);
+      expect("down, ", m, by, 0);
+      m = a;
+      m.col(1).segment(by, n) = m.col(0).segment(0, n);
+      m.col(0).segment(by, n) = m.col(1).segment(by, n);
+      expect("by way of another column, ", m, by, 0);
+    }
+  results.require_at_least(3 * 4 * size);
+}
