@@ -70,7 +70,7 @@ TEST_CASE("shapes and strides choose the algorithm", "[plan]") {
     const auto t = *set;
     using accumulation = detail::accumulation_traits<fp16, fp16>;
     REQUIRE(plan<fp16>(t, 1, 1, 64).how == algorithm::dot);
-    REQUIRE(plan<fp16>(t, 64, 1, 64).how == algorithm::gemv_rows);
+    REQUIRE(plan<fp16>(t, 512, 1, 512).how == algorithm::gemv_rows);
     REQUIRE(
         kernel::plan_product<accumulation>(t, by_columns<fp16>(64, 512), by_columns<fp16>(512, 1), {}).how ==
         algorithm::gemv_columns);
@@ -278,8 +278,10 @@ TEST_CASE("a plan in words", "[plan]") {
           "subnormal");
   REQUIRE(kernel::describe(plan<fp16>(*t, 70, 64, 48), 48) ==
           "panels of fp32 by FMA in tiles of 14 x 32, depth 48 at once, 1 thread");
+  REQUIRE(kernel::describe(plan<fp16>(*t, 512, 1, 480), 480) ==
+          "gemv by rows of fp32, depth 480 at once, 1 thread");
   REQUIRE(kernel::describe(plan<fp16>(*t, 64, 1, 48), 48) ==
-          "gemv by rows of fp32, depth 48 at once, 1 thread");
+          "small product of fp32 of the transposed product, 1 thread");
   REQUIRE(kernel::describe(plan<std::int32_t>(*t, 1, 128, 48), 48) ==
           "panels of fp64 by FMA in tiles of 1 x 16, A in 2 limbs, sums of 128 bits, depth 48 at once, 1 "
           "thread");

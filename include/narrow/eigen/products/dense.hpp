@@ -166,7 +166,8 @@ template <class Dst, class L, class R>
     if (multiply_outer(dst, l, r, alpha, beta)) return;
   if constexpr (compact_product<Dst, L, R>)
     if (multiply_compact(dst, l, r, alpha, beta)) return;
-  if constexpr (!are_in_memory<L, R> && compact_product<Dst, value_in_memory<L>, value_in_memory<R>>)
+  if constexpr (!are_in_memory<L, R> && !tensor_product<L, R> &&
+                compact_product<Dst, value_in_memory<L>, value_in_memory<R>>)
     multiply_values(dst, l, r, alpha, beta);
   else
     multiply_any(dst, l, r, alpha, beta);
