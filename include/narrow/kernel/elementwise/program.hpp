@@ -162,6 +162,21 @@ template <class C, class A, class B> auto from_element(const lane_choice<C, A, B
                                                      from_element(x.b, i)};
 }
 
+/// Whether no number of a part of a program is a signalling NaN: what arithmetic gives, and fp16, which are
+/// decoded by an instruction.
+template <class Part> inline constexpr bool has_quiet_nans = false;
+template <class T>
+requires coded_as_fp16<T>
+inline constexpr bool has_quiet_nans<lane_numbers<T>> = true;
+template <class A> inline constexpr bool has_quiet_nans<lane_unary<lane_negative, A>> = has_quiet_nans<A>;
+template <class A> inline constexpr bool has_quiet_nans<lane_unary<lane_absolute, A>> = has_quiet_nans<A>;
+template <class A> inline constexpr bool has_quiet_nans<lane_unary<lane_square, A>> = true;
+template <class A> inline constexpr bool has_quiet_nans<lane_unary<lane_root, A>> = true;
+template <class A, class B> inline constexpr bool has_quiet_nans<lane_binary<lane_sum, A, B>> = true;
+template <class A, class B> inline constexpr bool has_quiet_nans<lane_binary<lane_difference, A, B>> = true;
+template <class A, class B> inline constexpr bool has_quiet_nans<lane_binary<lane_product, A, B>> = true;
+template <class A, class B> inline constexpr bool has_quiet_nans<lane_binary<lane_quotient, A, B>> = true;
+
 /// So many lines of so many elements.
 struct line_shape {
   index lines, length;

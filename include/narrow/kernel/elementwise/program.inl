@@ -98,6 +98,17 @@ template <class T> struct stored_as {
     store_numbers<T>(to, x, y);
   }
 };
+/// Of floats that are no signalling NaNs nothing has to be made quiet.
+struct stored_quiet {
+  static constexpr bool in_twos = false;
+  template <class Vector> [[gnu::always_inline]] static void one(float* to, const Vector& x) {
+    std::memcpy(to, &x, sizeof x);
+  }
+};
+/// How numbers of a line are stored as T.
+template <class Line, class T>
+using stored_of_line =
+    std::conditional_t<std::same_as<T, float> && has_quiet_nans<Line>, stored_quiet, stored_as<T>>;
 #include "store.inl"
 
 template <class T, class Code> inline void spread(const Code* codes, T* to, index step, index count) {

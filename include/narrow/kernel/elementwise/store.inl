@@ -1,6 +1,6 @@
 // The loop that evaluates a program of lanes and stores its numbers; included in the namespace of an
-// instruction set after `stored_as`, which says how: by program.inl, and by instruction sets that have their
-// own. No include guard, on purpose.
+// instruction set after `stored_of_line`, which says how: by program.inl, and by instruction sets that have
+// their own. No include guard, on purpose.
 
 /// Where the last whole vector of lines begins that end within one; else their length.
 ///
@@ -13,7 +13,7 @@ template <class Length> [[gnu::always_inline]] inline index last_vector_of(Lengt
 /// Length: an index, or a constant; `end` is the last_vector_of it.
 template <class Line, class T, class Length>
 [[gnu::always_inline]] inline void store_line(const Line& line, T* to, Length length, index end) {
-  using stored = stored_as<T>;
+  using stored = stored_of_line<Line, T>;
   const bool ends_whole = end != length;
   index i = 0;
   decltype(at(line, 0, all_lanes{})) last = {};
