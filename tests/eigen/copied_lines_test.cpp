@@ -3,6 +3,7 @@
 #include <narrow/eigen.hpp>
 
 #include "catch.hpp"
+#include "every_isa.hpp"
 #include "exhaustive.hpp"
 #include "tally.hpp"
 
@@ -90,4 +91,36 @@ TEMPLATE_LIST_TEST_CASE("Parts of lines of every length are moved as a whole, th
       expect("by way of another column, ", m, by, 0);
     }
   results.require_at_least(3 * 4 * size);
+}
+
+using formats_of_bytes = test::some_of<std::tuple<fp8_e4m3fn, fp8_e5m2, fp8_e4m3fnuz, fp6_e3m2, fp4_e2m1>, 1>;
+
+TEMPLATE_LIST_TEST_CASE("Codes chosen by conditions are those of single numbers", "[eigen]",
+                        formats_of_bytes) {
+  using T = TestType;
+  constexpr at all = at{1} << T::layout::width;
+  const auto code = [](at i) { return T::from_bits(static_cast<typename T::bits_type>(i % all)); };
+  test::tally results;
+  test::for_each_isa([&](const std::string& isa) {
+    for (const at n : {at{1}, at{5}, at{17}, at{31}, at{47}, all}) {
+      for (at shift = 0; shift < all; shift += n == all ? 1 : 7) {
+        const Eigen::Matrix<T, Eigen::Dynamic, 1> a =
+            Eigen::Matrix<T, Eigen::Dynamic, 1>::NullaryExpr(n, [&](at i) { return code(i); });
+        const Eigen::Matrix<T, Eigen::Dynamic, 1> b =
+            Eigen::Matrix<T, Eigen::Dynamic, 1>::NullaryExpr(n, [&](at i) { return code(3 * i + shift); });
+        const T zero(0.0f), one(-1.0f);
+        const Eigen::Matrix<T, Eigen::Dynamic, 1> least = (a.array() < b.array()).select(a, b),
+                                                  kept = (a.array() > zero).select(b, zero),
+                                                  other = (a.array() <= b.array()).select(one, a);
+        const auto is = [](T got, T chosen) { return got.bits() == T(static_cast<float>(chosen)).bits(); };
+        bool match = true;
+        for (at i = 0; i < n; ++i)
+          match = match && is(least(i), a(i) < b(i) ? a(i) : b(i)) &&
+                  is(kept(i), a(i) > zero ? b(i) : zero) && is(other(i), a(i) <= b(i) ? one : a(i));
+        results.expect(match,
+                       [&] { return isa + ", " + std::to_string(n) + " by " + std::to_string(shift); });
+      }
+    }
+  });
+  results.require(test::isa_count() * static_cast<std::uint64_t>(all + 5 * ((all + 6) / 7)));
 }

@@ -8,7 +8,7 @@
 
 namespace narrow::inline NARROW_ABI::detail {
 
-/// Numbers in memory that the kernel reads where they lie; those of 8 bits are decoded before.
+/// Numbers in memory that the kernel reads where they lie: not those of 8 bits, which are decoded before.
 template <class X>
 concept compact_operand = direct_access<X> && kernel::compact_number<coefficient_t<X>> &&
                           sizeof(coefficient_t<X>) > 1;
@@ -18,11 +18,6 @@ concept compact_product =
     !tensor_product<L, R> && compact_operand<Dst> && compact_operand<typename stripped<L>::type> &&
     compact_operand<typename stripped<R>::type> &&
     kernel::stores_in_lanes<coefficient_t<Dst>, typename policy_of<coefficient_t<Dst>>::type>;
-
-/// How far it is from one number of a vector to the next.
-template <class X> Eigen::Index line_step(const X& x) {
-  return (X::RowsAtCompileTime == 1) == bool(X::IsRowMajor) ? x.innerStride() : x.outerStride();
-}
 
 /// The steps from one row to the next and from one column to the next, exchanged if Transposed; each a number
 /// of its own (see in_register).

@@ -13,6 +13,7 @@ template <class Length> [[gnu::always_inline]] inline index last_vector_of(Lengt
 /// Length: an index, or a constant; `end` is the last_vector_of it.
 template <class Line, class T, class Length>
 [[gnu::always_inline]] inline void store_line(const Line& line, T* to, Length length, index end) {
+  if constexpr (chooses_codes<Line, T>) return store_chosen(line, to, length, end);
   using stored = stored_of_line<Line, T>;
   const bool ends_whole = end != length;
   index i = 0;
