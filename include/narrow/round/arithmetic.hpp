@@ -171,8 +171,8 @@ constexpr std::partial_ordering compare(const unpacked<Word>& a, const unpacked<
   return negative(a) ? 0 <=> magnitude : magnitude;
 }
 
-/// Order by value of two codes of a floating format of at most 32 bits. Signs, which are often random, are not
-/// branched on.
+/// Order by value of two codes of a floating format of at most 32 bits. Signs, which are often random, are
+/// not branched on.
 template <class Layout> struct ordered_codes {
   using code = typename Layout::bits_type;
 
@@ -192,8 +192,7 @@ template <class Layout> struct ordered_codes {
   static constexpr bool less(code a, code b) { return key(a) < key(b) && !any_nan(a, b); }
   static constexpr bool not_greater(code a, code b) { return key(a) <= key(b) && !any_nan(a, b); }
   static constexpr bool equal(code a, code b) {
-    return a == b ? !Layout::is_nan(a)
-                  : Layout::has_negative_zero && ((a | b) & Layout::magnitude_mask) == 0;
+    return a == b ? !Layout::is_nan(a) : Layout::has_negative_zero && ((a | b) & Layout::magnitude_mask) == 0;
   }
 };
 

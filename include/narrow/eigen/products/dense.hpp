@@ -7,12 +7,12 @@
 // (Core/GeneralProduct.h) gives to shapes and sizes, differently in 3.4 and 5, lead to the same code.
 #pragma once
 
-#include <functional>
 #include <utility>
 
 #include "../../kernel/product.hpp"
 #include "../tensors/product.hpp"
 #include "compact.hpp"
+#include "extent.hpp"
 #include "outer.hpp"
 #include "small.hpp"
 

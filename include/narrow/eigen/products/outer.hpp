@@ -1,44 +1,25 @@
-// Products of a column and a row: as coefficient-wise expressions of the two broadcast, since each coefficient
-// is a single product.
+// Products of a column and a row: as coefficient-wise expressions of the two broadcast, since each
+// coefficient is a single product.
 #pragma once
-
-#include <algorithm>
-#include <functional>
 
 #include "../expressions/lane_broadcasts.hpp"
 #include "../tensors/product.hpp"
+#include "extent.hpp"
 #include "strip_factor.hpp"
 
 namespace narrow::inline NARROW_ABI::detail {
 
-/// The first and last byte of a view.
-struct extent {
-  const void *first = nullptr, *last = nullptr;
-
-  template <class T> explicit extent(const matrix_view<T>& m) {
-    if (m.rows == 0 || m.cols == 0) return;
-    const T* ends[] = {&m(0, 0), &m(m.rows - 1, 0), &m(0, m.cols - 1), &m(m.rows - 1, m.cols - 1)};
-    const auto [low, high] = std::minmax_element(std::begin(ends), std::end(ends), std::less<const T*>{});
-    first = *low;
-    last = *high + 1;
-  }
-  bool overlaps(const extent& other) const {
-    const std::less<const void*> before;
-    return first != nullptr && other.first != nullptr && before(first, other.last) &&
-           before(other.first, last);
-  }
-};
-
 template <class Dst, class X>
 concept outer_operand = direct_access<X> && std::same_as<typename X::Scalar, typename Dst::Scalar>;
 template <class Dst, class L, class R>
-concept outer_product = !tensor_product<L, R> && int(L::ColsAtCompileTime) == 1 &&
-    int(R::RowsAtCompileTime) == 1 && int(L::RowsAtCompileTime) != 1 && int(R::ColsAtCompileTime) != 1 &&
-    narrow_float<typename Dst::Scalar> && lane_destination<Dst> &&
-    outer_operand<Dst, typename stripped<L>::type> && outer_operand<Dst, typename stripped<R>::type>;
+concept outer_product =
+    !tensor_product<L, R> && int(L::ColsAtCompileTime) == 1 && int(R::RowsAtCompileTime) == 1 &&
+    int(L::RowsAtCompileTime) != 1 && int(R::ColsAtCompileTime) != 1 && narrow_float<typename Dst::Scalar> &&
+    lane_destination<Dst> && outer_operand<Dst, typename stripped<L>::type> &&
+    outer_operand<Dst, typename stripped<R>::type>;
 
-/// dst = alpha l r + beta dst, of the size that dst has. False, and nothing is done, for other beta than 0 and
-/// 1, and where dst shares memory with an operand.
+/// dst = alpha l r + beta dst, of the size that dst has. False, and nothing is done, for other beta than 0
+/// and 1, and where dst shares memory with an operand.
 template <class Dst, class L, class R>
 requires outer_product<Dst, L, R>
 bool multiply_outer(Dst& dst, const L& l, const R& r, double alpha, double beta) {

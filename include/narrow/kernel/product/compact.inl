@@ -126,11 +126,12 @@ inline void multiply_some(const compact_factors<float, B>& x, index i, index j,
   }
   if constexpr (Spare != spare_lanes::none && Vectors == 1)
     if (result.steps.element == 1) {
-      // Rows of a part of a vector each, which may follow one another: all of them before any is stored, since
-      // a processor waits where it reads a vector with numbers that were just stored with a mask.
+      // Rows of a part of a vector each, which may follow one another: all of them before any is stored,
+      // since a processor waits where it reads a vector with numbers that were just stored with a mask.
       NARROW_UNROLL for (int r = 0; r < Rows; ++r) sums[r][0] =
           result.scaled(result.at_place(i + r, j), sums[r][0], columns);
-      NARROW_UNROLL for (int r = 0; r < Rows; ++r) store_some<C>(result.at_place(i + r, j), sums[r][0], columns);
+      NARROW_UNROLL for (int r = 0; r < Rows; ++r)
+          store_some<C>(result.at_place(i + r, j), sums[r][0], columns);
       return;
     }
   NARROW_UNROLL for (int r = 0; r < Rows; ++r) {
