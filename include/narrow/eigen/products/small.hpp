@@ -4,6 +4,7 @@
 
 #include "../../kernel/product.hpp"
 #include "../expressions/lane_programs.hpp"
+#include "../expressions/piecewise_loops.hpp"
 #include "../tensors/product.hpp"
 #include "strip_factor.hpp"
 
