@@ -26,21 +26,23 @@ class number {
   mpfr_t x_;
 };
 
-/// The number, or where MPFR has rounded one just beyond it: of 60 bits, and half a unit of the last one more
-/// for what was cut off. No number or midpoint of a format has so many bits.
+/// The number, or where MPFR has rounded one just beyond it: of 50 bits, and a quarter of the last one's unit
+/// more for what was cut off. No number or midpoint of a format has so many bits, or is beyond these powers
+/// of two, and every long double holds them: that of PowerPC has the exponents of a double, as MSVC's and
+/// ARM's.
 oracle::datum datum_of(number& x, bool exact) {
   const bool negative = mpfr_signbit(x) != 0;
   if (mpfr_nan_p(x)) return {oracle::kind::nan, negative, 0};
   if (mpfr_inf_p(x)) return {oracle::kind::infinite, negative, 0};
   if (mpfr_zero_p(x)) {
     if (exact) return {oracle::kind::zero, negative, 0};
-    return {oracle::kind::number, negative, std::numeric_limits<long double>::min()};
+    return {oracle::kind::number, negative, std::ldexp(1.0L, -500)};
   }
   mpfr_abs(x, x, MPFR_RNDZ);
-  if (mpfr_get_exp(x) > 10'000) return {oracle::kind::number, negative, std::ldexp(1.0L, 10'000)};
-  if (mpfr_get_exp(x) < -10'000) return {oracle::kind::number, negative, std::ldexp(1.0L, -10'000)};
-  const bool cut = mpfr_prec_round(x, 60, MPFR_RNDZ) != 0;
-  const long double rest = exact && !cut ? 0 : std::ldexp(1.0L, static_cast<int>(mpfr_get_exp(x)) - 62);
+  if (mpfr_get_exp(x) > 500) return {oracle::kind::number, negative, std::ldexp(1.0L, 500)};
+  if (mpfr_get_exp(x) < -500) return {oracle::kind::number, negative, std::ldexp(1.0L, -500)};
+  const bool cut = mpfr_prec_round(x, 50, MPFR_RNDZ) != 0;
+  const long double rest = exact && !cut ? 0 : std::ldexp(1.0L, static_cast<int>(mpfr_get_exp(x)) - 52);
   return {oracle::kind::number, negative, mpfr_get_ld(x, MPFR_RNDZ) + rest};
 }
 

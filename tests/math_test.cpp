@@ -1,6 +1,7 @@
 // Mathematical functions: found by argument-dependent lookup, and as good as one rounding of the double
 // function.
 #include <algorithm>
+#include <cfenv>
 #include <cmath>
 #include <numeric>
 #include <vector>
@@ -206,4 +207,20 @@ TEST_CASE("square roots and fused sums of special values", "[math]") {
   REQUIRE(isnan(fma(limits::infinity(), fp16(1), -limits::infinity())));
   REQUIRE(fma(limits::max(), fp16(2), -limits::max()) == limits::max());
   REQUIRE(fma(fp16(1 + 0x1p-10), fp16(1 - 0x1p-10), fp16(-1)) == -0x1p-20);
+}
+
+TEST_CASE("the nearest whole number is the same in every rounding mode, zeros with their signs", "[math]") {
+  tally count;
+  const int before = std::fegetround();
+  for (std::uint64_t code = 0; code < code_count<fp16>; ++code) {
+    const auto x = from_any_code<fp16>(code);
+    const auto wanted = fp16(std::nearbyint(static_cast<double>(x))).bits();
+    for (const int mode : {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+      std::fesetround(mode);
+      const auto got = rint(x).bits(), also = nearbyint(x).bits();
+      std::fesetround(before);
+      count.expect(got == wanted && also == wanted, [&] { return text("fp16 rint", code, "gives", got); });
+    }
+  }
+  count.require(4 * code_count<fp16>);
 }

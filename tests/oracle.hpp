@@ -7,13 +7,16 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include <narrow/concepts.hpp>
 #include <narrow/round/overflow.hpp>
 #include <narrow/round/rounding.hpp>
+#include <narrow/runtime/environment.hpp>
 
 namespace oracle {
 
@@ -34,6 +37,7 @@ struct datum {
 using real = mpf_class;
 inline constexpr mp_bitcnt_t real_bits = 2048;
 
+NARROW_STRICT_BEGIN
 inline real exact(long double x) {
   if (x >= 1e-300L && x <= 1e300L && static_cast<long double>(static_cast<double>(x)) == x)
     return real(static_cast<double>(x), real_bits);
@@ -53,6 +57,7 @@ inline real exact(long double x) {
   }
   return result;
 }
+NARROW_STRICT_END
 
 // ---- formats
 // -------------------------------------------------------------------------------------------------------
@@ -101,10 +106,21 @@ template <class T> inline constexpr format format_of = format_trait<T>::value;
 template <narrow::narrow_float T> datum decode(T x) { return format_of<T>.decode(x.bits()); }
 
 /// A built-in number; of floating-point types only the finite ones, so that -ffast-math can change nothing.
+/// Whether a float or double is zero its bits tell: a processor that flushes subnormals finds those equal to
+/// it.
+NARROW_STRICT_BEGIN
 template <class Number> datum datum_of(Number x) {
   const auto value = static_cast<long double>(x);
-  return {value == 0 ? kind::zero : kind::number, std::signbit(value), std::fabs(value)};
+  bool zero = value == 0, negative = std::signbit(value);
+  if constexpr (std::is_same_v<Number, float> || std::is_same_v<Number, double>) {
+    using word = std::conditional_t<sizeof x == 4, std::uint32_t, std::uint64_t>;
+    const auto bits = std::bit_cast<word>(x);
+    zero = static_cast<word>(bits << 1) == 0;
+    negative = bits >> (8 * sizeof x - 1) != 0;
+  }
+  return {zero ? kind::zero : kind::number, negative, std::fabs(value)};
 }
+NARROW_STRICT_END
 
 /// The finite numbers of a format that are not negative, ascending.
 struct table {

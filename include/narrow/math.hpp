@@ -129,17 +129,34 @@ NARROW_FUNCTION(gelu)
 NARROW_FUNCTION(gelu_tanh)
 #undef NARROW_FUNCTION
 
-/// Whole numbers near x, rounded once more where the format has no such number.
-#define NARROW_WHOLE(function)                                           \
-  template <narrow_scalar T> T function(T x) noexcept(T::cannot_throw) { \
-    return static_cast<T>(std::function(detail::widened<double>(x)));    \
+namespace detail {
+/// The whole number `near` x; a zero with the sign of x, of which -ffast-math lets a compiler give any.
+template <narrow_scalar T> constexpr T whole_number(T x, T near) {
+  if constexpr (narrow_float<T>)
+    if (T::layout::has_negative_zero && (near.bits() & T::layout::magnitude_mask) == 0)
+      return T::from_bits(static_cast<typename T::bits_type>(x.bits() & T::layout::sign_mask));
+  return near;
+}
+/// The whole number nearest to x, ties to even, whatever the rounding mode: each operation is exact.
+inline double nearest_whole(double x) {
+  if (!(std::fabs(x) < 0x1p52)) return x;  // a whole number, infinity or NaN
+  const double below = std::floor(x), rest = x - below, half = below / 2;
+  return rest > 0.5 || (rest == 0.5 && std::floor(half) != half) ? below + 1 : below;
+}
+}  // namespace detail
+
+/// Whole numbers near x, rounded once more where the format has no such number; of rint and nearbyint the
+/// nearest one, ties to even.
+#define NARROW_WHOLE(name, function)                                                      \
+  template <narrow_scalar T> T name(T x) noexcept(T::cannot_throw) {                      \
+    return detail::whole_number(x, static_cast<T>(function(detail::widened<double>(x)))); \
   }
-NARROW_WHOLE(floor)
-NARROW_WHOLE(ceil)
-NARROW_WHOLE(trunc)
-NARROW_WHOLE(round)
-NARROW_WHOLE(rint)
-NARROW_WHOLE(nearbyint)
+NARROW_WHOLE(floor, std::floor)
+NARROW_WHOLE(ceil, std::ceil)
+NARROW_WHOLE(trunc, std::trunc)
+NARROW_WHOLE(round, std::round)
+NARROW_WHOLE(rint, detail::nearest_whole)
+NARROW_WHOLE(nearbyint, detail::nearest_whole)
 #undef NARROW_WHOLE
 
 /// Functions of two arguments give the type of their sum: of one narrow and one built-in argument, say.

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "../float_control.hpp"
 #include "../refusal.hpp"
 #include "../round/arithmetic.hpp"
 
@@ -49,7 +50,10 @@ TEMPLATE_LIST_TEST_CASE("convert rounds each element as a scalar conversion does
       std::vector<To> to(from.size());
       convert(from, to);
       std::size_t different = 0;
-      for (std::size_t i = 0; i < from.size(); ++i) different += !same(to[i], static_cast<To>(from[i]));
+      {
+        const float_control control(plain_control);  // a subnormal bf16 is a float, and then a double
+        for (std::size_t i = 0; i < from.size(); ++i) different += !same(to[i], static_cast<To>(from[i]));
+      }
       // Of its own type a scalar is copied, a converted array rounded again: signalling NaNs become quiet.
       if constexpr (std::same_as<To, TestType> && narrow_scalar<To>) {
         different = 0;
@@ -90,7 +94,7 @@ TEST_CASE("convert into integers: to nearest even, within their range, NaN to ze
       constexpr auto least = std::numeric_limits<T>::min(), most = std::numeric_limits<T>::max();
       const long double x = std::nearbyint(static_cast<long double>(from[i]));
       // Where a long double has the bits of a double, it has 2^63 for `most`, which is above it.
-      const T right = x != x                                ? T{0}
+      const T right = detail::is_nan(from[i])               ? T{0}
                       : x < static_cast<long double>(least) ? least
                       : x >= static_cast<long double>(most) ? most
                                                             : static_cast<T>(x);

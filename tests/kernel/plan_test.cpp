@@ -389,6 +389,7 @@ std::string table_of_products() {
 }  // namespace
 
 TEST_CASE("the guide shows the table of products that the plans make", "[plan]") {
+  if (kernel::instruction_set_count() == 1) return;  // the portable one, which the table leaves out
   const auto guide = std::filesystem::path(__FILE__).parent_path() / "../../examples/guides/products.md";
   std::ifstream in(guide);
   const std::string text{std::istreambuf_iterator<char>(in), {}};

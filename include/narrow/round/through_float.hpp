@@ -82,13 +82,22 @@ constexpr typename Layout::bits_type computed_nearest_code(T x, Overflow overflo
   }
   return pack_code<Layout>(unpack(x), rounding::nearest_even{}, overflow);
 }
-/// The same.
+/// The same where a processor has no instruction for it: not inlined, and so in nobody's way.
+template <class Layout, std::floating_point T, overflow_policy Overflow>
+[[gnu::noinline, gnu::cold]] inline typename Layout::bits_type nearest_code_elsewhere(T x,
+                                                                                      Overflow overflow) {
+  return computed_nearest_code<Layout>(x, overflow);
+}
+/// The same; of a number that the compiler knows, by the compiler.
 template <class Layout, std::floating_point T, overflow_policy Overflow>
 [[gnu::always_inline]] constexpr typename Layout::bits_type nearest_code(T x, Overflow overflow) {
 #if defined(__x86_64__)
   if constexpr (is_binary16<Layout> && std::same_as<T, float> && std::same_as<Overflow, overflow::ieee>)
-    if (!std::is_constant_evaluated() && !__builtin_constant_p(x) && converts_binary16()) [[likely]]
-      return to_binary16(x);
+    if (!std::is_constant_evaluated() && !__builtin_constant_p(x)) {
+      if (converts_binary16()) [[likely]]
+        return to_binary16(x);
+      return nearest_code_elsewhere<Layout>(x, overflow);
+    }
 #endif
   return computed_nearest_code<Layout>(x, overflow);
 }

@@ -38,6 +38,8 @@
 
 #if defined(__aarch64__)
 #define NARROW_VECTOR_OPERAND(x) "+w"(x)
-#else
+#elif defined(__SSE__)
 #define NARROW_VECTOR_OPERAND(x) "+v"(x)
+#else
+#define NARROW_VECTOR_OPERAND(x) "+m"(x)
 #endif

@@ -32,7 +32,10 @@ template <class Low, class High, bounds Bounds> struct range {
     return Bounds == bounds::included ? l <= x && x <= h : l < x && x < h;
   }
   template <class Number> constexpr bool empty() const {
-    return !(static_cast<Number>(low) <= static_cast<Number>(high));
+    const auto l = static_cast<Number>(low), h = static_cast<Number>(high);
+    if constexpr (std::same_as<Number, double>)
+      if (is_nan(l) || is_nan(h)) return true;
+    return !(l <= h);
   }
   template <class Number> std::string text() const {
     const std::string ends =

@@ -156,12 +156,9 @@ inline constexpr bool are_in_memory =
 template <class Dst, class L, class R>
 void multiply_values(Dst& dst, const L& l, const R& r, double alpha, double beta);
 
-/// The same as multiply_any; few numbers are multiplied where the product stands.
+/// The same as multiply_any by the quickest way that there is.
 template <class Dst, class L, class R>
-[[gnu::always_inline]] inline void multiply(Dst& dst, const L& l, const R& r, double alpha, double beta) {
-  if constexpr (small_float_product<Dst, L, R> || small_fixed_product<Dst, L, R>)
-    if (multiply_small(dst, l, r, alpha, beta)) [[likely]]
-      return;
+void multiply_quickly(Dst& dst, const L& l, const R& r, double alpha, double beta) {
   if constexpr (outer_product<Dst, L, R>)
     if (multiply_outer(dst, l, r, alpha, beta)) return;
   if constexpr (compact_product<Dst, L, R>)
@@ -171,6 +168,16 @@ template <class Dst, class L, class R>
     multiply_values(dst, l, r, alpha, beta);
   else
     multiply_any(dst, l, r, alpha, beta);
+}
+/// The same; few numbers are multiplied where the product stands, for which that is to be short.
+template <class Dst, class L, class R>
+[[gnu::always_inline]] inline void multiply(Dst& dst, const L& l, const R& r, double alpha, double beta) {
+  if constexpr (small_float_product<Dst, L, R> || small_fixed_product<Dst, L, R>) {
+    if (!multiply_small(dst, l, r, alpha, beta)) [[unlikely]]
+      multiply_any(dst, l, r, alpha, beta);
+  } else {
+    multiply_quickly(dst, l, r, alpha, beta);
+  }
 }
 
 /// The same for operands of which one is no matrix in memory.

@@ -47,7 +47,7 @@ requires(!is_few(Eigen::Matrix<S, R, C, O, MR, MC>::SizeAtCompileTime)) struct l
   template <traversal Order> static auto make(const expression& x) {
     const auto all = x.tensor().view();
     const auto& elements = all.elements;
-    const float scale = x.size() == 0 ? 1.0f : static_cast<float>(all.scale(0, 0));
+    const float scale = x.size() == 0 ? 1.0f : float{all.scales(0, 0)};  // as it is, whatever is flushed
     const Eigen::Index row_step = elements.row_stride, col_step = elements.col_stride;
     constexpr int step = Order == orders ? 1 : Eigen::Dynamic;
     const auto integers = Order == by_columns ? lane_leaf<step>(elements.data, col_step, row_step)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 
 #include "../../accumulator.hpp"
 #include "../../matrix_view.hpp"
@@ -27,7 +28,10 @@ template <class Element, class Scale> struct block_view {
   constexpr std::ptrdiff_t rows() const { return elements.rows; }
   constexpr std::ptrdiff_t cols() const { return elements.cols; }
   constexpr double scale(std::ptrdiff_t i, std::ptrdiff_t j) const {
-    return double(static_cast<float>(scales((first_row + i) / tile_rows, (first_col + j) / tile_cols)));
+    const auto of = static_cast<float>(scales((first_row + i) / tile_rows, (first_col + j) / tile_cols));
+    // A processor that flushes subnormals does so to one that becomes a double.
+    const auto bits = std::bit_cast<std::uint32_t>(of);
+    return bits < 0x80'0000 ? static_cast<double>(static_cast<std::int32_t>(bits)) * 0x1p-149 : double{of};
   }
   constexpr const block_view& view() const { return *this; }
   constexpr block_view transposed() const {
