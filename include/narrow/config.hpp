@@ -9,7 +9,8 @@
 //   simd/few_lanes.hpp       NARROW_INLINED
 //   simd/sixteen_lanes.hpp   NARROW_SIXTEEN_LANES
 //   kernel/product/compiled.hpp
-//                            NARROW_COMPILED_PRODUCTS NARROW_PRODUCTS_OF NARROW_PRODUCT NARROW_BLOCK_PRODUCT
+//                            NARROW_COMPILED_PRODUCTS NARROW_PRODUCTS_OF NARROW_PRODUCT NARROW_SMALL_PRODUCT
+//                            NARROW_BLOCK_PRODUCT
 //   runtime/environment.hpp  NARROW_STRICT_BEGIN NARROW_STRICT_END NARROW_QUIETLY NARROW_KERNEL
 //                            NARROW_COMPARES_NANS
 //   simd/region.hpp          NARROW_TARGET_BEGIN NARROW_TARGET_END NARROW_FEATURES NARROW_PRAGMA

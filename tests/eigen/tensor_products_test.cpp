@@ -26,7 +26,7 @@ using block_formats = some_of<std::tuple<in_order<narrow::bfp<8>, Eigen::ColMajo
                                          in_order<narrow::bfp<12, narrow::per_row>, Eigen::RowMajor>,
                                          in_order<narrow::bfp<16, narrow::tile<2, 3>>, Eigen::ColMajor>,
                                          in_order<narrow::int8, Eigen::RowMajor>>,
-                              0, 3>;
+                              0>;
 
 }  // namespace
 

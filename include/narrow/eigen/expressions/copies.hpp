@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "../../kernel/convert/turn.hpp"
+#include "../../kernel/convert.hpp"
 #include "assign_functors.hpp"
 #include "piecewise_loops.hpp"
 #include "views.hpp"

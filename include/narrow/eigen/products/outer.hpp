@@ -35,16 +35,10 @@ bool multiply_outer(Dst& dst, const L& l, const R& r, double alpha, double beta)
   const auto product = Eigen::Replicate<column, 1, Dst::ColsAtCompileTime>(a, 1, b.cols())
                            .cwiseProduct(Eigen::Replicate<row, Dst::RowsAtCompileTime, 1>(b, a.rows(), 1));
   const double factor = alpha * stripped<L>::factor(l) * stripped<R>::factor(r);
-  const auto assign = [&](const auto& functor) {
-    if (factor == 1)
-      call_dense_assignment_loop(dst, product, functor);
-    else
-      call_dense_assignment_loop(dst, factor * product, functor);
-  };
   if (beta == 0)
-    assign(Eigen::internal::assign_op<T, T>());
+    call_dense_assignment_loop(dst, factor * product, Eigen::internal::assign_op<T, T>());
   else
-    assign(Eigen::internal::add_assign_op<T, T>());
+    call_dense_assignment_loop(dst, factor * product, Eigen::internal::add_assign_op<T, T>());
   return true;
 }
 

@@ -179,23 +179,23 @@ inline void multiply_some_columns(const compact_factors<float, B>& x, index j,
   if (p < x.depth) add(p, first_lanes{x.depth - p});
   result.store(0, j, totals_of(sums), count);
 }
-/// All of them: as many at a time as a vector has lanes, or fewer.
+/// All of them: as many at a time as a vector has lanes, or few.
 template <int Columns = lanes32, class B, class C>
 inline void multiply_with_columns(const compact_factors<float, B>& x, index j,
                                   const compact_result<C>& result) {
-  constexpr int min_columns = 4, before = Columns > min_columns ? Columns / 2 : 0;
+  constexpr int few_columns = 4, before = Columns > few_columns ? few_columns : 0;
   for (; x.cols - j > before; j += Columns) multiply_some_columns<Columns>(x, j, result);
   if constexpr (before > 0)
     if (j < x.cols) multiply_with_columns<before>(x, j, result);
 }
 
 /// One row, from column j on Vectors vectors of columns, whose neighbours lie side by side. Terms are added
-/// in Ways sums, since each addition waits for the one before.
-template <int Ways, int Vectors, spare_lanes Spare, class B, class C>
-requires(Ways == 1 || Ways == 4) inline void multiply_some_of_line(const compact_factors<float, B>& x,
-                                                                   index j, const compact_result<C>& result) {
-  constexpr int last = Vectors - 1;
-  float_vector sums[Ways][Vectors] = {};
+/// in four sums, since each addition waits for the one before.
+template <int Vectors, spare_lanes Spare, class B, class C>
+inline void multiply_some_of_line(const compact_factors<float, B>& x, index j,
+                                  const compact_result<C>& result) {
+  constexpr int ways = 4, last = Vectors - 1;
+  float_vector sums[ways][Vectors] = {};
   const first_lanes columns{x.cols - j - last * lanes32};
   lane_numbers<B> right{x.b + j, 0};
   const auto add = [&](float_vector(&to)[Vectors], index p) __attribute__((always_inline)) {
@@ -213,40 +213,34 @@ requires(Ways == 1 || Ways == 4) inline void multiply_some_of_line(const compact
     right.from += x.b_term_step;
   };
   index p = 0;
-  for (; p + Ways <= x.depth; p += Ways) {
-    NARROW_UNROLL for (int w = 0; w < Ways; ++w) add(sums[w], p + w);
+  for (; p + ways <= x.depth; p += ways) {
+    NARROW_UNROLL for (int w = 0; w < ways; ++w) add(sums[w], p + w);
   }
-  NARROW_UNROLL for (int w = 0; w < Ways - 1; ++w) {
+  NARROW_UNROLL for (int w = 0; w < ways - 1; ++w) {
     if (p + w < x.depth) add(sums[w], p + w);
-  }
-  if constexpr (Ways == 4) {
-    NARROW_UNROLL for (int v = 0; v < Vectors; ++v) sums[0][v] =
-        (sums[0][v] + sums[1][v]) + (sums[2][v] + sums[3][v]);
   }
   NARROW_UNROLL for (int v = 0; v < Vectors; ++v) {
     const bool is_whole = Spare == spare_lanes::none || v < last;
-    result.store(0, j + v * lanes32, sums[0][v], is_whole ? lanes32 : columns.count);
+    result.store(0, j + v * lanes32, (sums[0][v] + sums[1][v]) + (sums[2][v] + sums[3][v]),
+                 is_whole ? lanes32 : columns.count);
   }
 }
-/// All of them: so many vectors at a time, or fewer.
-template <int Ways, int Vectors, class B, class C>
-inline void multiply_line(const compact_factors<float, B>& x, index j, const compact_result<C>& result) {
-  constexpr index width = Vectors * lanes32, before_last = width - lanes32;
-  for (; x.cols - j >= width; j += width)
-    multiply_some_of_line<Ways, Vectors, spare_lanes::none>(x, j, result);
-  if (x.cols - j > before_last)
-    return multiply_some_of_line<Ways, Vectors, spare_lanes::copies>(x, j, result);
-  if constexpr (Vectors > 1)
-    if (j < x.cols) multiply_line<Ways, Vectors / 2>(x, j, result);
+/// The last columns, of at most so many vectors.
+template <int Vectors, class B, class C>
+inline void multiply_rest_of_line(const compact_factors<float, B>& x, index j,
+                                  const compact_result<C>& result) {
+  if (x.cols - j > (Vectors - 1) * lanes32)
+    multiply_some_of_line<Vectors, spare_lanes::copies>(x, j, result);
+  else if constexpr (Vectors > 1)
+    multiply_rest_of_line<Vectors - 1>(x, j, result);
 }
 template <class B, class C>
 inline void multiply_line(const compact_factors<float, B>& x, const compact_result<C>& result) {
   constexpr int vectors = lanes32 / 4;  // whose sums stay in registers
-  constexpr index few_terms = 8;
-  if (x.depth > few_terms)
-    multiply_line<4, vectors>(x, 0, result);
-  else
-    multiply_line<1, vectors>(x, 0, result);
+  index j = 0;
+  for (; x.cols - j >= vectors * lanes32; j += vectors * lanes32)
+    multiply_some_of_line<vectors, spare_lanes::none>(x, j, result);
+  multiply_rest_of_line<vectors>(x, j, result);
 }
 
 /// The numbers of a row as floats, and zeros after them.

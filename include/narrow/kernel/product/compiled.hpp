@@ -13,8 +13,16 @@
 #define NARROW_BLOCK_PRODUCT(how, Element)                                                                   \
   how void multiply_blocks(kernel_set, const block_view<Element, float>&, const block_view<Element, float>&, \
                            const epilogue<float, rounding::nearest_even>&, const kept_panels&);
+/// The kernels of small ones, which programs ask for themselves.
+#define NARROW_SMALL_PRODUCT(how, T, To)                                      \
+  how compact_line<T, T, To>::function* job_kernel<compact_line<T, T, To>>(); \
+  how compact_product<T, T, To>::function* job_kernel<compact_product<T, T, To>>();
 #define NARROW_PRODUCTS_OF(how, T) NARROW_PRODUCT(how, T, T) NARROW_PRODUCT(how, T, float)
 #define NARROW_COMPILED_PRODUCTS(how)    \
+  NARROW_SMALL_PRODUCT(how, fp16, fp16)  \
+  NARROW_SMALL_PRODUCT(how, fp16, float) \
+  NARROW_SMALL_PRODUCT(how, bf16, bf16)  \
+  NARROW_SMALL_PRODUCT(how, bf16, float) \
   NARROW_PRODUCT(how, float, float)      \
   NARROW_PRODUCTS_OF(how, fp16)          \
   NARROW_PRODUCTS_OF(how, bf16)          \

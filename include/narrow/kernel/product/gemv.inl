@@ -197,10 +197,6 @@ NARROW_KERNEL void add_rows(const void* a, index stride, index count, const word
   const auto* factors = reinterpret_cast<const unsigned char*>(x);
   for (; count >= rows; count -= rows, next += rows * stride, sums += rows)
     multiply_some_rows<Line, rows>(next, stride, count >= 2 * rows ? ahead : 0, factors, n, sums);
-  if (count >= rows / 2) {
-    multiply_some_rows<Line, rows / 2>(next, stride, 0, factors, n, sums);
-    count -= rows / 2, next += rows / 2 * stride, sums += rows / 2;
-  }
   for (; count > 0; --count, next += stride, ++sums)
     multiply_some_rows<Line, 1>(next, stride, 0, factors, n, sums);
 }
