@@ -229,7 +229,10 @@ inline void multiply_some_of_line(const compact_factors<float, B>& x, index j,
 template <int Vectors, class B, class C>
 inline void multiply_rest_of_line(const compact_factors<float, B>& x, index j,
                                   const compact_result<C>& result) {
-  if (x.cols - j > (Vectors - 1) * lanes32)
+  constexpr index before_last = (Vectors - 1) * lanes32;
+  if (x.cols - j == before_last + lanes32)
+    multiply_some_of_line<Vectors, spare_lanes::none>(x, j, result);
+  else if (x.cols - j > before_last)
     multiply_some_of_line<Vectors, spare_lanes::copies>(x, j, result);
   else if constexpr (Vectors > 1)
     multiply_rest_of_line<Vectors - 1>(x, j, result);
