@@ -31,7 +31,8 @@ template <class Element, class Scale> struct block_view {
     const auto of = static_cast<float>(scales((first_row + i) / tile_rows, (first_col + j) / tile_cols));
     // A processor that flushes subnormals does so to one that becomes a double.
     const auto bits = std::bit_cast<std::uint32_t>(of);
-    return bits < 0x80'0000 ? static_cast<double>(static_cast<std::int32_t>(bits)) * 0x1p-149 : double{of};
+    return bits < 0x80'0000 ? static_cast<double>(static_cast<std::int32_t>(bits)) * 0x1p-149
+                            : static_cast<double>(of);
   }
   constexpr const block_view& view() const { return *this; }
   constexpr block_view transposed() const {
