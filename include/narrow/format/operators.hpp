@@ -299,14 +299,18 @@ constexpr bool operator==(A a, B b) noexcept {
     return (a <=> b) == 0;
 }
 
-// What the order says of two numbers of one format, in fewer instructions.
+/// What the order says of two numbers of one format, in fewer instructions: whether a is less than b; false
+/// where one is NaN.
 template <narrow_float T> constexpr bool operator<(T a, T b) noexcept {
   return detail::ordered_codes<typename T::layout>::less(a.bits(), b.bits());
 }
+/// Whether a is greater than b; false where one is NaN.
 template <narrow_float T> constexpr bool operator>(T a, T b) noexcept { return b < a; }
+/// Whether a is less than b or equal to it; false where one is NaN.
 template <narrow_float T> constexpr bool operator<=(T a, T b) noexcept {
   return detail::ordered_codes<typename T::layout>::not_greater(a.bits(), b.bits());
 }
+/// Whether a is greater than b or equal to it; false where one is NaN.
 template <narrow_float T> constexpr bool operator>=(T a, T b) noexcept { return b <= a; }
 
 // Nor do two different narrow types compare by accident.
