@@ -158,8 +158,8 @@ constexpr bool raises_no_others(index cols) {
 template <class A, class B, class C> struct compact_product {
   using function = void(const compact_factors<A, B>&, C* c, const line_steps&, float alpha, float beta);
 };
-/// The same for a row `a`, all of which is read before anything is written; more than a few products are
-/// added in another order. No exceptions are raised that the numbers do not raise.
+/// The same for a row `a`, all of which is read before anything is written; from four terms on, the products
+/// are added in another order. No exceptions are raised that the numbers do not raise.
 template <class A, class B, class C> struct compact_line {
   using function = void(const compact_line&);
 
