@@ -14,12 +14,14 @@ namespace narrow::inline NARROW_ABI::detail {
 template <template <class, class, int> class Op>
 using lane_order_of = typename lane_operation<Op<float, float, Eigen::PropagateFast>>::type;
 
-/// What Order keeps of the coefficients of x: NaN if one is NaN, of zeros whichever. False, if it has to be
-/// computed in another way.
-template <class Order, class X> bool extreme_in_lanes(const X& x, float& extreme) {
-  return reduce_in_lanes(x, [&](const auto& program, const kernel::line_shape& shape) {
-    return kernel::extreme_of<Order>(program, shape, extreme);
-  });
+/// What Order keeps of the coefficients of x: NaN if one is NaN, or if it has to be computed in another way;
+/// of zeros whichever.
+template <class Order, class X> [[gnu::always_inline]] inline float extreme_in_lanes(const X& x) {
+  if constexpr (lane_expressions<X> && reduced_in_lanes<X>)
+    return kernel::extreme_of<Order, lane_program_type<X, lane_order<X>>>(
+        lane_program_t<X>::template make<lane_order<X>>(x), reduced_shape(x));
+  else
+    return std::numeric_limits<float>::quiet_NaN();
 }
 
 /// The same of each row or column; none of these is empty.
@@ -69,37 +71,72 @@ template <class T, template <class, class, int> class Op, int NaNs, class X> T e
   return T(kept);
 }
 
-/// The largest or smallest coefficient, whichever Op<..., NaNs> keeps of two.
-template <class T, template <class, class, int> class Op, int NaNs, class Values, class X>
-T extreme(const Values& values, const X& x) {
-  if constexpr (has_few_numbers<X> && lane_expressions<X> && narrow_float<scalar_of<X>> && !computes_first<X>)
-    return extreme_of_few<T, Op, NaNs>(x);
-  float kept = 0;
-  bool found = extreme_in_lanes<lane_order_of<Op>>(x, kept);
-  if constexpr (read_in_pieces<X>) {
-    using keep = Op<float, float, Eigen::PropagateNaN>;
-    if (!found) {
-      kept = static_cast<float>(values.coeff(0, 0));
-      found = for_pieces(x, [&](const piece_view& some) { kept = keep{}(kept, some.redux(keep{})); });
+/// Vectors that are one line of a program.
+template <class X>
+concept one_line_in_lanes = lane_expressions<X> && reduced_in_lanes<X> &&
+    (lane_order<X> == by_columns ? int(X::ColsAtCompileTime) == 1 : int(X::RowsAtCompileTime) == 1);
+template <class X> [[gnu::always_inline]] inline auto line_program(const X& x) {
+  return kernel::as_line(lane_program_t<X>::template make<lane_order<X>>(x));
+}
+template <class X> using line_program_type = decltype(line_program(std::declval<const X&>()));
+
+/// The first coefficient that is what Order keeps (see kernel::extreme_found_on_line).
+template <class Order, class X>
+[[gnu::always_inline]] inline kernel::placed_number placed_extreme(const X& x) {
+  return kernel::find_extreme_on_line<Order, line_program_type<X>>(line_program(x), x.size());
+}
+
+/// An expression for a function that is not inlined: a copy of it, so that it does not have to be in memory
+/// where that is not called.
+template <class X> using handed_expression = typename Eigen::internal::ref_selector<X>::type;
+
+/// The largest or smallest coefficient one after the other, where `extreme` depends on their order.
+template <class T, template <class, class, int> class Op, int NaNs, class X>
+[[gnu::noinline]] T extreme_in_order(handed_expression<X> x, float extreme) {
+  const Eigen::internal::evaluator<X> values(x);
+  if constexpr (one_line_in_lanes<X>)
+    if (extreme == 0) {
+      const Eigen::Index first = placed_extreme<lane_order_of<Op>>(x).place;
+      if (first < x.size()) return T(values.coeff(first));
     }
-  }
-  if (found && !depends_on_order<T>(kept)) return T(kept);
-  const bool is_zero = found && kept == 0;
-  kept = static_cast<float>(values.coeff(0, 0));
+  auto kept = static_cast<float>(values.coeff(0, 0));
   for (Eigen::Index j = 0; j < x.cols(); ++j)
     for (Eigen::Index i = 0; i < x.rows(); ++i) {
       const auto next = static_cast<float>(values.coeff(i, j));
-      if (is_zero && next == 0) return T(next);
+      if (extreme == 0 && next == 0) return T(next);
       kept = Op<float, float, NaNs>{}(kept, next);
     }
   return T(kept);
+}
+
+/// The largest or smallest coefficient, whichever Op<..., NaNs> keeps of two.
+template <class T, template <class, class, int> class Op, int NaNs, class X>
+[[gnu::always_inline]] inline T extreme(const X& x) {
+  using order = lane_order_of<Op>;
+  float kept = std::numeric_limits<float>::quiet_NaN();
+  if constexpr (has_few_numbers<X> && lane_expressions<X> && narrow_float<scalar_of<X>> && !computes_first<X>) {
+    return extreme_of_few<T, Op, NaNs>(x);
+  } else if constexpr (one_line_in_lanes<X>) {
+    kept = kernel::extreme_on_line<order, line_program_type<X>>(line_program(x), x.size());
+  } else if constexpr (lane_expressions<X> && reduced_in_lanes<X>) {
+    kept = extreme_in_lanes<order>(x);
+  } else if constexpr (read_in_pieces<X>) {
+    using keep = Op<float, float, Eigen::PropagateNaN>;
+    kept = static_cast<float>(Eigen::internal::evaluator<X>(x).coeff(0, 0));
+    if (!for_pieces(x, [&](const piece_view& some) { kept = keep{}(kept, some.redux(keep{})); }))
+      kept = std::numeric_limits<float>::quiet_NaN();
+  }
+  if (!depends_on_order<T>(kept)) [[likely]]
+    return T(kept);
+  return extreme_in_order<T, Op, NaNs, X>(x, kept);
 }
 
 /// The same of fixed-point numbers, all of which are floats.
 template <class T, template <class, class, int> class Op, int NaNs, class Values, class X>
 T extreme_of_fixed(const Values& values, const X& x) {
   if constexpr (!has_few_numbers<X>)
-    if (float kept = 0; extreme_in_lanes<lane_order_of<Op>>(x.template cast<float>(), kept)) return T(kept);
+    if (const float kept = extreme_in_lanes<lane_order_of<Op>>(x.template cast<float>()); !std::isnan(kept))
+      return T(kept);
   T found = values.coeff(0, 0);
   for (Eigen::Index j = 0; j < x.cols(); ++j)
     for (Eigen::Index i = 0; i < x.rows(); ++i) found = Op<T, T, NaNs>{}(found, values.coeff(i, j));
@@ -157,36 +194,51 @@ bool first_place(const Program& program, const kernel::line_shape& shape, float 
   }
 }
 
-template <class Order, traversal Lines, class Program>
-bool place_in_program(const Program& program, const kernel::line_shape& shape, position& place) {
-  if (shape.lines == 1) {
-    Eigen::Index i = 0;
-    const bool found = kernel::find_extreme_on_line<Order>(kernel::on_line(program, 0), shape.length, i);
-    place = Lines == by_columns ? position{i, 0} : position{0, i};
-    return found && i < shape.length;
-  }
-  float extreme = 0;
-  return kernel::extreme_of<Order>(program, shape, extreme) &&
-         first_place<Lines>(program, shape, extreme, place);
+/// An expression the places in which can be found in lanes, and its program, each number of which is rounded
+/// to its scalar.
+template <class X>
+concept places_in_lanes = lane_expressions<X> && reduced_in_lanes<X> &&
+    (direct_access<X> || rounds_in_lanes<typename X::Scalar>);
+template <class X> [[gnu::always_inline]] inline auto rounded_program(const X& x) {
+  using program = lane_program_t<X>;
+  constexpr traversal order = lane_order<X>;
+  if constexpr (direct_access<X>)
+    return program::template make<order>(x);
+  else
+    return kernel::lane_unary<kernel::lane_rounded<typename X::Scalar>, lane_program_type<X, order>>{
+        program::template make<order>(x)};
 }
 
 /// Where what Order keeps of the coefficients, each rounded to the scalar of x, lies first. False, if that
 /// has to be found in another way, as where there are NaNs.
-template <class Order, class X> bool place_in_lanes(const X& x, position& place) {
-  if constexpr (lane_expressions<X> && reduced_in_lanes<X> &&
-                (direct_access<X> || rounds_in_lanes<typename X::Scalar>)) {
-    using program = lane_program_t<X>;
-    constexpr traversal lines = lane_order<X>;
-    if constexpr (direct_access<X>)
-      return place_in_program<Order, lines>(program::template make<lines>(x), lines_of(x), place);
-    else
-      return place_in_program<Order, lines>(
-          kernel::lane_unary<kernel::lane_rounded<typename X::Scalar>, lane_program_type<X, lines>>{
-              program::template make<lines>(x)},
-          lines_of(x), place);
+template <class Order, places_in_lanes X> bool place_in_lanes(const X& x, position& place) {
+  if constexpr (one_line_in_lanes<X>) {
+    using line = decltype(kernel::as_line(rounded_program(x)));
+    const Eigen::Index i =
+        kernel::find_extreme_on_line<Order, line>(kernel::as_line(rounded_program(x)), x.size()).place;
+    place = lane_order<X> == by_columns ? position{i, 0} : position{0, i};
+    return i < x.size();
   } else {
-    return false;
+    const auto program = rounded_program(x);
+    using program_type = std::remove_const_t<decltype(program)>;
+    const float extreme = kernel::extreme_of<Order, program_type>(program, lines_of(x));
+    return !std::isnan(extreme) && first_place<lane_order<X>>(program, lines_of(x), extreme, place);
   }
+}
+
+/// A coefficient and its place on the line, which is the length where they have to be found in another way:
+/// of zeros it takes more to tell their signs.
+template <class T> struct placed_coefficient {
+  Eigen::Index place;
+  T value;
+};
+/// The first number on a line of a program that is what Order keeps. Not inlined, so that what asks for it
+/// stays small enough to be inlined itself.
+template <class T, class Order, class Line>
+[[gnu::noinline]] placed_coefficient<T> extreme_coefficient(kernel::handed_line<Line> line,
+                                                            Eigen::Index length) {
+  const auto found = kernel::find_extreme_on_line<Order, Line>(line, length);
+  return {found.number == 0 ? length : found.place, T(found.number)};
 }
 
 }  // namespace narrow::detail
@@ -202,7 +254,7 @@ namespace Eigen::internal {
       if constexpr (narrow::narrow_fixed<T>)                                                        \
         return narrow::detail::extreme_of_fixed<T, Op, NaNs>(values, x);                            \
       else                                                                                          \
-        return narrow::detail::extreme<T, Op, NaNs>(values, x);                                     \
+        return narrow::detail::extreme<T, Op, NaNs>(x);                                     \
     }                                                                                               \
   };
 NARROW_EXTREME(scalar_max_op)
@@ -230,19 +282,43 @@ requires(narrow::narrow_float<typename X::Scalar>&& narrow::detail::lane_express
   const X& x_;
 };
 
-#define NARROW_PLACE(visitor, Op)                                                                           \
-  template <class X, int NaNs>                                                                              \
-  requires requires(const visitor_evaluator<X>& values) { values.expression(); }                            \
-  struct visitor_impl<visitor<X, NaNs>, visitor_evaluator<X>, Dynamic> {                                    \
-    static void run(const visitor_evaluator<X>& values, visitor<X, NaNs>& visit) {                          \
-      narrow::detail::position first{};                                                                     \
-      if (narrow::detail::place_in_lanes<narrow::detail::lane_order_of<Op>>(values.expression(), first))    \
-        return visit.init(values.coeff(first.row, first.col), first.row, first.col);                        \
-      struct coefficients : visitor_evaluator<X> {                                                          \
-        using visitor_evaluator<X>::visitor_evaluator;                                                      \
-      };                                                                                                    \
-      visitor_impl<visitor<X, NaNs>, coefficients, Dynamic>::run(coefficients(values.expression()), visit); \
-    }                                                                                                       \
+/// The same, of which Eigen's own visitor_impl takes coefficients one by one.
+template <class X> struct visited_coefficients : visitor_evaluator<X> {
+  using visitor_evaluator<X>::visitor_evaluator;
+
+  template <class Order, class Visitor>
+  [[gnu::noinline]] static void visit(narrow::detail::handed_expression<X> x, Visitor& visitor) {
+    const visited_coefficients values(x);
+    if (narrow::detail::position first{}; narrow::detail::place_in_lanes<Order>(x, first))
+      visitor.init(values.coeff(first.row, first.col), first.row, first.col);
+    else
+      visitor_impl<Visitor, visited_coefficients, Dynamic>::run(values, visitor);
+  }
+};
+template <class Order, class X, class Visitor>
+[[gnu::always_inline]] inline void visit_extreme(const X& x, Visitor& visitor) {
+  using namespace narrow::detail;
+  if constexpr (one_line_in_lanes<X>) {
+    using line = decltype(narrow::kernel::as_line(rounded_program(x)));
+    const auto found = extreme_coefficient<typename X::Scalar, Order, line>(
+        narrow::kernel::as_line(rounded_program(x)), x.size());
+    if (found.place < x.size()) [[likely]] {
+      visitor.res = found.value;
+      (lane_order<X> == by_columns ? visitor.row : visitor.col) = found.place;
+      (lane_order<X> == by_columns ? visitor.col : visitor.row) = 0;
+      return;
+    }
+  }
+  visited_coefficients<X>::template visit<Order>(x, visitor);
+}
+
+#define NARROW_PLACE(visitor, Op)                                                                         \
+  template <narrow::detail::places_in_lanes X, int NaNs>                                                  \
+  requires requires(const visitor_evaluator<X>& values) { values.expression(); }                          \
+  struct visitor_impl<visitor<X, NaNs>, visitor_evaluator<X>, Dynamic> {                                  \
+    [[gnu::always_inline]] static void run(const visitor_evaluator<X>& values, visitor<X, NaNs>& visit) { \
+      visit_extreme<narrow::detail::lane_order_of<Op>>(values.expression(), visit);                       \
+    }                                                                                                     \
   };
 NARROW_PLACE(max_coeff_visitor, scalar_max_op)
 NARROW_PLACE(min_coeff_visitor, scalar_min_op)

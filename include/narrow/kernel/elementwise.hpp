@@ -33,6 +33,25 @@ bool spread_program(const Program& program, T* to, const line_steps& steps, cons
       [&](const auto& kernel) { kernel(program, to, steps, shape); });
 }
 
+/// The sum of one line of more numbers than are computed in line, or in any floating-point environment. Not
+/// inlined, so that what asks for it stays small enough to be inlined itself; so the next one.
+template <class Line> [[gnu::noinline]] float sum_long_line(handed_line<Line> line, index length) {
+  const one_line shape{length};
+  const auto sum = [&] {
+    if (few::are_few(shape) && dispatch::has_few_lanes()) return few::sum_lines(line, shape);
+    return job_kernel<summed_program<Line, one_line>>()(line, shape);
+  };
+  return detail::rounds_as_usual() ? job_kernel<summed_program<Line, one_line>>()(line, shape) : detail::with_float_environment(sum);
+}
+template <class Program, class Shape>
+[[gnu::noinline]] float sum_of_lines(handed_line<Program> program, Shape shape) {
+  return run_kernel(job_kernel<summed_program<Program, Shape>>(), program, shape);
+}
+template <class Line> [[gnu::noinline]] float sum_line(handed_line<Line> line, index length) {
+  if (length > few::max_numbers || !few::are_ready()) return sum_long_line<Line>(line, length);
+  return few::sum_lines(line, one_line{length});
+}
+
 /// The sum of what a program gives, rounded to float in each addition, in an order that differs between
 /// instruction sets. False, where there is no kernel for it; of a type that is always true where there always
 /// is.
@@ -41,12 +60,18 @@ template <class Program, class Shape>
   if constexpr (few::stores_program<Program, float, Shape>) {
     sum = few::are_ready() ? few::sum_lines(program, shape) : few::sum_otherwise(program, shape);
     return std::true_type{};
-  } else {
-    if constexpr (few::sums_program<Program, Shape>)
+  } else if constexpr (few::sums_program<Program, Shape>) {
+    if constexpr (few::sums_inline<Program>)
       if (few::are_few(shape) && few::are_ready()) [[likely]] {
         sum = few::sum_lines(program, shape);
-        return true;
+        return std::true_type{};
       }
+    sum = sum_line<decltype(as_line(program))>(as_line(program), shape.length);
+    return std::true_type{};
+  } else if constexpr (runs_everywhere<summed_program<Program, Shape>>) {
+    sum = sum_of_lines<Program, Shape>(program, shape);
+    return std::true_type{};
+  } else {
     return do_job<summed_program<Program, Shape>>([&](const auto& kernel) { sum = kernel(program, shape); });
   }
 }
@@ -65,11 +90,24 @@ template <class Program> bool product_of(const Program& program, const line_shap
   return do_job<multiplied_program<Program>>([&](const auto& kernel) { product = kernel(program, shape); });
 }
 
-/// The extreme of what a program gives (see extreme_of_program).
+/// The extreme of one line (see extreme_of_line), or NaN where there is no kernel for it. Not inlined, as
+/// sum_line.
+template <class Order, class Line> [[gnu::noinline]] float extreme_on_line(handed_line<Line> line, index length) {
+  const auto kernel = job_kernel<extreme_of_line<Line, Order>>();
+  return kernel == nullptr ? std::numeric_limits<float>::quiet_NaN() : run_kernel(kernel, line, length);
+}
+/// The same with its place (see extreme_found_on_line), which is the length where there is no kernel for it.
+template <class Order, class Line>
+placed_number find_extreme_on_line(handed_line<Line> line, index length) {
+  const auto kernel = job_kernel<extreme_found_on_line<Line, Order>>();
+  return kernel == nullptr ? placed_number{length, 0} : run_kernel(kernel, line, length);
+}
+
+/// The same of what a program gives (see extreme_of_program), or NaN.
 template <class Order, class Program>
-bool extreme_of(const Program& program, const line_shape& shape, float& extreme) {
-  return do_job<extreme_of_program<Program, Order>>(
-      [&](const auto& kernel) { extreme = kernel(program, shape); });
+[[gnu::noinline]] float extreme_of(handed_line<Program> program, line_shape shape) {
+  const auto kernel = job_kernel<extreme_of_program<Program, Order>>();
+  return kernel == nullptr ? std::numeric_limits<float>::quiet_NaN() : run_kernel(kernel, program, shape);
 }
 template <class Order, class Program>
 bool extremes_of_lines(const Program& program, const line_shape& shape, float* to) {
@@ -83,10 +121,6 @@ bool extremes_across(const Program& program, const line_shape& shape, float* to)
 }
 template <class Line> bool find_on_line(const Line& line, float number, index length, index& place) {
   return do_job<found_on_line<Line>>([&](const auto& kernel) { place = kernel(line, number, length); });
-}
-template <class Order, class Line> bool find_extreme_on_line(const Line& line, index length, index& place) {
-  return do_job<extreme_found_on_line<Line, Order>>(
-      [&](const auto& kernel) { place = kernel(line, length); });
 }
 template <class Program> bool count_program(const Program& program, const line_shape& shape, index& count) {
   return do_job<counted_program<Program>>([&](const auto& kernel) { count = kernel(program, shape); });

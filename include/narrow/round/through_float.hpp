@@ -66,8 +66,8 @@ inline constexpr bool is_binary16 = std::same_as<Layout, layout<5, 10, specials:
 
 /// What becomes a number of a format by nearest_code.
 template <class T, class Round>
-concept has_short_way = (std::same_as<T, float> ||
-                         std::same_as<T, double>)&&std::same_as<Round, rounding::nearest_even>;
+concept has_short_way = (std::same_as<T, float> || std::same_as<T, double> ||
+                         std::integral<T>)&&std::same_as<Round, rounding::nearest_even>;
 
 /// The code of the number of a format that is nearest to x, ties to even: by integer arithmetic.
 template <class Layout, std::floating_point T, overflow_policy Overflow>
@@ -88,18 +88,44 @@ template <class Layout, std::floating_point T, overflow_policy Overflow>
                                                                                       Overflow overflow) {
   return computed_nearest_code<Layout>(x, overflow);
 }
-/// The same; of a number that the compiler knows, by the compiler.
+/// The same; of a number that the compiler knows, by the compiler, which inlines no more than this.
 template <class Layout, std::floating_point T, overflow_policy Overflow>
 [[gnu::always_inline]] constexpr typename Layout::bits_type nearest_code(T x, Overflow overflow) {
 #if defined(__x86_64__)
   if constexpr (is_binary16<Layout> && std::same_as<T, float> && std::same_as<Overflow, overflow::ieee>)
-    if (!std::is_constant_evaluated() && !__builtin_constant_p(x)) {
+    if (!std::is_constant_evaluated()) {
+      using normals = rounding_of_normals<Layout, binary32>;
+      const auto code = std::bit_cast<std::uint32_t>(x);
+      if (__builtin_constant_p(x) && (code == 0 || normals::has(code & binary32::magnitude_mask)))
+        return code == 0 ? 0 : normals::round(code);
       if (converts_binary16()) [[likely]]
         return to_binary16(x);
       return nearest_code_elsewhere<Layout>(x, overflow);
     }
 #endif
   return computed_nearest_code<Layout>(x, overflow);
+}
+
+/// Whether an integer is one that float holds, as all up to it are.
+template <std::integral T> constexpr bool is_small_integer(T x) {
+  constexpr int digits = binary32::mantissa_bits + 1;
+  if constexpr (std::numeric_limits<T>::digits <= digits)
+    return true;
+  else if constexpr (std::signed_integral<T>)
+    return -(T{1} << digits) <= x && x <= T{1} << digits;
+  else
+    return x <= T{1} << digits;
+}
+/// The same of an integer: of one that float holds by way of that.
+template <class Layout, std::integral T, overflow_policy Overflow>
+[[gnu::always_inline]] constexpr typename Layout::bits_type nearest_code(T x, Overflow overflow) {
+  if (is_small_integer(x)) [[likely]] {
+    const auto value = static_cast<float>(static_cast<std::int32_t>(x));
+    using normals = rounding_of_normals<Layout, binary32>;
+    if constexpr (normals::rebias == 0) return normals::round(std::bit_cast<std::uint32_t>(value));
+    return nearest_code<Layout>(value, overflow);
+  }
+  return pack_code<Layout>(unpack(x), rounding::nearest_even{}, overflow);
 }
 
 /// A number that the compiler knows nothing about: under -ffast-math it takes a result for finite, and a

@@ -22,6 +22,8 @@ namespace narrow::inline NARROW_ABI::kernel {
 ///
 ///   integers, floats, doubles          whole vectors, all as large as one another: of 16, 32 or 64 bytes
 ///   any_of(integers)                   whether a lane of 32 bits is not zero
+///   first_lane(integers)               the first lane of 32 bits that is not zero, or how many there are; each
+///                                      lane has all of its bits or none
 ///   any_without(integers, bits)        whether a lane of 32 bits has none of these bits
 ///   any_nan(floats, floats)            whether a lane of either is NaN
 ///   any_unequal(floats, floats)        whether the numbers of a lane differ, or one of them is NaN
@@ -60,6 +62,7 @@ template <class Instructions> consteval bool check_instructions() {
                     sizeof(typename Instructions::integers) == sizeof(typename Instructions::doubles),
                 "narrow: the vectors of an instruction set are all as large as one another");
   NARROW_NEEDS("any_of", { Instructions::any_of(i) } -> std::same_as<bool>);
+  NARROW_NEEDS("first_lane", { Instructions::first_lane(i) } -> std::same_as<int>);
   NARROW_NEEDS("any_without", { Instructions::any_without(i, i) } -> std::same_as<bool>);
   NARROW_NEEDS("any_nan", { Instructions::any_nan(f, f) } -> std::same_as<bool>);
   NARROW_NEEDS("any_unequal", { Instructions::any_unequal(f, f) } -> std::same_as<bool>);

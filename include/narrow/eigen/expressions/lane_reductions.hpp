@@ -133,13 +133,16 @@ template <class X> kernel::line_shape lines_of(const X& x) {
                                      : kernel::line_shape{x.rows(), x.cols()};
 }
 
-/// use(program, shape) for a reduction of x, in which its lines are one where they follow one another. False,
+/// The lines of x for a reduction, in which they are one where they follow one another.
+template <class X> [[gnu::always_inline]] inline kernel::line_shape reduced_shape(const X& x) {
+  return lane_program_t<X>::template gapless<lane_order<X>>(x) ? kernel::line_shape{1, x.size()} : lines_of(x);
+}
+
+/// use(program, shape) for a reduction of x. False,
 /// and nothing is done, if that has to be computed in another way.
 template <class X, class Use> bool reduce_in_lanes(const X& x, const Use& use) {
   if constexpr (reduced_in_lanes<X>) {
-    using program = lane_program_t<X>;
-    return use(program::template make<lane_order<X>>(x),
-               program::template gapless<lane_order<X>>(x) ? kernel::line_shape{1, x.size()} : lines_of(x));
+    return use(lane_program_t<X>::template make<lane_order<X>>(x), reduced_shape(x));
   } else {
     return false;
   }

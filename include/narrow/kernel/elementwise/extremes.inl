@@ -2,12 +2,12 @@
 // the namespace of an instruction set by simd/vector_kernels.inl. No include guard, on purpose.
 
 /// The number that Order keeps only where there is no other.
-inline float last_choice(lane_larger) { return -std::bit_cast<float>(nonfinite_bits); }
-inline float last_choice(lane_smaller) { return std::bit_cast<float>(nonfinite_bits); }
+template <class Order>
+inline constexpr float last_choice = std::bit_cast<float>(nonfinite_bits | (std::same_as<Order, lane_larger> ? 1u << 31 : 0u));
 
 /// In each lane, what Order keeps of the numbers taken; where one of them was NaN, only that.
 template <class Order> struct lane_extremes {
-  float_vector kept = last_choice(Order{}) - float_vector{};
+  float_vector kept = last_choice<Order> - float_vector{};
   int32_vector most = {};
 
   void take(float_vector x) {
@@ -59,10 +59,27 @@ template <class Line, class Taken> inline void take_line(const Line& line, index
   to.take(at(line, i, rest), rest);
 }
 
+/// The numbers of a line that is no longer than a vector; after them what Order keeps only where there is no
+/// other.
+template <class Order, class Line>
+[[gnu::always_inline]] inline float_vector only_vector(const Line& line, index length) {
+  if (length == lanes32) return at(line, 0, all_lanes{});
+  const first_lanes numbers{length};
+  return are_numbers(numbers) ? at(line, 0, numbers) : last_choice<Order> - float_vector{};
+}
 template <class Program, class Order>
-NARROW_KERNEL float extreme_of_lines(const Program& program, const line_shape& shape) {
+[[gnu::noinline]] float extreme_of_long_lines(const Program& program, const line_shape& shape) {
   lane_extremes<Order> extremes;
   for (index l = 0; l < shape.lines; ++l) take_line(on_line(program, l), shape.length, extremes);
+  return extreme_of_lanes(extremes);
+}
+template <class Program, class Order>
+NARROW_KERNEL float extreme_of_lines(const Program& program, const line_shape& shape) {
+  const auto [lines, length] = shape;
+  if (length > lanes32) [[unlikely]]
+    return extreme_of_long_lines<Program, Order>(program, shape);
+  lane_extremes<Order> extremes;
+  for (index l = 0; l < lines; ++l) extremes.take(only_vector<Order>(on_line(program, l), length));
   return extreme_of_lanes(extremes);
 }
 
@@ -112,9 +129,9 @@ NARROW_KERNEL void extremes_of_places(const Program& program, float* to, const l
   }
 }
 
-/// The first lane that is not zero, or lanes32.
+/// The first lane that holds, or lanes32.
 inline index first_of(int32_vector holds) {
-  return folded(smaller_one{}, holds ? places_of_lanes() : int32_vector{} + lanes32);
+  return instructions::first_lane(reinterpret_cast<instructions::integers>(holds));
 }
 
 template <class Line> NARROW_KERNEL index find_number(const Line& line, float number, index length) {
@@ -130,16 +147,27 @@ template <class Line> NARROW_KERNEL index find_number(const Line& line, float nu
   return any_of(equal) ? i + first_of(equal) : length;
 }
 
-template <class Line, class Order> NARROW_KERNEL index find_extreme(const Line& line, index length) {
+template <class Line, class Order> NARROW_KERNEL float find_extreme_number(const Line& line, index length) {
+  if (length > lanes32) [[unlikely]]
+    return extreme_of_long_lines<Line, Order>(line, line_shape{1, length});
   lane_extremes<Order> extremes;
-  if (length > lanes32) {
-    take_line(line, length, extremes);
-    return find_number(line, extreme_of_lanes(extremes), length);
-  }
-  const first_lanes numbers{length};
-  const float_vector x = length < lanes32 ? at(line, 0, numbers) : at(line, 0, all_lanes{});
-  extremes.take(x, numbers);
-  return std::min(first_of((x == extreme_of_lanes(extremes)) & are_numbers(numbers)), length);
+  extremes.take(only_vector<Order>(on_line(line, 0), length));
+  return extreme_of_lanes(extremes);
+}
+template <class Line, class Order>
+[[gnu::noinline]] placed_number find_in_long_line(const Line& line, index length) {
+  const float extreme = extreme_of_long_lines<Line, Order>(line, line_shape{1, length});
+  return {find_number(on_line(line, 0), extreme, length), extreme};
+}
+template <class Line, class Order>
+NARROW_KERNEL placed_number find_extreme(const Line& line, index length) {
+  if (length > lanes32) [[unlikely]]
+    return find_in_long_line<Line, Order>(line, length);
+  const float_vector x = only_vector<Order>(on_line(line, 0), length);
+  lane_extremes<Order> extremes;
+  extremes.take(x);
+  const float extreme = extreme_of_lanes(extremes);
+  return {std::min(first_of(x == extreme), length), extreme};
 }
 
 template <class Program> NARROW_KERNEL index count_lines(const Program& program, const line_shape& shape) {
@@ -179,6 +207,9 @@ constexpr auto kernel_of(std::type_identity<extremes_across_lines<Program, Order
 }
 template <class Line> constexpr auto kernel_of(std::type_identity<found_on_line<Line>>) {
   return find_number<Line>;
+}
+template <class Line, class Order> constexpr auto kernel_of(std::type_identity<extreme_of_line<Line, Order>>) {
+  return find_extreme_number<Line, Order>;
 }
 template <class Line, class Order>
 constexpr auto kernel_of(std::type_identity<extreme_found_on_line<Line, Order>>) {

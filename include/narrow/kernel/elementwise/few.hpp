@@ -285,6 +285,12 @@ template <class Shape> bool are_few(const Shape&);
 
 #endif
 
+/// Whether the sum of one line is so few instructions that it is inlined.
+template <class Program> inline constexpr bool sums_inline = false;
+#if NARROW_SIXTEEN_LANES
+template <class Program> requires(!takes_four<Program>) inline constexpr bool sums_inline<Program> = true;
+#endif
+
 /// Whether a program is evaluated here.
 template <class Program, class T, class Shape> inline constexpr bool stores_program = false;
 template <class Program, class T, index Lines, index Length>

@@ -140,6 +140,22 @@ template <class C, class A, class B> auto on_line(const lane_choice<C, A, B>& x,
       on_line(x.condition, l), on_line(x.a, l), on_line(x.b, l)};
 }
 
+/// A program of one line, without what tells one line from another.
+template <class Program> [[gnu::always_inline]] inline Program as_line(const Program& x) { return x; }
+template <class T> [[gnu::always_inline]] inline lane_line<T> as_line(const lane_numbers<T>& x) { return {x.from}; }
+template <class Op, class A> [[gnu::always_inline]] inline auto as_line(const lane_unary<Op, A>& x);
+template <class Op, class A, class B> [[gnu::always_inline]] inline auto as_line(const lane_binary<Op, A, B>& x) {
+  return lane_binary<Op, decltype(as_line(x.a)), decltype(as_line(x.b))>{as_line(x.a), as_line(x.b)};
+}
+template <class Op, class A> [[gnu::always_inline]] inline auto as_line(const lane_unary<Op, A>& x) {
+  return lane_unary<Op, decltype(as_line(x.a))>{as_line(x.a)};
+}
+/// How such a program is handed to a function that is not inlined: two words in registers, and more by
+/// reference, since a copy of them would be read in words of 128 bits right after it was written in words of
+/// 64, for which a processor has to wait.
+template <class Program>
+using handed_line = std::conditional_t<sizeof(Program) <= 2 * sizeof(void*), Program, const Program&>;
+
 /// A program on one line, from an element on.
 template <class T> lane_numbers<T> from_element(const lane_numbers<T>& x, index i) { return {x.from + i, 0}; }
 template <class T> lane_spread_numbers<T> from_element(const lane_spread_numbers<T>& x, index i) {
@@ -235,10 +251,19 @@ template <class Program, class Order> struct extremes_across_lines {
 template <class Line> struct found_on_line {
   using function = index(const Line&, float number, index length);
 };
-/// The place of the first number on a line that is what Order keeps, or, where there is NaN, the length of
-/// the line.
+/// The one of one line.
+template <class Line, class Order> struct extreme_of_line {
+  using function = float(const Line&, index length);
+};
+/// A number and its place on a line.
+struct placed_number {
+  index place;
+  float number;
+};
+/// The first number on one line that is what Order keeps; where there is NaN, its place is the length of the
+/// line.
 template <class Line, class Order> struct extreme_found_on_line {
-  using function = index(const Line&, index length);
+  using function = placed_number(const Line&, index length);
 };
 /// How many of the conditions that a program gives hold.
 template <class Program> struct counted_program {

@@ -23,6 +23,11 @@ struct instructions : parts_in_memory {
   using doubles = float64x2_t;
 
   static bool any_of(integers x) { return vmaxvq_u32(vreinterpretq_u32_s32(x)) != 0; }
+  static int first_lane(integers x) {
+    // One bit of each lane, of which the lowest is found.
+    const auto bits = vandq_u32(vreinterpretq_u32_s32(x), uint32x4_t{1, 2, 4, 8});
+    return std::countr_zero(vaddvq_u32(bits) | 1u << sizeof x / sizeof(int));
+  }
   static bool any_without(integers x, integers bits) {
     return vminvq_u32(vreinterpretq_u32_s32(vandq_s32(x, bits))) == 0;
   }

@@ -36,6 +36,10 @@ struct instructions : parts_in_memory {
   using doubles = __m256d;
 
   static bool any_of(integers x) { return _mm256_testz_si256(x, x) == 0; }
+  static int first_lane(integers x) {
+    const auto lanes = static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(x)));
+    return std::countr_zero(lanes | 1u << sizeof x / sizeof(int));
+  }
   static bool any_without(integers x, integers bits) {
     return any_of(_mm256_cmpeq_epi32(_mm256_and_si256(x, bits), _mm256_setzero_si256()));
   }

@@ -14,6 +14,9 @@ struct instructions {
   static constexpr int bytes_of_vector = sizeof(integers);
 
   static bool any_of(integers x) { return _mm512_test_epi32_mask(x, x) != 0; }
+  static int first_lane(integers x) {
+    return std::countr_zero(_mm512_movepi32_mask(x) | 1u << sizeof x / sizeof(int));
+  }
   static bool any_without(integers x, integers bits) { return _mm512_testn_epi32_mask(x, bits) != 0; }
   static bool any_nan(floats x, floats y) { return _mm512_cmp_ps_mask(x, y, _CMP_UNORD_Q) != 0; }
   static bool any_unequal(floats x, floats y) { return _mm512_cmp_ps_mask(x, y, _CMP_NEQ_UQ) != 0; }
