@@ -114,7 +114,8 @@ template <class T, template <class, class, int> class Op, int NaNs, class X>
 [[gnu::always_inline]] inline T extreme(const X& x) {
   using order = lane_order_of<Op>;
   float kept = std::numeric_limits<float>::quiet_NaN();
-  if constexpr (has_few_numbers<X> && lane_expressions<X> && narrow_float<scalar_of<X>> && !computes_first<X>) {
+  if constexpr (has_few_numbers<X> && lane_expressions<X> && narrow_float<scalar_of<X>> &&
+                !computes_first<X>) {
     return extreme_of_few<T, Op, NaNs>(x);
   } else if constexpr (one_line_in_lanes<X>) {
     kept = kernel::extreme_on_line<order, line_program_type<X>>(line_program(x), x.size());
@@ -254,7 +255,7 @@ namespace Eigen::internal {
       if constexpr (narrow::narrow_fixed<T>)                                                        \
         return narrow::detail::extreme_of_fixed<T, Op, NaNs>(values, x);                            \
       else                                                                                          \
-        return narrow::detail::extreme<T, Op, NaNs>(x);                                     \
+        return narrow::detail::extreme<T, Op, NaNs>(x);                                             \
     }                                                                                               \
   };
 NARROW_EXTREME(scalar_max_op)

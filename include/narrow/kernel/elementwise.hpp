@@ -33,23 +33,28 @@ bool spread_program(const Program& program, T* to, const line_steps& steps, cons
       [&](const auto& kernel) { kernel(program, to, steps, shape); });
 }
 
-/// The sum of one line of more numbers than are computed in line, or in any floating-point environment. Not
-/// inlined, so that what asks for it stays small enough to be inlined itself; so the next one.
+/// The sum of one line of many numbers, or in any floating-point environment. Not inlined, so that what asks
+/// for it stays small enough to be inlined itself; so the next ones.
 template <class Line> [[gnu::noinline]] float sum_long_line(handed_line<Line> line, index length) {
   const one_line shape{length};
   const auto sum = [&] {
     if (few::are_few(shape) && dispatch::has_few_lanes()) return few::sum_lines(line, shape);
     return job_kernel<summed_program<Line, one_line>>()(line, shape);
   };
-  return detail::rounds_as_usual() ? job_kernel<summed_program<Line, one_line>>()(line, shape) : detail::with_float_environment(sum);
+  return detail::rounds_as_usual() ? job_kernel<summed_program<Line, one_line>>()(line, shape)
+                                   : detail::with_float_environment(sum);
 }
+/// The sum of one line of few numbers.
+template <class Line> [[gnu::noinline]] float sum_line(handed_line<Line> line, index length) {
+  if (!few::are_ready()) [[unlikely]]
+    return sum_long_line<Line>(line, length);
+  return few::sum_lines(line, one_line{length});
+}
+
+/// The sum of lines.
 template <class Program, class Shape>
 [[gnu::noinline]] float sum_of_lines(handed_line<Program> program, Shape shape) {
   return run_kernel(job_kernel<summed_program<Program, Shape>>(), program, shape);
-}
-template <class Line> [[gnu::noinline]] float sum_line(handed_line<Line> line, index length) {
-  if (length > few::max_numbers || !few::are_ready()) return sum_long_line<Line>(line, length);
-  return few::sum_lines(line, one_line{length});
 }
 
 /// The sum of what a program gives, rounded to float in each addition, in an order that differs between
@@ -66,7 +71,9 @@ template <class Program, class Shape>
         sum = few::sum_lines(program, shape);
         return std::true_type{};
       }
-    sum = sum_line<decltype(as_line(program))>(as_line(program), shape.length);
+    using line = decltype(as_line(program));
+    sum = few::are_few(shape) ? sum_line<line>(as_line(program), shape.length)
+                              : sum_long_line<line>(as_line(program), shape.length);
     return std::true_type{};
   } else if constexpr (runs_everywhere<summed_program<Program, Shape>>) {
     sum = sum_of_lines<Program, Shape>(program, shape);
@@ -92,13 +99,13 @@ template <class Program> bool product_of(const Program& program, const line_shap
 
 /// The extreme of one line (see extreme_of_line), or NaN where there is no kernel for it. Not inlined, as
 /// sum_line.
-template <class Order, class Line> [[gnu::noinline]] float extreme_on_line(handed_line<Line> line, index length) {
+template <class Order, class Line>
+[[gnu::noinline]] float extreme_on_line(handed_line<Line> line, index length) {
   const auto kernel = job_kernel<extreme_of_line<Line, Order>>();
   return kernel == nullptr ? std::numeric_limits<float>::quiet_NaN() : run_kernel(kernel, line, length);
 }
 /// The same with its place (see extreme_found_on_line), which is the length where there is no kernel for it.
-template <class Order, class Line>
-placed_number find_extreme_on_line(handed_line<Line> line, index length) {
+template <class Order, class Line> placed_number find_extreme_on_line(handed_line<Line> line, index length) {
   const auto kernel = job_kernel<extreme_found_on_line<Line, Order>>();
   return kernel == nullptr ? placed_number{length, 0} : run_kernel(kernel, line, length);
 }

@@ -22,8 +22,6 @@ namespace narrow::inline NARROW_ABI::kernel {
 ///
 ///   integers, floats, doubles          whole vectors, all as large as one another: of 16, 32 or 64 bytes
 ///   any_of(integers)                   whether a lane of 32 bits is not zero
-///   first_lane(integers)               the first lane of 32 bits that is not zero, or how many there are; each
-///                                      lane has all of its bits or none
 ///   any_without(integers, bits)        whether a lane of 32 bits has none of these bits
 ///   any_nan(floats, floats)            whether a lane of either is NaN
 ///   any_unequal(floats, floats)        whether the numbers of a lane differ, or one of them is NaN
@@ -43,6 +41,8 @@ namespace narrow::inline NARROW_ABI::kernel {
 ///   int8_to_int16(from)                as many int8 as there are lanes of 16 bits, in such lanes
 ///   load_fp16(from)                    as many codes of fp16 as floats
 ///   store_fp16(to, floats)             to nearest, ties to even
+///   first_lane(integers)               the first lane of 32 bits that is not zero, or how many there are; each
+///                                      lane has all of its bits or none. May be left out
 ///   to_int64(doubles)                  integers of at most 2^53 in lanes of 64 bits
 ///
 /// parts.inl has read_part and write_part for a processor without masks of bytes.
@@ -62,7 +62,6 @@ template <class Instructions> consteval bool check_instructions() {
                     sizeof(typename Instructions::integers) == sizeof(typename Instructions::doubles),
                 "narrow: the vectors of an instruction set are all as large as one another");
   NARROW_NEEDS("any_of", { Instructions::any_of(i) } -> std::same_as<bool>);
-  NARROW_NEEDS("first_lane", { Instructions::first_lane(i) } -> std::same_as<int>);
   NARROW_NEEDS("any_without", { Instructions::any_without(i, i) } -> std::same_as<bool>);
   NARROW_NEEDS("any_nan", { Instructions::any_nan(f, f) } -> std::same_as<bool>);
   NARROW_NEEDS("any_unequal", { Instructions::any_unequal(f, f) } -> std::same_as<bool>);

@@ -135,7 +135,8 @@ template <class X> kernel::line_shape lines_of(const X& x) {
 
 /// The lines of x for a reduction, in which they are one where they follow one another.
 template <class X> [[gnu::always_inline]] inline kernel::line_shape reduced_shape(const X& x) {
-  return lane_program_t<X>::template gapless<lane_order<X>>(x) ? kernel::line_shape{1, x.size()} : lines_of(x);
+  return lane_program_t<X>::template gapless<lane_order<X>>(x) ? kernel::line_shape{1, x.size()}
+                                                               : lines_of(x);
 }
 
 /// use(program, shape) for a reduction of x. False,

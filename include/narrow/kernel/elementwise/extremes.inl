@@ -3,7 +3,8 @@
 
 /// The number that Order keeps only where there is no other.
 template <class Order>
-inline constexpr float last_choice = std::bit_cast<float>(nonfinite_bits | (std::same_as<Order, lane_larger> ? 1u << 31 : 0u));
+inline constexpr float last_choice = std::bit_cast<float>(nonfinite_bits |
+                                                          (std::same_as<Order, lane_larger> ? 1u << 31 : 0u));
 
 /// In each lane, what Order keeps of the numbers taken; where one of them was NaN, only that.
 template <class Order> struct lane_extremes {
@@ -130,8 +131,11 @@ NARROW_KERNEL void extremes_of_places(const Program& program, float* to, const l
 }
 
 /// The first lane that holds, or lanes32.
-inline index first_of(int32_vector holds) {
-  return instructions::first_lane(reinterpret_cast<instructions::integers>(holds));
+template <class Instructions = instructions> inline index first_of(int32_vector holds) {
+  if constexpr (requires(typename Instructions::integers x) { Instructions::first_lane(x); })
+    return Instructions::first_lane(reinterpret_cast<typename Instructions::integers>(holds));
+  else
+    return folded(smaller_one{}, holds ? places_of_lanes() : int32_vector{} + lanes32);
 }
 
 template <class Line> NARROW_KERNEL index find_number(const Line& line, float number, index length) {
@@ -159,8 +163,7 @@ template <class Line, class Order>
   const float extreme = extreme_of_long_lines<Line, Order>(line, line_shape{1, length});
   return {find_number(on_line(line, 0), extreme, length), extreme};
 }
-template <class Line, class Order>
-NARROW_KERNEL placed_number find_extreme(const Line& line, index length) {
+template <class Line, class Order> NARROW_KERNEL placed_number find_extreme(const Line& line, index length) {
   if (length > lanes32) [[unlikely]]
     return find_in_long_line<Line, Order>(line, length);
   const float_vector x = only_vector<Order>(on_line(line, 0), length);
@@ -208,7 +211,8 @@ constexpr auto kernel_of(std::type_identity<extremes_across_lines<Program, Order
 template <class Line> constexpr auto kernel_of(std::type_identity<found_on_line<Line>>) {
   return find_number<Line>;
 }
-template <class Line, class Order> constexpr auto kernel_of(std::type_identity<extreme_of_line<Line, Order>>) {
+template <class Line, class Order>
+constexpr auto kernel_of(std::type_identity<extreme_of_line<Line, Order>>) {
   return find_extreme_number<Line, Order>;
 }
 template <class Line, class Order>

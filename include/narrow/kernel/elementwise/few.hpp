@@ -288,7 +288,8 @@ template <class Shape> bool are_few(const Shape&);
 /// Whether the sum of one line is so few instructions that it is inlined.
 template <class Program> inline constexpr bool sums_inline = false;
 #if NARROW_SIXTEEN_LANES
-template <class Program> requires(!takes_four<Program>) inline constexpr bool sums_inline<Program> = true;
+template <class Program>
+requires(!takes_four<Program>) inline constexpr bool sums_inline<Program> = true;
 #endif
 
 /// Whether a program is evaluated here.

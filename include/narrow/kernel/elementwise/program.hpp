@@ -142,9 +142,12 @@ template <class C, class A, class B> auto on_line(const lane_choice<C, A, B>& x,
 
 /// A program of one line, without what tells one line from another.
 template <class Program> [[gnu::always_inline]] inline Program as_line(const Program& x) { return x; }
-template <class T> [[gnu::always_inline]] inline lane_line<T> as_line(const lane_numbers<T>& x) { return {x.from}; }
+template <class T> [[gnu::always_inline]] inline lane_line<T> as_line(const lane_numbers<T>& x) {
+  return {x.from};
+}
 template <class Op, class A> [[gnu::always_inline]] inline auto as_line(const lane_unary<Op, A>& x);
-template <class Op, class A, class B> [[gnu::always_inline]] inline auto as_line(const lane_binary<Op, A, B>& x) {
+template <class Op, class A, class B>
+[[gnu::always_inline]] inline auto as_line(const lane_binary<Op, A, B>& x) {
   return lane_binary<Op, decltype(as_line(x.a)), decltype(as_line(x.b))>{as_line(x.a), as_line(x.b)};
 }
 template <class Op, class A> [[gnu::always_inline]] inline auto as_line(const lane_unary<Op, A>& x) {

@@ -132,6 +132,18 @@ inline void pack_across(const line_source& s, index width, index panel_words, wo
   }
 }
 
+/// Four words of each of four lines as four rows of words.
+inline void turn(quad (&x)[4], word flip) {
+  const quad a = __builtin_shufflevector(x[0], x[1], 0, 4, 1, 5),
+             b = __builtin_shufflevector(x[2], x[3], 0, 4, 1, 5),
+             c = __builtin_shufflevector(x[0], x[1], 2, 6, 3, 7),
+             d = __builtin_shufflevector(x[2], x[3], 2, 6, 3, 7);
+  x[0] = __builtin_shufflevector(a, b, 0, 1, 4, 5) ^ flip;
+  x[1] = __builtin_shufflevector(a, b, 2, 3, 6, 7) ^ flip;
+  x[2] = __builtin_shufflevector(c, d, 0, 1, 4, 5) ^ flip;
+  x[3] = __builtin_shufflevector(c, d, 2, 3, 6, 7) ^ flip;
+}
+
 /// Where neighbours along a line lie side by side, and so the elements of a word.
 template <class Element> inline void pack_along(const line_source& s, index width, word flip, word* to) {
   constexpr index k_pack = sizeof(word) / sizeof(Element), size = sizeof(Element);
@@ -141,35 +153,33 @@ template <class Element> inline void pack_along(const line_source& s, index widt
   for (; p + 4 <= safe; p += 4, to += 4 * width)
     for (index l = (width - 1) / 4 * 4; l >= 0; l -= 4) {
       quad x[4] = {};
-      const auto from = [&](index i) { return s.data + (l + i) * s.line_step + p * 4; };
-      if (l + 4 <= s.lines) {
-        NARROW_UNROLL for (int i = 0; i < 4; ++i) std::memcpy(&x[i], from(i), sizeof(quad));
-      } else {
-        for (index i = 0; i < s.lines - l; ++i) std::memcpy(&x[i], from(i), sizeof(quad));
-      }
-      const quad a = __builtin_shufflevector(x[0], x[1], 0, 4, 1, 5),
-                 b = __builtin_shufflevector(x[2], x[3], 0, 4, 1, 5),
-                 c = __builtin_shufflevector(x[0], x[1], 2, 6, 3, 7),
-                 d = __builtin_shufflevector(x[2], x[3], 2, 6, 3, 7);
-      x[0] = __builtin_shufflevector(a, b, 0, 1, 4, 5) ^ flip;
-      x[1] = __builtin_shufflevector(a, b, 2, 3, 6, 7) ^ flip;
-      x[2] = __builtin_shufflevector(c, d, 0, 1, 4, 5) ^ flip;
-      x[3] = __builtin_shufflevector(c, d, 2, 3, 6, 7) ^ flip;
+      NARROW_UNROLL for (int i = 0; i < 4; ++i) if (l + i < s.lines)
+          std::memcpy(&x[i], s.data + (l + i) * s.line_step + p * 4, sizeof(quad));
+      turn(x, flip);
       NARROW_UNROLL for (int i = 0; i < 4; ++i) std::memcpy(to + i * width + l, &x[i], sizeof(quad));
     }
-  for (; p < whole; ++p, to += width)
-    for (index l = 0; l < width; ++l) {
-      word x = 0;
-      if (l < s.lines) std::memcpy(&x, s.data + l * s.line_step + p * 4, sizeof x);
-      to[l] = x ^ flip;
+  // The last words, of which nothing is written beyond the panel.
+  for (index bytes = (s.depth - p * k_pack) * size; bytes > 0; bytes -= sizeof(quad), p += 4, to += 4 * width)
+    for (index l = 0; l < width; l += 4) {
+      quad x[4] = {};
+      NARROW_UNROLL for (int i = 0; i < 4; ++i) {
+        if (l + i >= s.lines) break;
+        const unsigned char* const from = s.data + (l + i) * s.line_step + p * 4;
+        if (bytes >= index{sizeof(quad)})
+          std::memcpy(&x[i], from, sizeof(quad));
+        else
+          read_part(x[i], from, bytes);
+      }
+      turn(x, flip);
+      const index words = std::min<index>((bytes + 3) / 4, 4), lines = width - l;
+      NARROW_UNROLL for (int i = 0; i < 4; ++i) {
+        if (i >= words) break;
+        if (lines >= 4)
+          std::memcpy(to + i * width + l, &x[i], sizeof(quad));
+        else
+          std::copy_n(&x[i][0], lines, to + i * width + l);
+      }
     }
-  const index rest = s.depth - whole * k_pack;
-  for (index l = 0; rest > 0 && l < width; ++l) {
-    Element x[k_pack] = {};
-    for (index q = 0; q < (l < s.lines ? rest : 0); ++q)
-      std::memcpy(&x[q], s.data + l * s.line_step + (p * k_pack + q) * size, sizeof(Element));
-    to[l] = std::bit_cast<word>(x) ^ flip;
-  }
 }
 
 /// Where neither do.
