@@ -167,10 +167,23 @@ NARROW_KERNEL float sum_lines(const Program& program, const Shape& shape) {
   return total_of_floats(sum);
 }
 
+/// The lanes of a sum of a line that is no longer than a vector, in the order of add_line.
+template <class Line> [[gnu::always_inline]] inline float_vector sum_of_vector(const Line& line, index length) {
+  if (length == lanes32) return float_vector{} + at(line, 0, all_lanes{});
+  const first_lanes some{length};
+  return float_vector{} + (are_numbers(some) ? at(line, 0, some) : float_vector{});
+}
 template <class Program>
 NARROW_KERNEL void sum_each_line(const Program& program, float* to, const line_shape& shape) {
   const auto [lines, length] = shape;  // which a store to `to` cannot change
-  for (index l = 0; l < lines; ++l) {
+  index l = 0;
+  // Totals of as many lines as a vector has lanes are made together.
+  for (; l + lanes32 <= lines && length <= lanes32; l += lanes32) {
+    float_vector sums[lanes32];
+    for (index i = 0; i < lanes32; ++i) sums[i] = sum_of_vector(on_line(program, l + i), length);
+    write(to + l, totals_of_floats<lanes32>(sums), lanes32);
+  }
+  for (; l < lines; ++l) {
     float_vector sum = {};
     add_line(on_line(program, l), length, sum);
     to[l] = total_of_floats(sum);

@@ -41,6 +41,12 @@ template <class Program, class T>
   }
 }
 
+/// Whether so many lines of such a length take less time joined. Lines of a vector and a half repay it where
+/// they are many (Zen 5).
+inline bool joins_lines_of(index length, index lines) {
+  constexpr index many = 64;
+  return length < lanes32 || (length <= std::min<index>(longest_short, 3 * lanes32 / 2) && lines >= many);
+}
 template <class Program, class T, class Shape>
 NARROW_KERNEL void store_lines(const Program& program, T* to, index to_step, const Shape& shape) {
   const index lines = shape.lines;
@@ -48,7 +54,7 @@ NARROW_KERNEL void store_lines(const Program& program, T* to, index to_step, con
     if (look_up_lines(program, to, to_step, line_shape{lines, shape.length})) return;
   const auto length = shape.length;  // which a store to `to` cannot change
   if constexpr (joins_short_lines<Program> && std::same_as<Shape, line_shape>)
-    if (lines > 1 && 0 < length && length <= std::min<index>(longest_short, 3 * lanes32 / 2) &&
+    if (lines > 1 && 0 < length && joins_lines_of(length, lines) &&
         to_step == length && joined_lines<Program>::fits(program, {to, to + lines * length, length}, lines))
       return store_joined(program, to, lines, length);
   const index end = last_vector_of(length);
