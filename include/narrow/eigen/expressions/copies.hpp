@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "../../kernel/convert.hpp"
@@ -90,12 +91,31 @@ inline void move_bytes(void* to, const void* from, std::size_t n) {
     in_two(std::uint8_t{});
 }
 
+/// n numbers of one value: in words, of which the last one overlaps the one before, or, many of the same
+/// bytes, as zeros are, by a call.
 template <class T> void fill_line(T* to, std::size_t n, const T& value) {
-  constexpr std::size_t together = 64 / sizeof(T);  // a cache line, which compilers store by vectors
-  T some[together];
-  std::fill_n(some, together, value);
-  for (; n >= together; n -= together, to += together) std::memcpy(to, some, sizeof some);
-  std::copy_n(some, n, to);
+  using code = uint_at_least<8 * sizeof(T)>;
+  constexpr std::size_t few = 64, many = 512;
+  const std::size_t bytes = n * sizeof(T);
+  auto* const first = reinterpret_cast<unsigned char*>(to);
+  const std::uint64_t repeated =
+      ~std::uint64_t{0} / std::numeric_limits<code>::max() * std::bit_cast<code>(value);
+  const auto fill = [&]<class Word>(const Word& word) {
+    std::size_t at = 0;
+    for (; at + sizeof word <= bytes; at += sizeof word) std::memcpy(first + at, &word, sizeof word);
+    if (at < bytes) std::memcpy(first + bytes - sizeof word, &word, sizeof word);
+  };
+  if (bytes >= few && repeated == (repeated & 0xff) * 0x0101'0101'0101'0101)
+    std::memset(to, static_cast<int>(repeated & 0xff), bytes);
+  else if (bytes >= many)
+    fill(std::array<std::uint64_t, 8>{repeated, repeated, repeated, repeated, repeated, repeated, repeated,
+                                      repeated});
+  else if (bytes >= sizeof(kernel::two_words))
+    fill(kernel::two_words{repeated, repeated});
+  else if (bytes >= sizeof repeated)
+    fill(repeated);
+  else
+    std::fill_n(to, n, value);
 }
 
 /// dst = src, of the same shape. Where the two overlap in a line, dst is what src was.

@@ -6,28 +6,8 @@
 
 namespace narrow::inline NARROW_ABI::detail {
 
-/// The numbers of a vector in memory, side by side: where they are, or, so few, in a copy.
-template <class V> class adjacent_numbers {
-  using scalar = typename V::Scalar;
-
- public:
-  static constexpr Eigen::Index max_size = 256;
-
-  explicit adjacent_numbers(const V& x) : from_(x.data()) {
-    if (x.innerStride() == 1) return;
-    for (Eigen::Index i = 0; i < x.size(); ++i) copy_[i] = x.data()[i * x.innerStride()];
-    from_ = copy_;
-  }
-  adjacent_numbers(const adjacent_numbers&) = delete;
-  adjacent_numbers& operator=(const adjacent_numbers&) = delete;
-
-  using program_type = kernel::lane_numbers<scalar>;
-  program_type program() const { return {from_, 0}; }
-
- private:
-  const scalar* from_;
-  scalar copy_[max_size];
-};
+/// Sums of longer vectors have kernels of their own.
+inline constexpr Eigen::Index max_short_vector = 256;
 
 template <class... V>
 concept vectors_in_lanes = ((direct_access<V> && bool(V::IsVectorAtCompileTime) &&
@@ -41,19 +21,11 @@ template <class V> auto vector_shape(const V& x) {
     return kernel::one_line{x.size()};
 }
 
-/// A vector that is short as a program: of few numbers as they lie.
-template <class V> struct short_vector : adjacent_numbers<V> { using adjacent_numbers<V>::adjacent_numbers; };
-template <class V>
-requires(is_few(V::SizeAtCompileTime)) class short_vector<V> {
- public:
-  using program_type = lane_program_type<V, storage_order_of<V>>;
-
-  explicit short_vector(const V& x) : x_(x) {}
-  program_type program() const { return lane_program_t<V>::template make<storage_order_of<V>>(x_); }
-
- private:
-  const V& x_;
-};
+/// A vector as a program, along it.
+template <class V> using vector_program_type = lane_program_type<V, storage_order_of<V>>;
+template <class V> [[gnu::always_inline]] inline auto vector_program(const V& x) {
+  return lane_program_t<V>::template make<storage_order_of<V>>(x);
+}
 
 /// The inner product of vectors that are short. False, if it has to be computed in another way (see
 /// kernel::sum_program).
@@ -61,30 +33,27 @@ template <class L, class R>
 requires vectors_in_lanes<L, R>
 [[gnu::always_inline]] inline auto dot_in_lanes(const L& l, const R& r, float& sum) {
   const auto of_short = [&]() __attribute__((always_inline)) {
-    const short_vector<L> a(l);
-    const short_vector<R> b(r);
     return kernel::sum_program(
-        kernel::lane_binary<kernel::lane_product, typename short_vector<L>::program_type,
-                            typename short_vector<R>::program_type>{a.program(), b.program()},
+        kernel::lane_binary<kernel::lane_product, vector_program_type<L>, vector_program_type<R>>{
+            vector_program(l), vector_program(r)},
         vector_shape(l), sum);
   };
   if constexpr (is_few(L::SizeAtCompileTime) && is_few(R::SizeAtCompileTime))
     return of_short();
   else
-    return l.size() <= adjacent_numbers<L>::max_size && of_short();
+    return l.size() <= max_short_vector && of_short();
 }
 /// The sum of a vector that is short.
 template <class V>
 requires vectors_in_lanes<V>
 [[gnu::always_inline]] inline auto vector_sum_in_lanes(const V& x, float& sum) {
   const auto of_short = [&]() __attribute__((always_inline)) {
-    const short_vector<V> numbers(x);
-    return kernel::sum_program(numbers.program(), vector_shape(x), sum);
+    return kernel::sum_program(vector_program(x), vector_shape(x), sum);
   };
   if constexpr (is_few(V::SizeAtCompileTime))
     return of_short();
   else
-    return x.size() <= adjacent_numbers<V>::max_size && of_short();
+    return x.size() <= max_short_vector && of_short();
 }
 
 /// Matrices in memory, the coefficients of which lie in the same order.

@@ -30,9 +30,10 @@ template <bool Added, class Dst, class Program> bool store_outer(Dst& dst, const
   };
   return in_shape_along<false, order>(dst, false, [&](const auto& shape) -> bool {
     if constexpr (Added)
-      return store(kernel::lane_binary<kernel::lane_sum, lane_program_type<Dst, order>, Program>{
-                       lane_program_t<Dst>::template make<order>(dst), program},
-                   shape);
+      return store(
+          kernel::lane_binary<kernel::lane_sum, lane_program_type<Dst, order>, Program>{
+              lane_program_t<Dst>::template make<order>(dst), program},
+          shape);
     else
       return store(program, shape);
   });

@@ -188,6 +188,20 @@ inline auto gathered(const T* from, index step, Count count, std::integer_sequen
   using codes [[gnu::vector_size(lanes32 * sizeof(T))]] = code;
   return codes{std::bit_cast<code>(from[L < count ? L * step : 0])...};
 }
+/// The same of as many as there are lanes, by a pointer for every four: g++ would keep one for each of them.
+template <class T, int... L, int... Fours>
+[[gnu::always_inline]] inline auto gathered(const T* from, index step, std::integer_sequence<int, L...>,
+                                            std::integer_sequence<int, Fours...>) {
+  using code = std::conditional_t<narrow_scalar<T>, detail::uint_at_least<8 * sizeof(T)>, T>;
+  using codes [[gnu::vector_size(lanes32 * sizeof(T))]] = code;
+  const T* const four[] = {in_register(from + 4 * Fours * step)...};
+  const index three = in_register(3 * step);
+  const auto at = [&](int lane) {
+    const T* const first = four[lane / 4];
+    return first[lane % 4 == 3 ? three : lane % 4 * step];
+  };
+  return codes{std::bit_cast<code>(at(L))...};
+}
 template <int... L>
 [[gnu::always_inline]] inline float_vector reversed(float_vector x, std::integer_sequence<int, L...>) {
   return __builtin_shufflevector(x, x, (lanes32 - 1 - L)...);
@@ -203,8 +217,8 @@ template <class T>
     for (index l = 0; l < lanes32; ++l) some[l] = from[l * x.step];
     return decoded<T>(some);
   } else {
-    const auto some = gathered(from, x.step, std::integral_constant<index, lanes32>{},
-                               std::make_integer_sequence<int, lanes32>{});
+    const auto some = gathered(from, x.step, std::make_integer_sequence<int, lanes32>{},
+                               std::make_integer_sequence<int, lanes32 / 4>{});
     return decoded<T>(&some);
   }
 }

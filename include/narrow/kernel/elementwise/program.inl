@@ -114,7 +114,10 @@ using stored_of_line =
 #include "store.inl"
 
 template <class T, class Code> inline void spread(const Code* codes, T* to, index step, index count) {
-  for (index e = 0; e < count; ++e) to[e * step] = std::bit_cast<T>(codes[e]);
+  index e = 0;
+  for (; e + 4 <= count; e += 4)
+    NARROW_UNROLL for (index i = 0; i < 4; ++i) to[(e + i) * step] = std::bit_cast<T>(codes[e + i]);
+  for (; e < count; ++e) to[e * step] = std::bit_cast<T>(codes[e]);
 }
 template <class Program, class T>
 NARROW_KERNEL void spread_lines(const Program& program, T* to, const line_steps& steps,
@@ -168,7 +171,8 @@ NARROW_KERNEL float sum_lines(const Program& program, const Shape& shape) {
 }
 
 /// The lanes of a sum of a line that is no longer than a vector, in the order of add_line.
-template <class Line> [[gnu::always_inline]] inline float_vector sum_of_vector(const Line& line, index length) {
+template <class Line>
+[[gnu::always_inline]] inline float_vector sum_of_vector(const Line& line, index length) {
   if (length == lanes32) return float_vector{} + at(line, 0, all_lanes{});
   const first_lanes some{length};
   return float_vector{} + (are_numbers(some) ? at(line, 0, some) : float_vector{});

@@ -54,8 +54,8 @@ NARROW_KERNEL void store_lines(const Program& program, T* to, index to_step, con
     if (look_up_lines(program, to, to_step, line_shape{lines, shape.length})) return;
   const auto length = shape.length;  // which a store to `to` cannot change
   if constexpr (joins_short_lines<Program> && std::same_as<Shape, line_shape>)
-    if (lines > 1 && 0 < length && joins_lines_of(length, lines) &&
-        to_step == length && joined_lines<Program>::fits(program, {to, to + lines * length, length}, lines))
+    if (lines > 1 && 0 < length && joins_lines_of(length, lines) && to_step == length &&
+        joined_lines<Program>::fits(program, {to, to + lines * length, length}, lines))
       return store_joined(program, to, lines, length);
   const index end = last_vector_of(length);
   for (index l = 0; l < lines; ++l) store_line(on_line(program, l), to + l * to_step, length, end);
