@@ -72,6 +72,12 @@ template <class S> at check_forms(at rows, at cols, const environment& in = {}) 
       "cube", none, [&](auto& to) { to = (a + b).array().cube(); },
       [](float p, float q, float, float) { return (p + q) * (p + q) * (p + q); });
   check(
+      "squares as powers", none, [&](auto& to) { to = (a + b).array().pow(2); },
+      [](float p, float q, float, float) { return (p + q) * (p + q); });
+  check(
+      "powers", none, [&](auto& to) { to = a.array().abs().pow(b.array()); },
+      [](float p, float q, float, float) { return std::pow(std::abs(p), q); });
+  check(
       "inverse", none, [&](auto& to) { to = (a - b).cwiseInverse(); },
       [](float p, float q, float, float) { return 1 / (p - q); });
   check(
@@ -252,6 +258,10 @@ TEMPLATE_LIST_TEST_CASE("programs of lanes go along lines", "[eigen][lanes]", so
       const bool inside = i >= 2 && i < 32 && j >= 3 && j < 43;
       return inside ? 2 * wide(a, i - 1, j - 2) - wide(a, i + 2, j + 2) : wide(a, i, j);
     });
+    expect(a + column.replicate(1, cols), [&](at i, at j) { return wide(a, i, j) + wide(column, i); });
+    expect(row.replicate(rows, 1) - a, [&](at i, at j) { return wide(row, j) - wide(a, i, j); });
+    expect(a - (2 * row.head(cols / 3)).replicate(rows, 3),
+           [&](at i, at j) { return wide(a, i, j) - 2 * wide(row, j % (cols / 3)); });
     expect(column.asDiagonal() * a, [&](at i, at j) { return wide(a, i, j) * wide(column, i); });
     expect((a + a) * row.asDiagonal(),
            [&](at i, at j) { return (wide(a, i, j) + wide(a, i, j)) * wide(row, j); });

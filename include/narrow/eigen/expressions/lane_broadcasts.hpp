@@ -44,6 +44,34 @@ requires(broadcast_shape<V, Rows, Cols>&& lane_vector<V>) struct lane_program<Ei
   }
 };
 
+/// `v.replicate(1, n)`, `r.replicate(n, 1)`, of which only the program's run knows how often v follows
+/// itself: its first line is computed before.
+template <class V, int Rows, int Cols>
+requires(!broadcast_shape<V, Rows, Cols> && bool(V::IsVectorAtCompileTime) && lane_vector<V> &&
+         std::same_as<lane_number_of<V>, float>) struct lane_program<Eigen::Replicate<V, Rows, Cols>>
+    : lane_lines_apart<V> {
+  static constexpr bool is_column = V::ColsAtCompileTime == 1;
+  static constexpr bool computes_first = detail::computes_first<V>, dequantizes = detail::dequantizes<V>;
+  using held = Eigen::Matrix<float, is_column ? Eigen::Dynamic : 1, is_column ? 1 : Eigen::Dynamic>;
+
+  template <traversal Order> static auto make(const Eigen::Replicate<V, Rows, Cols>& x) {
+    if constexpr (is_column == (Order == by_columns))
+      return kernel::lane_held<held>{first_line(x), 0};
+    else
+      return kernel::lane_held_per_line<held>{first_line(x)};
+  }
+
+ private:
+  static held first_line(const Eigen::Replicate<V, Rows, Cols>& x) {
+    const auto& v = x.nestedExpression();
+    held line(is_column ? x.rows() : 1, is_column ? 1 : x.cols());
+    if (x.size() == 0) return line;
+    for (Eigen::Index i = 0; i < line.size(); i += v.size())
+      line.segment(i, v.size()) = v.matrix().template cast<float>();
+    return line;
+  }
+};
+
 /// `v.asDiagonal() * m`, `m * v.asDiagonal()`.
 template <class L, class R>
 concept diagonal_in_lanes =

@@ -128,6 +128,7 @@ NARROW_LANE_OPERATION(lane_unequal, scalar_cmp_op<T, T, Eigen::internal::cmp_NEQ
 #define NARROW_LANE_OPERATION_ON(operand, operation, ...) \
   template <>                                             \
   struct lane_operation<Eigen::internal::__VA_ARGS__> : operation_on<kernel::operation, operand> {};
+NARROW_LANE_OPERATION_ON(float, lane_power, scalar_pow_op<float, float>)
 NARROW_LANE_OPERATION_ON(float, lane_is_nan, scalar_isnan_op<float>)
 NARROW_LANE_OPERATION_ON(float, lane_is_infinite, scalar_isinf_op<float>)
 NARROW_LANE_OPERATION_ON(float, lane_is_finite, scalar_isfinite_op<float>)

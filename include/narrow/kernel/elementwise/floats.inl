@@ -331,6 +331,21 @@ template <class Lanes>
 [[gnu::always_inline]] inline float_vector apply(lane_inverse, float_vector a, Lanes lanes) {
   return apply(lane_quotient{}, float_vector{} + 1, a, lanes);
 }
+[[gnu::noinline]] inline float_vector powers_one_by_one(float_vector a, float_vector b) {
+  for (int l = 0; l < lanes32; ++l) a[l] = power_of(a[l], b[l]);
+  return a;
+}
+[[gnu::always_inline]] inline float_vector apply(lane_power, float_vector a, float_vector b, all_lanes) {
+  const float_vector two = float_vector{} + 2;
+  return instructions::any_unequal(lanes_as<instructions::floats>(b), lanes_as<instructions::floats>(two))
+             ? powers_one_by_one(a, b)
+             : uncontracted(a * a);
+}
+/// A spare lane is a power of one.
+template <class Lanes>
+[[gnu::always_inline]] inline float_vector apply(lane_power, float_vector a, float_vector b, Lanes lanes) {
+  return apply(lane_power{}, are_numbers(lanes) ? a : float_vector{} + 1, b, all_lanes{});
+}
 template <class Lanes>
 [[gnu::always_inline]] inline float_vector apply(lane_smaller, float_vector a, float_vector b, Lanes) {
   return smaller(b, a);

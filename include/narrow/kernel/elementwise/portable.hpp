@@ -32,6 +32,7 @@ inline float apply(lane_sum, float a, float b) { return a + b; }
 inline float apply(lane_difference, float a, float b) { return a - b; }
 inline float apply(lane_product, float a, float b) { return uncontracted(a * b); }
 inline float apply(lane_quotient, float a, float b) { return a / b; }
+inline float apply(lane_power, float a, float b) { return power_of(a, b); }
 inline float apply(lane_smaller, float a, float b) { return b < a ? b : a; }
 inline float apply(lane_larger, float a, float b) { return a < b ? b : a; }
 template <class T> inline float apply(lane_rounded<T>, float a) { return static_cast<float>(T(a)); }

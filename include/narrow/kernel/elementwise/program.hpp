@@ -6,6 +6,8 @@
 // fixed-point numbers it computes with the mantissas (fixed.hpp).
 #pragma once
 
+#include <cmath>
+
 #include "../convert/encoding.hpp"
 
 NARROW_STRICT_BEGIN
@@ -71,6 +73,7 @@ struct lane_sum {};
 struct lane_difference {};
 struct lane_product {};
 struct lane_quotient {};
+struct lane_power {};    // a^b, as std::pow gives it
 struct lane_smaller {};  // b < a ? b : a
 struct lane_larger {};   // a < b ? b : a
 struct lane_less {};
@@ -158,6 +161,9 @@ template <class Op, class A> [[gnu::always_inline]] inline auto as_line(const la
 /// 64, for which a processor has to wait.
 template <class Program>
 using handed_line = std::conditional_t<sizeof(Program) <= 2 * sizeof(void*), Program, const Program&>;
+
+/// Powers of floats, of which squares are the most common.
+inline float power_of(float a, float b) { return b == 2 ? a * a : std::pow(a, b); }
 
 /// A program on one line, from an element on.
 template <class T> lane_numbers<T> from_element(const lane_numbers<T>& x, index i) { return {x.from + i, 0}; }
