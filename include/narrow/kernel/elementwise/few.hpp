@@ -285,11 +285,18 @@ template <class Shape> bool are_few(const Shape&);
 
 #endif
 
-/// Whether the sum of one line is so few instructions that it is inlined.
+/// Whether the sum of one line is so few instructions that it is inlined: on sixteen lanes, of numbers that
+/// become floats by an instruction. (Of bf16, which are rounded to by several, g++ does not inline what Eigen
+/// has around them.)
 template <class Program> inline constexpr bool sums_inline = false;
 #if NARROW_SIXTEEN_LANES
-template <class Program>
-requires(!takes_four<Program>) inline constexpr bool sums_inline<Program> = true;
+template <class T> inline constexpr bool sums_inline<lane_numbers<T>> = !coded_as_bf16<T>;
+template <class T> inline constexpr bool sums_inline<lane_line<T>> = !coded_as_bf16<T>;
+template <> inline constexpr bool sums_inline<lane_constant> = true;
+template <class T> inline constexpr bool sums_inline<lane_single<T>> = !coded_as_bf16<T>;
+template <class Op, class A> inline constexpr bool sums_inline<lane_unary<Op, A>> = sums_inline<A>;
+template <class Op, class A, class B>
+inline constexpr bool sums_inline<lane_binary<Op, A, B>> = sums_inline<A>&& sums_inline<B>;
 #endif
 
 /// Whether a program is evaluated here.
