@@ -7,7 +7,6 @@
 //                            NARROW_FLOAT16 NARROW_BFLOAT16 NARROW_STORED_FLOAT16
 //   format/functions.hpp     NARROW_ELEMENTARY_FUNCTIONS
 //   simd/few_lanes.hpp       NARROW_INLINED
-//   simd/sixteen_lanes.hpp   NARROW_SIXTEEN_LANES
 //   kernel/product/compiled.hpp
 //                            NARROW_COMPILED_PRODUCTS NARROW_PRODUCTS_OF NARROW_PRODUCT NARROW_SMALL_PRODUCT
 //                            NARROW_BLOCK_PRODUCT

@@ -66,11 +66,6 @@ template <class Program, class Shape>
     sum = few::are_ready() ? few::sum_lines(program, shape) : few::sum_otherwise(program, shape);
     return std::true_type{};
   } else if constexpr (few::sums_program<Program, Shape>) {
-    if constexpr (few::sums_inline<Program>)
-      if (few::are_few(shape) && few::are_ready()) [[likely]] {
-        sum = few::sum_lines(program, shape);
-        return std::true_type{};
-      }
     using line = decltype(as_line(program));
     sum = few::are_few(shape) ? sum_line<line>(as_line(program), shape.length)
                               : sum_long_line<line>(as_line(program), shape.length);

@@ -2,7 +2,7 @@
 // program that asks for them: the same bits as program.inl gives on every instruction set.
 #pragma once
 
-#include "../../simd/sixteen_lanes.hpp"
+#include "../../simd/few_lanes.hpp"
 #include "portable.hpp"
 
 namespace narrow::inline NARROW_ABI::kernel::few {
@@ -19,7 +19,7 @@ template <class T> inline constexpr bool evaluates<lane_single<T>> = reads<T>;
 
 #if defined(__x86_64__)
 
-/// The first Count lanes of a vector. Nodes are evaluated on sixteen, too.
+/// The first Count lanes of a vector.
 template <int Count> struct so_many {};
 
 /// Numbers side by side, numbers a step apart, and a number in every lane.
@@ -34,10 +34,9 @@ template <int Count, class T> [[gnu::always_inline]] inline floats repeat(const 
   return all_of<0>(numbers_at<1>(from));
 }
 
-#define NARROW_FEW_APPLIED(operation, ...)                                         \
-  template <class Vector, class Lanes>                                             \
-  [[gnu::always_inline]] inline auto apply(operation, Vector a, Vector b, Lanes) { \
-    return __VA_ARGS__;                                                            \
+#define NARROW_FEW_APPLIED(operation, ...)                                                                  \
+  template <class Lanes> [[gnu::always_inline]] inline floats apply(operation, floats a, floats b, Lanes) { \
+    return __VA_ARGS__;                                                                                     \
   }
 NARROW_FEW_APPLIED(lane_sum, sum(a, b))
 NARROW_FEW_APPLIED(lane_difference, difference(a, b))
@@ -55,21 +54,13 @@ template <int Count>
 [[gnu::always_inline]] inline floats apply(lane_quotient, floats a, floats b, so_many<Count>) {
   return quotient(first_again<Count>(a), first_again<Count>(b));
 }
-#if NARROW_SIXTEEN_LANES
-[[gnu::always_inline]] inline sixteen apply(lane_quotient, sixteen a, sixteen b, first_of_sixteen some) {
-  return divided(a, b, some);
-}
-#endif
-template <class Vector, class Lanes>
-[[gnu::always_inline]] inline Vector apply(lane_negative, Vector a, Lanes) {
+template <class Lanes> [[gnu::always_inline]] inline floats apply(lane_negative, floats a, Lanes) {
   return negative(a);
 }
-template <class Vector, class Lanes>
-[[gnu::always_inline]] inline Vector apply(lane_absolute, Vector a, Lanes) {
+template <class Lanes> [[gnu::always_inline]] inline floats apply(lane_absolute, floats a, Lanes) {
   return absolute(a);
 }
-template <class Vector, class Lanes>
-[[gnu::always_inline]] inline Vector apply(lane_square, Vector a, Lanes) {
+template <class Lanes> [[gnu::always_inline]] inline floats apply(lane_square, floats a, Lanes) {
   return product(a, a);
 }
 
@@ -221,22 +212,6 @@ template <class Program>
   if (count == 3) rest = first_of<3>(at(program, 0, i, so_many<3>{}), floats{});
   return rest;
 }
-#if NARROW_SIXTEEN_LANES
-/// Whether a program has what sixteen lanes have not: numbers that do not lie side by side, or choices.
-template <class Program> inline constexpr bool takes_four = false;
-template <class T> inline constexpr bool takes_four<lane_spread_numbers<T>> = true;
-template <class Op, class A> inline constexpr bool takes_four<lane_unary<Op, A>> = takes_four<A>;
-template <class Op, class A, class B>
-inline constexpr bool takes_four<lane_binary<Op, A, B>> = takes_four<A> || takes_four<B>;
-template <class C, class A, class B> inline constexpr bool takes_four<lane_choice<C, A, B>> = true;
-
-template <class Program>
-requires(!takes_four<Program>)
-    [[gnu::always_inline]] inline float sum_lines(const Program& program, const one_line& shape) {
-  const first_of_sixteen some = first_sixteen(shape.length);
-  return total(first_of(at(program, 0, 0, some), some));
-}
-#endif
 template <class Program>
 [[gnu::always_inline]] inline float sum_lines(const Program& program, const one_line& shape) {
   const auto length = static_cast<std::size_t>(shape.length);
@@ -283,20 +258,6 @@ template <class Program, class Shape> float sum_lines(const Program&, const Shap
 template <class Program, class Shape> float sum_otherwise(Program, Shape);
 template <class Shape> bool are_few(const Shape&);
 
-#endif
-
-/// Whether the sum of one line is so few instructions that it is inlined: on sixteen lanes, of numbers that
-/// become floats by an instruction. (Of bf16, which are rounded to by several, g++ does not inline what Eigen
-/// has around them.)
-template <class Program> inline constexpr bool sums_inline = false;
-#if NARROW_SIXTEEN_LANES
-template <class T> inline constexpr bool sums_inline<lane_numbers<T>> = !coded_as_bf16<T>;
-template <class T> inline constexpr bool sums_inline<lane_line<T>> = !coded_as_bf16<T>;
-template <> inline constexpr bool sums_inline<lane_constant> = true;
-template <class T> inline constexpr bool sums_inline<lane_single<T>> = !coded_as_bf16<T>;
-template <class Op, class A> inline constexpr bool sums_inline<lane_unary<Op, A>> = sums_inline<A>;
-template <class Op, class A, class B>
-inline constexpr bool sums_inline<lane_binary<Op, A, B>> = sums_inline<A>&& sums_inline<B>;
 #endif
 
 /// Whether a program is evaluated here.
