@@ -23,6 +23,16 @@ namespace narrow::inline NARROW_ABI::detail {
 template <std::floating_point Wide, narrow_scalar T> constexpr Wide widened(T x) {
   return nearest<double>(unpack(x));
 }
+template <std::floating_point Wide, narrow_scalar T>
+requires has_quick_operators<T>
+constexpr Wide widened(T x) {
+  using layout = typename T::layout;
+  const std::uint32_t magnitude = x.bits() & std::uint32_t{layout::magnitude_mask};
+  if (!std::is_constant_evaluated() && may_be_quick<layout>() &&
+      magnitude - layout::min_normal <= layout::max_finite - layout::min_normal) [[likely]]
+    return static_cast<Wide>(quick_value<layout>(x.bits()));
+  return nearest<double>(unpack(x));
+}
 template <std::floating_point Wide, arithmetic_operand T> constexpr Wide widened(T x) {
   return static_cast<Wide>(x);
 }
