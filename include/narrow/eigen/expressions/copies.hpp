@@ -106,7 +106,7 @@ template <class T> void fill_line(T* to, std::size_t n, const T& value) {
     if (at < bytes) std::memcpy(first + bytes - sizeof word, &word, sizeof word);
   };
   if (bytes >= few && repeated == (repeated & 0xff) * 0x0101'0101'0101'0101)
-    std::memset(to, static_cast<int>(repeated & 0xff), bytes);
+    std::memset(first, static_cast<int>(repeated & 0xff), bytes);
   else if (bytes >= many)
     fill(std::array<std::uint64_t, 8>{repeated, repeated, repeated, repeated, repeated, repeated, repeated,
                                       repeated});
