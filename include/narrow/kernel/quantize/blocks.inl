@@ -73,7 +73,8 @@ inline const double* encode_by_place(const float* from, Element* to, const strid
   for_runs(b.n, runs, [&](index, index) { fitting.meet(*next++); });
   if (runs.width == 1) {
     inverses = copy_places(doubles, inverses, b.n);
-    for (index place = 0; place < b.n; place += lanes64) {
+    // A vector of floats is read whole, also where it has more lanes than there are places.
+    for (index place = 0; place < std::max<index>(b.n, lanes32); place += lanes64) {
       const auto by = vector_at<double_vector>(doubles + place);
       const auto single = wider<half_float_vector>(by), scale = wider<half_float_vector>(1 / by);
       std::memcpy(singles + place, &single, sizeof single);
