@@ -459,3 +459,29 @@ TEST_CASE("arrays larger than the caches", "[kernel][conversion][long]") {
   });
   count.require_at_least(4 * (n / 100'000));
 }
+
+TEST_CASE("empty arrays, which may be nowhere in memory, are converted and quantised",
+          "[kernel][conversion]") {
+  // What is checked is that sanitizers find nothing.
+  for_each_isa([&](const std::string&) {
+    std::vector<float> floats;
+    std::vector<double> doubles;
+    for_each_type<std::tuple<fp16, bf16, fp8_e4m3fn, fp6_e2m3, floating<6, 16>, fixed<8, 4>, fixed<16, 8>,
+                             fixed<32, 20>>>([&]<class T>() {
+      std::vector<T> numbers;
+      convert(numbers, floats);
+      convert(numbers, doubles);
+      convert(floats, numbers);
+      convert(doubles, numbers);
+      convert(floats, numbers, rounding::stochastic(1));
+    });
+    for_each_type<std::tuple<bfp<8>, bfp<14, per_column>, int8, basic_int8<per_row>, basic_int8<tile<3, 5>>,
+                             mx<fp8_e4m3fn>>>([&]<class Format>() {
+      for (const auto& [rows, cols] : {std::pair<place, place>{0, 0}, {0, 7}, {7, 0}}) {
+        const auto tensor = quantize<Format>(matrix_view<const float>{nullptr, rows, cols, cols, 1});
+        REQUIRE(tensor.rows() == rows);
+        dequantize(tensor, floats);
+      }
+    });
+  });
+}

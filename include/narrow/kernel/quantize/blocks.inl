@@ -146,6 +146,7 @@ inline void decode_places(const ScaleAt& scale_at, const Element* from, float* t
     std::memcpy(x, &values, sizeof values);
   };
   if (n < lanes32) {
+    if (n == 0) return;  // an empty array may be nowhere in memory
     Element rest[lanes32];
     float results[lanes32];
     read_part(rest, from, n * index{sizeof(Element)});
