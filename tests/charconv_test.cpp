@@ -103,7 +103,7 @@ template <narrow_float T> std::vector<mpq_class> places(generator& random) {
   for (const std::size_t i :
        {std::size_t{0}, std::size_t{1}, std::size_t{2}, t.beyond() / 2, t.beyond() - 2, t.beyond() - 1})
     add(i);
-  for (int i = 0; i < 25; ++i) add(below(random, t.beyond()));
+  for (int i = 0; i < 25; ++i) add(static_cast<std::size_t>(below(random, t.beyond())));
   result.push_back(mpq_class(t.numbers.back()) * 3);
   return result;
 }
@@ -306,7 +306,7 @@ TEST_CASE("from_chars has the grammar of std::from_chars", "[charconv]") {
     const auto size = 1 + below(random, 9);
     constexpr const char* beginnings[] = {"", "", "-", "inf", "nan(", "1e", "-0."};
     text = beginnings[below(random, std::size(beginnings))];
-    while (text.size() < size) text += characters[below(random, characters.size())];
+    while (text.size() < size) text += characters[static_cast<std::size_t>(below(random, characters.size()))];
     constexpr std::chars_format formats[] = {std::chars_format::general, std::chars_format::scientific,
                                              std::chars_format::fixed, std::chars_format::hex};
     const auto format = formats[i % 4];
