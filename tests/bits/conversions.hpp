@@ -10,10 +10,9 @@ namespace bits {
 template <class From> std::vector<From> to_convert() {
   std::vector<From> result;
   if constexpr (narrow::narrow_scalar<From>) {
-    if constexpr (sizeof(From) == 1)
-      for (unsigned code = 0; code < 256; ++code)
-        result.push_back(From::from_bits(static_cast<std::uint8_t>(code)));
     using code = decltype(From{}.bits());
+    if constexpr (sizeof(From) == 1)
+      for (unsigned i = 0; i < 256; ++i) result.push_back(From::from_bits(static_cast<code>(i)));
     generator random(5);
     if constexpr (sizeof(From) > 1)
       for (int i = 0; i < 1500; ++i) result.push_back(From::from_bits(static_cast<code>(random())));
