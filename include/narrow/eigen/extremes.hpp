@@ -40,10 +40,13 @@ bool line_extremes_in_lanes(const X& x, float* extremes) {
 template <class T>
 concept reduced_by_float = narrow_float<T> ||(narrow_fixed<T>&& std::same_as<typename T::carrier, float>);
 
+/// By its bits, also under -ffast-math.
+inline bool is_nan_code(float x) {
+  return (std::bit_cast<std::uint32_t>(x) & binary32::magnitude_mask) > binary32::infinity;
+}
 /// Whether an extreme is the one of its coefficients in whatever order these are taken.
 template <class T> bool depends_on_order(float extreme) {
-  const auto magnitude = std::bit_cast<std::uint32_t>(extreme) & ~binary32::sign_mask;
-  return magnitude > binary32::infinity || (magnitude == 0 && T::layout::has_negative_zero);
+  return is_nan_code(extreme) || (is_zero(extreme) && T::layout::has_negative_zero);
 }
 
 /// Whether none of many does, as mostly; false where that is not known.
@@ -136,7 +139,7 @@ template <class T, template <class, class, int> class Op, int NaNs, class X>
 template <class T, template <class, class, int> class Op, int NaNs, class Values, class X>
 T extreme_of_fixed(const Values& values, const X& x) {
   if constexpr (!has_few_numbers<X>)
-    if (const float kept = extreme_in_lanes<lane_order_of<Op>>(x.template cast<float>()); !std::isnan(kept))
+    if (const float kept = extreme_in_lanes<lane_order_of<Op>>(x.template cast<float>()); !is_nan_code(kept))
       return T(kept);
   T found = values.coeff(0, 0);
   for (Eigen::Index j = 0; j < x.cols(); ++j)
@@ -223,7 +226,7 @@ template <class Order, places_in_lanes X> bool place_in_lanes(const X& x, positi
     const auto program = rounded_program(x);
     using program_type = std::remove_const_t<decltype(program)>;
     const float extreme = kernel::extreme_of<Order, program_type>(program, lines_of(x));
-    return !std::isnan(extreme) && first_place<lane_order<X>>(program, lines_of(x), extreme, place);
+    return !is_nan_code(extreme) && first_place<lane_order<X>>(program, lines_of(x), extreme, place);
   }
 }
 
