@@ -40,8 +40,8 @@ template <bool Added, class Dst, class Program> bool store_outer(Dst& dst, const
 }
 
 /// dst = alpha l r + beta dst, of the size that dst has. False, and nothing is done, for other beta than 0
-/// and 1, where dst shares memory with an operand, and without a kernel. A program is made of what lies in
-/// memory, not an expression, which would be copied there before it is one.
+/// and 1, where dst shares memory with an operand, and without a kernel. The program is made of the operands
+/// themselves: expressions of them would be copied in memory first, which takes longer than a small product.
 template <class Dst, class L, class R>
 requires outer_product<Dst, L, R>
 bool multiply_outer(Dst& dst, const L& l, const R& r, double alpha, double beta) {

@@ -163,7 +163,7 @@ template <class Program>
 using handed_line = std::conditional_t<sizeof(Program) <= 2 * sizeof(void*), Program, const Program&>;
 
 /// Powers of floats, of which squares are the most common.
-inline float power_of(float a, float b) { return b == 2 ? a * a : std::pow(a, b); }
+inline float power_of(float a, float b) { return b == 2 ? detail::uncontracted(a * a) : std::pow(a, b); }
 
 /// A program on one line, from an element on.
 template <class T> lane_numbers<T> from_element(const lane_numbers<T>& x, index i) { return {x.from + i, 0}; }
