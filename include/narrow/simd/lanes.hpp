@@ -43,6 +43,9 @@ namespace narrow::inline NARROW_ABI::kernel {
 ///   store_fp16(to, floats)             to nearest, ties to even
 ///   first_lane(integers)               the first lane of 32 bits that is not zero, or how many there are; each
 ///                                      lane has all of its bits or none. May be left out
+///   look_up_codes(from, table)         as many floats as codes of 8 bits: the upper halves that a table of 128 has
+///                                      of their lower 7 bits, with the upper one as the sign; the first is zero.
+///                                      May be left out
 ///   to_int64(doubles)                  integers of at most 2^53 in lanes of 64 bits
 ///
 /// parts.inl has read_part and write_part for a processor without masks of bytes.

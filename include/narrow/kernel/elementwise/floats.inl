@@ -30,6 +30,28 @@ template <class T> inline float_vector decoded_upper_half_of_fp16(const void* fr
   return instructions::load_fp16(&code);
 }
 
+/// Whether the numbers with codes of 8 bits are bf16, of which the upper bit is the sign or zero.
+template <class T> inline constexpr bool is_looked_up = false;
+template <narrow_float T>
+requires(sizeof(T) == 1) inline constexpr bool is_looked_up<T> = T::layout::mantissa_bits <= 7 &&
+                                                                 (T::layout::has_negative_zero ||
+                                                                  T::layout::width < 8);
+template <class T> constexpr std::array<std::uint16_t, 128> upper_halves_of_numbers() {
+  std::array<std::uint16_t, 128> halves{};
+  for (std::size_t i = 0; i < halves.size() && i >> T::layout::width == 0; ++i)
+    halves[i] = static_cast<std::uint16_t>(
+        std::bit_cast<std::uint32_t>(static_cast<float>(T::from_bits(static_cast<std::uint8_t>(i)))) >> 16);
+  return halves;
+}
+template <class T, class Instructions = instructions>
+inline constexpr bool looks_up_numbers = is_looked_up<T>&& requires(const std::uint16_t* table) {
+  Instructions::look_up_codes(table, table);
+};
+template <class T, class Instructions = instructions> inline float_vector looked_up(const void* from) {
+  static constexpr auto table = upper_halves_of_numbers<T>();
+  return lanes_as<float_vector>(Instructions::look_up_codes(from, table.data()));
+}
+
 /// Numbers in memory; signalling NaNs may stay such, which every operation and every store makes quiet.
 template <class T> [[gnu::always_inline]] inline float_vector decoded(const void* from) {
   if constexpr (std::same_as<T, float>)
@@ -44,6 +66,8 @@ template <class T> [[gnu::always_inline]] inline float_vector decoded(const void
     return lanes_as<float_vector>(load_upper<uint32_vector>(from));
   else if constexpr (is_upper_half_of_fp16<T>)
     return decoded_upper_half_of_fp16<T>(from);
+  else if constexpr (looks_up_numbers<T>)
+    return looked_up<T>(from);
   else {
     const uint32_vector number = decode_some<typename T::bits_type>(from, decoding_of<T>());
     if constexpr (T::layout::has_negative_zero) return lanes_as<float_vector>(number);

@@ -102,6 +102,19 @@ struct instructions {
   static void store_fp16(void* to, floats x) {
     _mm256_storeu_si256(static_cast<__m256i*>(to), _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
   }
+  static floats look_up_codes(const void* from, const std::uint16_t* upper_halves) {
+    const integers codes = _mm512_cvtepu8_epi32(load_quarter(from)), places = _mm512_slli_epi32(codes, 16);
+    // A table has 64 words; the lower half of each lane looks up the first one, which is zero.
+    const auto half = [&](int first) {
+      const auto* const words = upper_halves + first;
+      return _mm512_permutex2var_epi16(_mm512_loadu_si512(words), places, _mm512_loadu_si512(words + 32));
+    };
+    const __mmask32 in_second = _mm512_test_epi16_mask(places, _mm512_set1_epi32(64 << 16));
+    const integers magnitudes = _mm512_mask_blend_epi16(in_second, half(0), half(64));
+    constexpr int or_and = 0xf8;  // a | (b & c)
+    return _mm512_castsi512_ps(_mm512_ternarylogic_epi32(magnitudes, _mm512_slli_epi32(codes, 24),
+                                                         _mm512_set1_epi32(1 << 31), or_and));
+  }
   static integers to_int64(doubles x) { return _mm512_cvttpd_epi64(x); }
 
  private:
