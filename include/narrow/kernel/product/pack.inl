@@ -177,7 +177,7 @@ template <class Element> inline void pack_along(const line_source& s, index widt
         if (lines >= 4)
           std::memcpy(to + i * width + l, &x[i], sizeof(quad));
         else
-          std::copy_n(&x[i][0], lines, to + i * width + l);
+          std::memcpy(to + i * width + l, &x[i], static_cast<std::size_t>(lines) * sizeof(word));
       }
     }
 }
