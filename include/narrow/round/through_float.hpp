@@ -121,8 +121,10 @@ template <class Layout, std::integral T, overflow_policy Overflow>
 [[gnu::always_inline]] constexpr typename Layout::bits_type nearest_code(T x, Overflow overflow) {
   if (is_small_integer(x)) [[likely]] {
     const auto value = static_cast<float>(static_cast<std::int32_t>(x));
-    using normals = rounding_of_normals<Layout, binary32>;
-    if constexpr (normals::rebias == 0) return normals::round(std::bit_cast<std::uint32_t>(value));
+    if constexpr (Layout::mantissa_bits < binary32::mantissa_bits) {
+      using normals = rounding_of_normals<Layout, binary32>;
+      if constexpr (normals::rebias == 0) return normals::round(std::bit_cast<std::uint32_t>(value));
+    }
     return nearest_code<Layout>(value, overflow);
   }
   return pack_code<Layout>(unpack(x), rounding::nearest_even{}, overflow);
