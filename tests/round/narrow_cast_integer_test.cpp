@@ -70,3 +70,15 @@ TEMPLATE_LIST_TEST_CASE("conversion from every integer type rounds once", "[roun
   REQUIRE(cases > 2 * 6'000 * policy_count<TestType> + 4 * 65536);
   count.require(cases);
 }
+
+TEST_CASE("integers become numbers of the layout of float as they become floats", "[round][narrow_cast]") {
+  std::uint64_t cases = 0, different = 0;
+  for_each_type<integer_types>([&]<class Integer>() {
+    for (const Integer x : integers<narrow::fp16, Integer>()) {
+      different += narrow::floating<8, 23>(x).bits() != std::bit_cast<std::uint32_t>(static_cast<float>(x));
+      ++cases;
+    }
+  });
+  REQUIRE(different == 0);
+  REQUIRE(cases > 4 * 65536);
+}
