@@ -23,6 +23,7 @@ namespace narrow::inline NARROW_ABI::detail {
 template <std::floating_point Wide, narrow_scalar T> constexpr Wide widened(T x) {
   return nearest<double>(unpack(x));
 }
+/// The same of a format with quick operators: a normal number by way of float, which nothing flushes.
 template <std::floating_point Wide, narrow_scalar T>
 requires has_quick_operators<T>
 constexpr Wide widened(T x) {

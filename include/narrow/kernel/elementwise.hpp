@@ -51,7 +51,7 @@ template <class Line> [[gnu::noinline]] float sum_line(handed_line<Line> line, i
   return few::sum_lines(line, one_line{length});
 }
 
-/// The sum of lines.
+/// The sum of all numbers on several lines, of a program that every instruction set has a kernel for.
 template <class Program, class Shape>
 [[gnu::noinline]] float sum_of_lines(handed_line<Program> program, Shape shape) {
   return run_kernel(job_kernel<summed_program<Program, Shape>>(), program, shape);
