@@ -113,11 +113,12 @@ using stored_of_line =
 
 #include "store.inl"
 
-template <class T, class Code> inline void spread(const Code* codes, T* to, index step, index count) {
+template <class T, class Code>
+inline void spread(const Code (&codes)[lanes32], T* to, index step, index count) {
   index e = 0;
   for (; e + 4 <= count; e += 4)
     NARROW_UNROLL for (index i = 0; i < 4; ++i) to[(e + i) * step] = std::bit_cast<T>(codes[e + i]);
-  for (; e < count; ++e) to[e * step] = std::bit_cast<T>(codes[e]);
+  for (; e < std::min<index>(count, lanes32); ++e) to[e * step] = std::bit_cast<T>(codes[e]);
 }
 template <class Program, class T>
 NARROW_KERNEL void spread_lines(const Program& program, T* to, const line_steps& steps,
