@@ -18,6 +18,9 @@ using int64_vector [[gnu::vector_size(vector_bytes)]] = std::int64_t;
 using half_float_vector [[gnu::vector_size(vector_bytes / 2)]] = float;
 using half_int32_vector [[gnu::vector_size(vector_bytes / 2)]] = std::int32_t;
 using half_uint32_vector [[gnu::vector_size(vector_bytes / 2)]] = std::uint32_t;
+// As many lanes as a whole vector of numbers of 32 bits has.
+using half_int16_vector [[gnu::vector_size(vector_bytes / 2)]] = std::int16_t;
+using half_uint16_vector [[gnu::vector_size(vector_bytes / 2)]] = std::uint16_t;
 
 template <class To, class From> inline To lanes_as(const From& x) {
   static_assert(sizeof(To) == sizeof(From));
@@ -49,6 +52,13 @@ template <int Size> inline instructions::integers load_lower(const void* from) {
 template <class Lanes> inline Lanes load_upper(const void* from) {
   return lanes_as<Lanes>(load_lower<2>(from)) << 16;
 }
+/// As many bytes as there are lanes of 32 bits, in the upper halves of 16 bits, and zeros below.
+template <class Halves> inline Halves load_upper_bytes(const void* from) {
+  using bytes [[gnu::vector_size(sizeof(Halves) / 2)]] = std::uint8_t;
+  bytes x;
+  std::memcpy(&x, from, sizeof x);
+  return __builtin_convertvector(x, Halves) << 8;
+}
 /// The upper halves of lanes of 32 bits, side by side.
 template <class Lanes> inline void store_upper(void* to, const Lanes& x) { store_lower<2>(to, x >> 16); }
 template <class Vector> inline void read_part(Vector& to, const void* from, index bytes) {
@@ -58,8 +68,10 @@ template <class Vector> inline void write_part(void* to, const Vector& from, ind
   instructions::write_part(to, from, bytes);
 }
 
-/// Whether looking up codes takes less time than a few operations on them: by instructions of 512 bits.
-inline constexpr bool has_quick_tables = vector_bytes == 64;
+/// Whether looking up codes of T takes less time than a few operations on them: by instructions of 512 bits,
+/// and by those of 256 where integers are not all there is to them.
+template <class T> inline constexpr bool has_quick_tables = vector_bytes == 64;
+template <narrow_float T> inline constexpr bool has_quick_tables<T> = vector_bytes >= 32;
 /// The numbers of a table of 256 that these codes are the places of.
 template <class Code> inline void look_up_codes(const Code* from, Code* to, index n, const Code* table) {
   for (index i = 0; i < n; ++i) to[i] = table[from[i]];

@@ -4,6 +4,8 @@
 
 #include "../round/random_draws.inl"
 
+#include "../kernel/convert/fp16_fields.inl"
+
 #include "../kernel/convert/encoding.inl"
 
 #include "../kernel/product/dot.inl"
@@ -51,6 +53,8 @@
 #include "../kernel/elementwise/extremes.inl"
 
 #include "../kernel/elementwise/softmax.inl"
+
+#include "../kernel/product/code_lines.inl"
 
 #include "../kernel/product/small.inl"
 

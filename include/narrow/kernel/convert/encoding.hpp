@@ -55,6 +55,31 @@ inline constexpr auto decoded_bf16 = [] {
   return values;
 }();
 
+/// Whether numbers of T, of 8 bits, are decoded as fp16: their fields fit in its own, and what an exponent
+/// field of ones means there has no finite numbers.
+template <class T> inline constexpr bool has_fields_of_fp16 = false;
+template <narrow_float T>
+requires(sizeof(T) ==
+         1) inline constexpr bool has_fields_of_fp16<T> = T::layout::exponent_bits < 5 || coded_as<T, 5, 2>;
+
+template <class T> constexpr fp16_fields fp16_fields_of() {
+  if constexpr (!has_fields_of_fp16<T>) {
+    return {};
+  } else {
+    using layout = typename T::layout;
+    using half = detail::layout<5, 10, specials::ieee>;
+    constexpr int up = half::mantissa_bits - layout::mantissa_bits;
+    constexpr int first_special = (layout::max_finite + 1) << up;
+    return {.unused_bits = 8 - layout::width,
+            .lacking_bits = half::exponent_bits - layout::exponent_bits,
+            .mask = static_cast<std::uint16_t>(half::sign_mask | layout::magnitude_mask << up),
+            .last_finite = static_cast<std::int16_t>(first_special - 1),
+            .special_bits = static_cast<std::uint16_t>(
+                first_special ^ (layout::has_payload ? half::infinity : half::quiet_nan)),
+            .factor = detail::power_of_two(half::bias - layout::bias)};
+  }
+}
+
 /// What a format's `decode` needs to know of it.
 template <narrow_float T> constexpr decoding decoding_of() {
   using layout = typename T::layout;
@@ -66,12 +91,14 @@ template <narrow_float T> constexpr decoding decoding_of() {
           .max_code = layout::max_finite,
           .infinity = layout::has_infinity ? std::uint32_t{layout::infinity} : ~std::uint32_t{0},
           .payload_mask = layout::has_payload ? std::uint32_t{single::mantissa_mask} : 0,
-          .as_bf16 = [] {
-            if constexpr (sizeof(T) == 1)
-              return decoded_bf16<T>.data();
-            else
-              return nullptr;
-          }()};
+          .as_bf16 =
+              [] {
+                if constexpr (sizeof(T) == 1)
+                  return decoded_bf16<T>.data();
+                else
+                  return nullptr;
+              }(),
+          .as_fp16 = fp16_fields_of<T>()};
 }
 
 /// What a format's `encode` needs to know of it.

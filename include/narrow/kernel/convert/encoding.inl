@@ -353,6 +353,8 @@ template <class Code>
 NARROW_KERNEL void decode_line(const void* from, float* to, index n, const decoding& d) {
   if (sizeof(Code) == 2 && d.dropped_bits == 16 && d.factor == 1)
     decode_with<std::uint16_t>(upper_half_decoder{}, from, to, n);
+  else if (decodes_by_fp16 && sizeof(Code) == 1 && d.as_fp16.factor != 0)
+    decode_with<std::uint8_t>(fp16_fields_decoder{d.as_fp16}, from, to, n);
   else
     decode_with<Code>(some_decoder<Code>{d}, from, to, n);
 }

@@ -28,12 +28,23 @@ struct other_mode {
   std::uint32_t last_positive, last_negative, infinity;
 };
 
+/// How codes of 8 bits, moved to the fields of fp16, become numbers: all that an instruction does not do.
+struct fp16_fields {
+  int unused_bits = 0;             // of a code: above its sign
+  int lacking_bits = 0;            // of its exponent field, to have those of fp16
+  std::uint16_t mask = 0;          // of the sign and of what is below the bits that are lacking
+  std::int16_t last_finite = 0;    // magnitudes above it
+  std::uint16_t special_bits = 0;  // differ by these from infinity or NaN of fp16
+  float factor = 0;                // between the exponents; 0 if a format is not decoded so
+};
+
 /// A floating-point format, as the conversion to float sees it.
 struct decoding {
   int dropped_bits, sign_shift;
   float factor;  // between the exponents
   std::uint32_t magnitude_mask, max_code, infinity, payload_mask;
   const std::uint16_t* as_bf16 = nullptr;  // of 8 bits: the numbers of the lower codes, which all are bf16
+  fp16_fields as_fp16 = {};
 };
 
 /// Between floats and codes of so many bits.

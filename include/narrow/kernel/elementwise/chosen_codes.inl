@@ -2,13 +2,13 @@
 // neither decoded nor rounded. (Of 16 bits both are done by an instruction, and nothing is gained.) Included
 // by program.inl. No include guard, on purpose.
 
-/// As many codes of T as there are lanes.
-template <class T> struct code_lanes {
+/// Codes of T in so many bytes.
+template <class T, int Bytes> struct code_lanes {
   using code = detail::uint_at_least<8 * sizeof(T)>;
-  using type [[gnu::vector_size(lanes32 * sizeof(T))]] = code;
-  using signed_type [[gnu::vector_size(lanes32 * sizeof(T))]] = std::make_signed_t<code>;
+  using type [[gnu::vector_size(Bytes)]] = code;
+  using signed_type [[gnu::vector_size(Bytes)]] = std::make_signed_t<code>;
 };
-template <class T> using code_vector = typename code_lanes<T>::type;
+template <class T, int Bytes> using code_vector = typename code_lanes<T, Bytes>::type;
 
 /// A number as a code of T.
 template <class T> struct lane_code { T value; };
@@ -25,25 +25,25 @@ template <class T> lane_code<T> as_codes(const lane_constant& x) {
   store_numbers<T>(&code, all, so_many_lanes<1>{});
   return {code};
 }
-template <class T> inline code_vector<T> codes_at(const lane_numbers<T>& x, index i) {
-  code_vector<T> codes;
+template <class Codes, class T> inline Codes codes_at(const lane_numbers<T>& x, index i) {
+  Codes codes;
   std::memcpy(&codes, x.from + i, sizeof codes);
   return codes;
 }
-template <class T> inline code_vector<T> codes_at(const lane_code<T>& x, index) {
-  return code_vector<T>{} + x.value.bits();
+template <class Codes, class T> inline Codes codes_at(const lane_code<T>& x, index) {
+  return Codes{} + x.value.bits();
 }
 
 /// Signalling NaNs become quiet, as where they are decoded.
-template <class T> inline code_vector<T> quiet_codes(code_vector<T> codes) {
+template <class T, class Codes> inline Codes quiet_codes(Codes codes) {
   using layout = typename T::layout;
-  using code = typename code_lanes<T>::code;
-  using signed_codes = typename code_lanes<T>::signed_type;
+  using lanes = code_lanes<T, sizeof(Codes)>;
+  using code = typename lanes::code;
   if constexpr (!layout::has_payload) return codes;
   constexpr code quiet = code{1} << (layout::mantissa_bits - 1);
-  const auto magnitude = lanes_as<signed_codes>(codes & code{layout::magnitude_mask});
+  const auto magnitude = lanes_as<typename lanes::signed_type>(codes & code{layout::magnitude_mask});
   const auto is_nan = magnitude > static_cast<std::make_signed_t<code>>(layout::max_finite + 1);
-  return codes | (lanes_as<code_vector<T>>(is_nan) & quiet);
+  return codes | (lanes_as<Codes>(is_nan) & quiet);
 }
 
 /// Whether the numbers of a line are chosen so.
@@ -58,17 +58,30 @@ template <class C, class A, class B, class T, class Length>
                                                 index end) {
   const auto a = as_codes<T>(line.a);
   const auto b = as_codes<T>(line.b);
+  const auto choose = [&](index i, auto holds) __attribute__((always_inline)) {
+    using codes = decltype(holds);
+    return quiet_codes<T>((codes_at<codes>(a, i) & holds) | (codes_at<codes>(b, i) & ~holds));
+  };
   const auto chosen = [&](index i) __attribute__((always_inline)) {
-    const auto holds = lanes_as<code_vector<T>>(
-        __builtin_convertvector(at(line.condition, i, all_lanes{}), typename code_lanes<T>::signed_type));
-    return quiet_codes<T>((codes_at(a, i) & holds) | (codes_at(b, i) & ~holds));
+    code_vector<T, lanes32> holds;
+    store_lower<sizeof(T)>(&holds, at(line.condition, i, all_lanes{}));
+    return choose(i, holds);
   };
   const bool ends_whole = end != length;
   index i = 0;
-  code_vector<T> last = {};
+  code_vector<T, lanes32> last = {};
   if (ends_whole) last = chosen(end);
+  if constexpr (has_quick_twos && reads_twos<C>)
+    for (; i + 2 * lanes32 <= length; i += 2 * lanes32) {
+      const int32_vector first = at(line.condition, i, one_of_twos<0>{}),
+                         second = at(line.condition, i, one_of_twos<1>{});
+      code_vector<T, 2 * lanes32> holds;
+      store_lower<2>(&holds, (first & 0xff) | second << 8);
+      const auto codes = choose(i, holds);
+      std::memcpy(static_cast<void*>(to + i), &codes, sizeof codes);
+    }
   for (; i + lanes32 <= length; i += lanes32) {
-    const code_vector<T> codes = chosen(i);
+    const auto codes = chosen(i);
     std::memcpy(static_cast<void*>(to + i), &codes, sizeof codes);
   }
   if (ends_whole)

@@ -11,6 +11,9 @@ template <index Count> struct so_many_lanes {
   static constexpr index count = Count;
   operator first_lanes() const { return {Count}; }
 };
+template <class Lanes> inline constexpr bool has_spare_lanes = true;
+template <> inline constexpr bool has_spare_lanes<all_lanes> = false;
+
 inline int32_vector places_of_lanes() {
   int32_vector place;
   for (int l = 0; l < lanes32; ++l) place[l] = l;
@@ -18,16 +21,6 @@ inline int32_vector places_of_lanes() {
 }
 template <class Lanes> inline int32_vector are_numbers(Lanes lanes) {
   return places_of_lanes() < static_cast<std::int32_t>(lanes.count);
-}
-
-/// Whether the codes of T, of 8 bits, are the upper halves of those of fp16.
-template <class T> inline constexpr bool is_upper_half_of_fp16 = coded_as<T, 5, 2>;
-template <class T> inline float_vector decoded_upper_half_of_fp16(const void* from) {
-  using codes [[gnu::vector_size(lanes32)]] = std::uint8_t;
-  using halves [[gnu::vector_size(2 * lanes32)]] = std::uint16_t;
-  const auto upper = vector_at<codes>(static_cast<const std::uint8_t*>(from));
-  const halves code = __builtin_convertvector(upper, halves) << 8;
-  return instructions::load_fp16(&code);
 }
 
 /// Whether the numbers with codes of 8 bits are bf16, of which the upper bit is the sign or zero.
@@ -52,6 +45,18 @@ template <class T, class Instructions = instructions> inline float_vector looked
   return lanes_as<float_vector>(Instructions::look_up_codes(from, table.data()));
 }
 
+/// Of a format without -0, NaN instead, which has its code.
+template <class T> inline float_vector with_nans(uint32_vector number) {
+  if constexpr (T::layout::has_negative_zero) return lanes_as<float_vector>(number);
+  constexpr float nan = static_cast<float>(std::numeric_limits<T>::quiet_NaN());
+  return lanes_as<float_vector>(
+      number == ~magnitude_mask ? uint32_vector{} + std::bit_cast<std::uint32_t>(nan) : number);
+}
+template <class T> [[gnu::always_inline]] inline float_vector decoded_upper_halves(half_uint16_vector upper) {
+  static constexpr fp16_fields fields = fp16_fields_of<T>();
+  return with_nans<T>(lanes_as<uint32_vector>(numbers_of_upper_halves(upper, fields)));
+}
+
 /// Numbers in memory; signalling NaNs may stay such, which every operation and every store makes quiet.
 template <class T> [[gnu::always_inline]] inline float_vector decoded(const void* from) {
   if constexpr (std::same_as<T, float>)
@@ -64,18 +69,12 @@ template <class T> [[gnu::always_inline]] inline float_vector decoded(const void
     return instructions::load_fp16(from);
   else if constexpr (coded_as_bf16<T>)
     return lanes_as<float_vector>(load_upper<uint32_vector>(from));
-  else if constexpr (is_upper_half_of_fp16<T>)
-    return decoded_upper_half_of_fp16<T>(from);
+  else if constexpr (coded_as<T, 5, 2> || (decodes_by_fp16 && has_fields_of_fp16<T>))
+    return decoded_upper_halves<T>(load_upper_bytes<half_uint16_vector>(from));
   else if constexpr (looks_up_numbers<T>)
     return looked_up<T>(from);
-  else {
-    const uint32_vector number = decode_some<typename T::bits_type>(from, decoding_of<T>());
-    if constexpr (T::layout::has_negative_zero) return lanes_as<float_vector>(number);
-    constexpr float nan =
-        static_cast<float>(std::numeric_limits<T>::quiet_NaN());  // whose code is that of -0
-    return lanes_as<float_vector>(
-        number == ~magnitude_mask ? uint32_vector{} + std::bit_cast<std::uint32_t>(nan) : number);
-  }
+  else
+    return with_nans<T>(decode_some<typename T::bits_type>(from, decoding_of<T>()));
 }
 
 inline int32_vector magnitudes_of(float_vector x) {
@@ -343,13 +342,13 @@ template <class Lanes>
 [[gnu::always_inline]] inline float_vector apply(lane_product, float_vector a, float_vector b, Lanes) {
   return uncontracted(a * b);
 }
-[[gnu::always_inline]] inline float_vector apply(lane_quotient, float_vector a, float_vector b, all_lanes) {
-  return a / b;
-}
 /// A spare lane divides by one: no exception is raised there that the numbers do not raise.
 template <class Lanes>
 [[gnu::always_inline]] inline float_vector apply(lane_quotient, float_vector a, float_vector b, Lanes lanes) {
-  return a / (are_numbers(lanes) ? b : float_vector{} + 1);
+  if constexpr (!has_spare_lanes<Lanes>)
+    return a / b;
+  else
+    return a / (are_numbers(lanes) ? b : float_vector{} + 1);
 }
 template <class Lanes>
 [[gnu::always_inline]] inline float_vector apply(lane_inverse, float_vector a, Lanes lanes) {
@@ -359,16 +358,17 @@ template <class Lanes>
   for (int l = 0; l < lanes32; ++l) a[l] = power_of(a[l], b[l]);
   return a;
 }
-[[gnu::always_inline]] inline float_vector apply(lane_power, float_vector a, float_vector b, all_lanes) {
-  const float_vector two = float_vector{} + 2;
-  return instructions::any_unequal(lanes_as<instructions::floats>(b), lanes_as<instructions::floats>(two))
-             ? powers_one_by_one(a, b)
-             : uncontracted(a * a);
-}
 /// A spare lane is a power of one.
 template <class Lanes>
 [[gnu::always_inline]] inline float_vector apply(lane_power, float_vector a, float_vector b, Lanes lanes) {
-  return apply(lane_power{}, are_numbers(lanes) ? a : float_vector{} + 1, b, all_lanes{});
+  if constexpr (has_spare_lanes<Lanes>) {
+    return apply(lane_power{}, are_numbers(lanes) ? a : float_vector{} + 1, b, all_lanes{});
+  } else {
+    const float_vector two = float_vector{} + 2;
+    return instructions::any_unequal(lanes_as<instructions::floats>(b), lanes_as<instructions::floats>(two))
+               ? powers_one_by_one(a, b)
+               : uncontracted(a * a);
+  }
 }
 template <class Lanes>
 [[gnu::always_inline]] inline float_vector apply(lane_smaller, float_vector a, float_vector b, Lanes) {

@@ -269,9 +269,11 @@ template <class Mask, class Decide>
 inline constexpr auto all_of_lanes = std::make_integer_sequence<int, lanes32>{};
 
 /// The numbers, and in spare lanes the usual one of the function.
-template <class Function> inline float_vector usual_in_spare_lanes(float_vector x, all_lanes) { return x; }
 template <class Function, class Lanes> inline float_vector usual_in_spare_lanes(float_vector x, Lanes lanes) {
-  return are_numbers(lanes) ? x : usual_argument<Function> - float_vector{};
+  if constexpr (has_spare_lanes<Lanes>)
+    return are_numbers(lanes) ? x : usual_argument<Function> - float_vector{};
+  else
+    return x;
 }
 
 inline constexpr int function_error = 41;  // relative, more than 2^-41 of any of these functions

@@ -109,6 +109,9 @@ struct stored_quiet {
 template <class Line, class T>
 using stored_of_line =
     std::conditional_t<std::same_as<T, float> && has_quiet_nans<Line>, stored_quiet, stored_as<T>>;
+
+#include "alternating.inl"
+
 #include "chosen_codes.inl"
 
 #include "store.inl"

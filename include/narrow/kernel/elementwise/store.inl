@@ -19,7 +19,10 @@ template <class Line, class T, class Length>
   index i = 0;
   decltype(at(line, 0, all_lanes{})) last = {};
   if (ends_whole) last = at(line, end, all_lanes{});
-  if constexpr (stored::in_twos)
+  if constexpr (takes_twos<Line, T>)
+    for (; i + 2 * lanes32 <= length; i += 2 * lanes32)
+      store_twos(to + i, at(line, i, one_of_twos<0>{}), at(line, i, one_of_twos<1>{}));
+  else if constexpr (stored::in_twos)
     for (; i + 2 * lanes32 <= length; i += 2 * lanes32)
       stored::two(to + i, at(line, i, all_lanes{}), at(line, i + lanes32, all_lanes{}));
   for (; i + lanes32 <= length; i += lanes32) stored::one(to + i, at(line, i, all_lanes{}));
@@ -50,7 +53,7 @@ inline bool joins_lines_of(index length, index lines) {
 template <class Program, class T, class Shape>
 NARROW_KERNEL void store_lines(const Program& program, T* to, index to_step, const Shape& shape) {
   const index lines = shape.lines;
-  if constexpr (maps_codes<Program, T> && (is_function<Program> || has_quick_tables))
+  if constexpr (maps_codes<Program, T> && (is_function<Program> || has_quick_tables<T>))
     if (look_up_lines(program, to, to_step, line_shape{lines, shape.length})) return;
   const auto length = shape.length;  // which a store to `to` cannot change
   if constexpr (joins_short_lines<Program> && std::same_as<Shape, line_shape>)

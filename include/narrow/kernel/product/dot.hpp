@@ -9,17 +9,14 @@ NARROW_STRICT_BEGIN
 
 namespace narrow::inline NARROW_ABI::kernel {
 
-/// Whether T means as Element what it is in memory.
+/// Whether T means as Element what it is in memory. A narrow Element means its codes, whatever the policies
+/// of T.
 template <class Element, class T>
 inline constexpr bool means_the_same = sizeof(T) == sizeof(Element) &&
                                        (std::same_as<T, Element> || narrow_fixed<T> ||
                                         (std::same_as<Element, std::uint16_t> && coded_as_bf16<T>));
-
-/// The codes of fp16 as they are.
-using fp16_code = floating<5, 10>;
-template <class T>
-requires coded_as_fp16<T>
-inline constexpr bool means_the_same<fp16_code, T> = true;
+template <narrow_float Element, class T>
+inline constexpr bool means_the_same<Element, T> = std::same_as<Element, codes_of_t<T>>;
 
 /// Elements of a line, `stride` apart, where a kernel finds them side by side: in place if they are and mean
 /// the same there, or else decoded.
@@ -30,7 +27,7 @@ template <class Element, class T> class line_piece {
 
   const void* read(kernel_set t, const T* from, index stride, index n) {
     if (stride == 1 && means_the_same<Element, T>) return from;
-    if constexpr (std::same_as<Element, fp16_code>)
+    if constexpr (narrow_float<Element>)
       for (index i = 0; i < n; ++i) copy_[i] = Element::from_bits(from[i * stride].bits());
     else
       decode(t, from, stride, copy_, n);
@@ -63,8 +60,14 @@ Sum dot_of_pieces(kernel_set t, const Kernel& kernel, const A* a, index stride_a
 template <packed_type P, class Sum, class A, class B>
 bool run_dot(kernel_set t, const packing_plan& plan, const A* a, index stride_a, const B* b, index stride_b,
              index n, Sum& result) {
-  using element = std::conditional_t<P == packed_type::fp32 && coded_as_fp16<A> && coded_as_fp16<B>,
-                                     fp16_code, element_of<P>>;
+  constexpr bool are_alike = narrow_float<A> && std::same_as<codes_of_t<A>, codes_of_t<B>>;
+  if constexpr (P == packed_type::fp32 && are_alike && lies_in_code_lines<A>)
+    if (const auto kernel = code_lines<A>().dot) {
+      result = dot_of_pieces<codes_of_t<A>, Sum>(t, kernel, a, stride_a, b, stride_b, n);
+      return true;
+    }
+  using element = std::conditional_t<P == packed_type::fp32 && are_alike && coded_as_fp16<A>, codes_of_t<A>,
+                                     element_of<P>>;
   const auto& kernels = dot_kernels<P, A, B>(t);
   const auto add = [&](const auto& kernel) {
     result = dot_of_pieces<element, Sum>(t, kernel, a, stride_a, b, stride_b, n);

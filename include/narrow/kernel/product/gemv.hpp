@@ -97,15 +97,19 @@ template <packed_type P, class A, class X> class gemv {
 
  public:
   gemv(kernel_set t, const product_plan& plan, matrix_view<const A> a, const X* x, index x_stride)
-      : t_(t), plan_(plan), a_(a), x_(x), x_stride_(x_stride) {}
+      : t_(t), plan_(plan), a_(a), x_(x), x_stride_(x_stride) {
+    const index step = plan.how == algorithm::gemv_rows ? a.col_stride : a.row_stride;
+    const auto* const kernels = step == 1 ? traits::kernels_in_place(t) : nullptr;
+    in_place_ = kernels != nullptr;
+    if (in_place_) kernels_ = *kernels;
+  }
 
   /// Where columns, or a few elements of them at a time, lie along memory. Hands store(i, count, sums) the
   /// sums.
   template <class Store> void by_columns(const Store& store) {
     constexpr index max_rows = 4096, max_copied_rows = 1024, max_copied = 8192, max_x = 1024, padding = 64;
-    const bool in_place = traits::in_place && a_.row_stride == 1;
     // Where the vector has two limbs, what is read again should be in the second-level cache.
-    const index height = (in_place ? max_rows : max_copied_rows) / (plan_.b_limbs > 1 ? 8 : 1),
+    const index height = (in_place_ ? max_rows : max_copied_rows) / (plan_.b_limbs > 1 ? 8 : 1),
                 width = std::min(max_x, plan_.depth_block);
     alignas(64) lane lanes[max_rows + padding];
     sum sums[max_rows];
@@ -117,7 +121,7 @@ template <packed_type P, class A, class X> class gemv {
       if constexpr (traits::integers) std::fill(sums, sums + count, sum{});
       std::fill(lanes, lanes + whole, lane{});
       for_pieces(width, [&](index j, index n, std::int64_t weight) {
-        if (in_place)
+        if (in_place_)
           kernels_.columns(&a_(i, j), a_.col_stride * size, n, piece_.words(), count, lanes);
         else
           for (index l = 0; l < n; l += at_once) {
@@ -146,9 +150,8 @@ template <packed_type P, class A, class X> class gemv {
   /// Where rows do.
   template <class Store> void by_rows(const Store& store) {
     constexpr index max_rows = 512, max_copied = 8192, max_copied_x = 1024;
-    const bool in_place = traits::in_place && a_.col_stride == 1;
     const index lanes = kernels_.elements / kernels_.k_pack,
-                max_x = in_place ? vector_piece<factor>::max_length : max_copied_x,
+                max_x = in_place_ ? vector_piece<factor>::max_length : max_copied_x,
                 width = std::min(max_x, std::min(max_x, plan_.depth_block) * lanes);
     sum sums[max_rows];
     element copied[max_copied];
@@ -159,7 +162,7 @@ template <packed_type P, class A, class X> class gemv {
       std::fill(total, total + count, sum{});
       for_pieces(width, [&](index j, index n, [[maybe_unused]] std::int64_t weight) {
         std::fill(sums, sums + count, sum{});
-        if (in_place)
+        if (in_place_)
           kernels_.rows(&a_(i, j), a_.row_stride * size, count, piece_.words(), n, sums);
         else
           for (index l = 0, at_once = max_copied / n; l < count; l += at_once) {
@@ -198,7 +201,8 @@ template <packed_type P, class A, class X> class gemv {
   matrix_view<const A> a_;
   const X* x_;
   index x_stride_;
-  decltype(traits::kernels(t_)) kernels_ = traits::kernels(t_);
+  std::remove_cvref_t<decltype(traits::kernels(t_))> kernels_ = traits::kernels(t_);
+  bool in_place_;
   vector_piece<factor> piece_;
 };
 

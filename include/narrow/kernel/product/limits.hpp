@@ -4,6 +4,7 @@
 
 #include "../../matrix_view.hpp"
 #include "../../runtime/thread_pool.hpp"
+#include "code_lines.hpp"
 #include "packed_type.hpp"
 
 NARROW_STRICT_BEGIN
@@ -34,6 +35,18 @@ template <packed_type P, class A> struct gemv_traits {
       return t.get<&kernel_table::gemv_bf16>();
     else
       return t.get<&kernel_table::gemv_fp32>();
+  }
+  /// Those that take elements as they are in the matrix, if the ones above do not; null if there are none.
+  static const auto* kernels_in_place(kernel_set t) {
+    const auto* const usual = &kernels(t);
+    if constexpr (in_place) {
+      return usual;
+    } else if constexpr (fits_bf16 && sizeof(A) == 1) {
+      const auto& lines = code_lines<A>().gemv;
+      return lines ? &lines : nullptr;
+    } else {
+      return decltype(usual){};
+    }
   }
 };
 

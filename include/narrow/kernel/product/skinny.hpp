@@ -16,8 +16,11 @@ template <packed_type P, class A, class X> class rows_times_few {
   using sum = std::conditional_t<traits::integers, std::int64_t, float>;
   static constexpr index max_rows = 512;
 
-  rows_times_few(kernel_set t, const product_plan& plan, matrix_view<const A> a)
-      : t_(t), plan_(plan), a_(a) {}
+  rows_times_few(kernel_set t, const product_plan& plan, matrix_view<const A> a) : t_(t), plan_(plan), a_(a) {
+    const auto* const kernels = a.col_stride == 1 ? traits::kernels_in_place(t) : nullptr;
+    in_place_ = kernels != nullptr;
+    if (in_place_) kernels_ = *kernels;
+  }
 
   /// total[i row_step + c col_step] = the sum of row i times vector c, for i < count rows from `top` on;
   /// there are at most vectors_at_once of these.
@@ -66,8 +69,8 @@ template <packed_type P, class A, class X> class rows_times_few {
   kernel_set t_;
   const product_plan& plan_;
   matrix_view<const A> a_;
-  bool in_place_ = traits::in_place && a_.col_stride == 1;
-  decltype(traits::kernels(t_)) kernels_ = traits::kernels(t_);
+  bool in_place_;
+  std::remove_cvref_t<decltype(traits::kernels(t_))> kernels_ = traits::kernels(t_);
   vector_piece<factor> pieces_[vectors_at_once];
 };
 

@@ -289,6 +289,15 @@ struct wide_kernels {
   constexpr explicit operator bool() const { return add != nullptr; }
 };
 
+/// Of lines of one format's codes, each of which is decoded where it is multiplied; sums are those of decoded
+/// numbers.
+struct code_line_kernels {
+  float (*dot)(const void* a, const void* b, index n) = nullptr;
+  gemv_kernels<float, float> gemv = {};
+};
+/// A job that gives those for lines of these codes, of which none may be there.
+template <class Codes> struct code_lines_of { using function = const code_line_kernels&(); };
+
 /// Sums of a[i] b[i] over lines of bf16.
 struct bf16_dot_kernels {
   float (*flushing)(const void* a, const void* b, index n) = nullptr;  // subnormals count as zeros

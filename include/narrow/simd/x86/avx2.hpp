@@ -126,6 +126,50 @@ inline float_vector larger(float_vector a, float_vector b) { return _mm256_max_p
 inline double_vector smaller(double_vector a, double_vector b) { return _mm256_min_pd(a, b); }
 inline double_vector larger(double_vector a, double_vector b) { return _mm256_max_pd(a, b); }
 
+// g++ 12 converts one half after the other.
+template <> inline half_uint16_vector load_upper_bytes(const void* from) {
+  const __m128i bytes = _mm_loadl_epi64(static_cast<const __m128i*>(from));
+  return reinterpret_cast<half_uint16_vector>(_mm_unpacklo_epi8(_mm_setzero_si128(), bytes));
+}
+
+/// Codes of 8 bits, a vector at a time, looked up in the 16 rows of a table. The lower half of a code is the
+/// place in each row; each bit of its upper half halves the rows.
+class looked_up_rows {
+ public:
+  looked_up_rows(__m256i codes, const std::uint8_t* table)
+      : table_(table), places_(_mm256_and_si256(codes, _mm256_set1_epi8(0x0f))), codes_(codes) {}
+  __m256i result() const { return of_rows<16>(0); }
+
+ private:
+  /// Of so many rows from the first one on. A bit is a byte's sign for a blend.
+  template <int Rows> __m256i of_rows(int first) const {
+    if constexpr (Rows == 1) {
+      const __m128i row = _mm_loadu_si128(reinterpret_cast<const __m128i*>(table_ + 16 * first));
+      return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(row), places_);
+    } else {
+      constexpr int bit = 3 + std::bit_width(unsigned{Rows / 2});
+      return _mm256_blendv_epi8(of_rows<Rows / 2>(first), of_rows<Rows / 2>(first + Rows / 2),
+                                _mm256_slli_epi16(codes_, 7 - bit));
+    }
+  }
+
+  const std::uint8_t* table_;
+  __m256i places_, codes_;
+};
+inline void look_up_codes(const std::uint8_t* from, std::uint8_t* to, index n, const std::uint8_t* table) {
+  constexpr index count = sizeof(__m256i);
+  const auto look = [table](__m256i codes) { return looked_up_rows(codes, table).result(); };
+  index i = 0;
+  for (; i + count <= n; i += count) {
+    const __m256i found = look(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i)));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i), found);
+  }
+  if (i == n) return;
+  uint32_vector rest = {};
+  read_part(rest, from + i, n - i);
+  write_part(to + i, lanes_as<uint32_vector>(look(reinterpret_cast<__m256i>(rest))), n - i);
+}
+
 #include "../vector_kernels.inl"
 
 struct kernels {
