@@ -117,6 +117,14 @@ template <class S> at check_forms(at rows, at cols, const environment& in = {}) 
       "extremes", none, [&](auto& to) { to = (3 * a).cwiseMax(b).cwiseMin(S(1.5f)); },
       [&](float p, float q, float, float) { return smaller(larger(3 * p, q), static_cast<float>(S(1.5f))); });
   check(
+      "only other signs", none,
+      [&](auto& to) { to = (a.array() <= b.array()).select(-a, b.cwiseAbs()).cwiseMax(S(0.375f)); },
+      [&](float p, float q, float, float) { return larger(p <= q ? -p : std::abs(q), 0.375f); });
+  check(
+      "no more than a float", none,
+      [&](auto& to) { to = a.template cast<float>().cwiseMin(0.1f).template cast<S>(); },
+      [&](float p, float, float, float) { return smaller(p, 0.1f); });
+  check(
       "choice", none, [&](auto& to) { to = (a.array() < b.array()).select(b, a + a); },
       [](float p, float q, float, float) { return p < q ? q : p + p; });
   check(

@@ -68,11 +68,17 @@ concept assigns_few = is_few(Dst::SizeAtCompileTime) && assigns_in_lanes<Dst, Sr
                       (narrow_float<scalar_of<Dst>> ||
                        piecewise_t<assigned_values<Dst, Src, Functor>>::any_narrow);
 
+/// Floats computed of fixed-point numbers.
+template <class Dst, class Src, class Functor>
+concept assigns_of_fixed = std::same_as < scalar_of<Dst>,
+float > &&assigns_in_lanes<Dst, Src, Functor>&& reads_fixed<lane_program_type<Src, storage_order_of<Dst>>>;
+
 template <class Dst, class Src, class Functor>
 concept assigned_here = moves_lines<Dst, Src, Functor> || assigns_drawn<Dst, Functor> ||
-    assigns_computed<Dst, Src, Functor> || assigns_few<Dst, Src, Functor> ||
-    assigns_in_pieces<Dst, Src, Functor> || stores_without_rounding<Dst, Src, Functor> ||
-    (narrow_fixed<typename Dst::Scalar>&& assigns_in_lanes<Dst, Src, Functor>);
+                        assigns_computed<Dst, Src, Functor> || assigns_few<Dst, Src, Functor> ||
+                        assigns_in_pieces<Dst, Src, Functor> || stores_without_rounding<Dst, Src, Functor> ||
+                        (narrow_fixed<typename Dst::Scalar>&& assigns_in_lanes<Dst, Src, Functor>) ||
+                        assigns_of_fixed<Dst, Src, Functor>;
 
 /// dst(i, j) = functor of dst(i, j) and from(i, j), under the draw of the row-major index of (i, j), whatever
 /// the storage order.

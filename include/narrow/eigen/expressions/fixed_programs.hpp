@@ -41,6 +41,17 @@ requires(lane_fixed_number<lane_number_of<Arg>>&& std::same_as<
   }
 };
 
+/// Whether a program makes floats of fixed-point numbers.
+template <class Part> inline constexpr bool reads_fixed = false;
+template <class Op, class A> inline constexpr bool reads_fixed<kernel::lane_unary<Op, A>> = reads_fixed<A>;
+template <class T, class A>
+inline constexpr bool reads_fixed<kernel::lane_unary<kernel::lane_value<T>, A>> = true;
+template <class Op, class A, class B>
+inline constexpr bool reads_fixed<kernel::lane_binary<Op, A, B>> = reads_fixed<A> || reads_fixed<B>;
+template <class C, class A, class B>
+inline constexpr bool reads_fixed<kernel::lane_choice<C, A, B>> =
+    reads_fixed<C> || reads_fixed<A> || reads_fixed<B>;
+
 // A number written beside a matrix enters the operation as it is. In lanes it is a factor or an addend.
 
 template <class T> struct lane_scaling {

@@ -74,8 +74,11 @@ template <class T> constexpr fp16_fields fp16_fields_of() {
             .lacking_bits = half::exponent_bits - layout::exponent_bits,
             .mask = static_cast<std::uint16_t>(half::sign_mask | layout::magnitude_mask << up),
             .last_finite = static_cast<std::int16_t>(first_special - 1),
-            .special_bits = static_cast<std::uint16_t>(
-                first_special ^ (layout::has_payload ? half::infinity : half::quiet_nan)),
+            .special_bits =
+                layout::max_finite == layout::magnitude_mask
+                    ? std::uint16_t{0}
+                    : static_cast<std::uint16_t>(first_special ^
+                                                 (layout::has_payload ? half::infinity : half::quiet_nan)),
             .factor = detail::power_of_two(half::bias - layout::bias)};
   }
 }
@@ -113,13 +116,15 @@ template <narrow_float T, class Overflow> constexpr encoding encoding_of() {
   constexpr int magic_exponent = layout::min_quantum + single::mantissa_bits;
   constexpr std::uint32_t last_code = code_of(std::numeric_limits<float>::max());
   static_assert(last_code - layout::max_finite <= 1);
+  constexpr auto rebias = static_cast<std::uint32_t>(single::bias - layout::bias) << layout::mantissa_bits;
   return {.dropped_bits = dropped,
           .half = std::uint32_t{1} << (dropped - 1),
-          .rebias = static_cast<std::uint32_t>(single::bias - layout::bias) << layout::mantissa_bits,
+          .rebias = rebias,
           .min_normal = static_cast<std::uint32_t>(layout::min_exponent + single::bias)
                         << single::mantissa_bits,
           .magic = detail::power_of_two(magic_exponent),
           .last_code = last_code,
+          .last_bits = layout::exponent_bits < single::exponent_bits ? (last_code + rebias) << dropped : 0,
           .sign_shift = layout::exponent_bits + layout::mantissa_bits,
           .zero_sign = code_of(-0.0f),
           .is_upper_half = dropped == 16 && layout::exponent_bits == 8 &&

@@ -12,7 +12,7 @@ inline std::int32_t largest_of(const int32_vector& x) {
 }
 
 /// Raises `most` to the numbers' magnitudes, which tell whether one of them is NaN.
-inline void raise_to_magnitudes(uint32_vector bits, int32_vector& most) {
+inline void raise_to_magnitudes(const uint32_vector& bits, int32_vector& most) {
   const auto magnitude = lanes_as<int32_vector>(bits & magnitude_mask);
   most = most > magnitude ? most : magnitude;
 }
@@ -26,20 +26,35 @@ inline uint32_vector with_signs(int32_vector magnitude, uint32_vector bits, cons
   return code | signs;
 }
 template <class Code>
-inline void store_codes(int32_vector magnitude, uint32_vector bits, void* to, const encoding& e) {
+inline void store_codes(const int32_vector& magnitude, const uint32_vector& bits, void* to,
+                        const encoding& e) {
   store_lower<sizeof(Code)>(to, with_signs(magnitude, bits, e));
 }
 
 /// The magnitudes of codes, perhaps too large ones, to nearest even; that of a NaN means nothing.
 inline int32_vector nearest_codes(uint32_vector bits, const encoding& e) {
-  const uint32_vector magnitude = bits & magnitude_mask, tie = magnitude >> e.dropped_bits & 1u;
-  const uint32_vector normal = ((magnitude + (e.half - 1) + tie) >> e.dropped_bits) - e.rebias;
-  // Below the normal numbers an addition rounds to multiples of the smallest one.
-  const float_vector magic = float_vector{} + e.magic, sum = lanes_as<float_vector>(magnitude) + magic;
-  const uint32_vector subnormal = lanes_as<uint32_vector>(sum) - lanes_as<uint32_vector>(magic);
-  const auto code =
-      lanes_as<int32_vector>(magnitude) < static_cast<std::int32_t>(e.min_normal) ? subnormal : normal;
-  return lanes_as<int32_vector>(code);
+  const uint32_vector magnitude = bits & magnitude_mask;
+  if (e.last_bits == 0) {
+    const uint32_vector tie = magnitude >> e.dropped_bits & 1u;
+    const uint32_vector normal = ((magnitude + (e.half - 1) + tie) >> e.dropped_bits) - e.rebias;
+    // Below the normal numbers an addition rounds to multiples of the smallest one.
+    const float_vector magic = float_vector{} + e.magic, sum = lanes_as<float_vector>(magnitude) + magic;
+    const uint32_vector subnormal = lanes_as<uint32_vector>(sum) - lanes_as<uint32_vector>(magic);
+    return lanes_as<int32_vector>(magnitude) < static_cast<std::int32_t>(e.min_normal)
+               ? lanes_as<int32_vector>(subnormal)
+               : lanes_as<int32_vector>(normal);
+  }
+  // The sum with a power of two rounds to the units of the format: those of a number's own power of two, or
+  // of the least one that is not below the normal numbers. The sum counts them in its lower bits.
+  constexpr int mantissa_bits = detail::binary32::mantissa_bits;
+  const int32_vector held = smaller(lanes_as<int32_vector>(magnitude),
+                                    int32_vector{} + static_cast<std::int32_t>(e.last_bits)),
+                     power = larger(held & nonfinite_bits,
+                                    int32_vector{} + static_cast<std::int32_t>(e.min_normal)),
+                     shift = power + (e.dropped_bits << mantissa_bits);
+  const auto sum = lanes_as<int32_vector>(lanes_as<float_vector>(held) + lanes_as<float_vector>(shift));
+  return (sum - shift) +
+         ((power >> e.dropped_bits) - static_cast<std::int32_t>(e.min_normal >> e.dropped_bits));
 }
 
 /// The codes of bf16 in the upper halves: those of float, rounded. That of a NaN means nothing.

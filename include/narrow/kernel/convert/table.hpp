@@ -13,6 +13,7 @@ struct encoding {
   std::uint32_t min_normal;  // as a float's bits
   float magic;               // what is added to smaller ones
   std::uint32_t last_code;   // of a finite number, or the next one, which is that of what is beyond
+  std::uint32_t last_bits;   // of the float that it stands for; 0 where that is among float's last ones
   int sign_shift;
   std::uint32_t zero_sign;  // the code of -0
   bool is_upper_half;       // of float's code, rounded: bf16
@@ -30,12 +31,13 @@ struct other_mode {
 
 /// How codes of 8 bits, moved to the fields of fp16, become numbers: all that an instruction does not do.
 struct fp16_fields {
-  int unused_bits = 0;             // of a code: above its sign
-  int lacking_bits = 0;            // of its exponent field, to have those of fp16
-  std::uint16_t mask = 0;          // of the sign and of what is below the bits that are lacking
-  std::int16_t last_finite = 0;    // magnitudes above it
-  std::uint16_t special_bits = 0;  // differ by these from infinity or NaN of fp16
-  float factor = 0;                // between the exponents; 0 if a format is not decoded so
+  int unused_bits = 0;           // of a code: above its sign
+  int lacking_bits = 0;          // of its exponent field, to have those of fp16
+  std::uint16_t mask = 0;        // of the sign and of what is below the bits that are lacking
+  std::int16_t last_finite = 0;  // magnitudes above it
+  std::uint16_t special_bits =
+      0;             // differ by these from infinity or NaN of fp16; 0 if there are none or they do not
+  float factor = 0;  // between the exponents; 0 if a format is not decoded so
 };
 
 /// A floating-point format, as the conversion to float sees it.

@@ -11,11 +11,11 @@ template <class Order> struct lane_extremes {
   float_vector kept = last_choice<Order> - float_vector{};
   int32_vector most = {};
 
-  void take(float_vector x) {
+  void take(const float_vector& x) {
     kept = apply(Order{}, kept, x, all_lanes{});
     raise_to_magnitudes(lanes_as<uint32_vector>(x), most);
   }
-  void take(float_vector x, first_lanes lanes) { take(are_numbers(lanes) ? x : kept); }
+  void take(const float_vector& x, first_lanes lanes) { take(are_numbers(lanes) ? x : kept); }
   void take(const lane_extremes& others) {
     kept = apply(Order{}, kept, others.kept, all_lanes{});
     most = most > others.most ? most : others.most;
@@ -37,8 +37,8 @@ template <class Order> inline float extreme_of_lanes(const lane_extremes<Order>&
 struct lane_factors {
   float_vector product = float_vector{} + 1;
 
-  void take(float_vector x) { product = product * x; }
-  void take(float_vector x, first_lanes lanes) { take(are_numbers(lanes) ? x : float_vector{} + 1); }
+  void take(const float_vector& x) { product = product * x; }
+  void take(const float_vector& x, first_lanes lanes) { take(are_numbers(lanes) ? x : float_vector{} + 1); }
   void take(const lane_factors& others) { take(others.product); }
 };
 template <class Line, class Taken> inline void take_line(const Line& line, index length, Taken& to) {

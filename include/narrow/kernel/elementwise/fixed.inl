@@ -5,7 +5,7 @@
 template <narrow_fixed T> inline int32_vector mantissas(const void* from) {
   return lanes_as<int32_vector>(instructions::load_signed<sizeof(T)>(from));
 }
-template <narrow_fixed T> inline void store_numbers(void* to, int32_vector x) {
+template <narrow_fixed T> inline void store_numbers(void* to, const int32_vector& x) {
   store_lower<sizeof(T)>(to, x);
 }
 

@@ -9,7 +9,7 @@ struct float_pair {
   float_vector high, low;
 };
 /// The float nearest to a number that is less than `error` from a pair; false where there may be another one.
-inline bool round_pairs(const float_pair& x, float_vector error, float_vector& y) {
+inline bool round_pairs(const float_pair& x, const float_vector& error, float_vector& y) {
   y = x.high + (x.low - error);
   return !any_unequal(y, x.high + (x.low + error));
 }
@@ -58,7 +58,7 @@ inline float_pair_power exponential_in_two(float_vector x) {
 /// What is rounded beside the larger number of a pair is of the size of r^2.
 inline constexpr float error_of_exponential = 0x1p-26f / (lanes32 * lanes32);
 
-inline bool by_pairs(functions::exp, float_vector x, float_vector& y) {
+inline bool by_pairs(functions::exp, const float_vector& x, float_vector& y) {
   constexpr float least = -87.3f, most = 88.7f;  // where it is a normal float
   const float_vector held = between(least, x, most);
   const auto [power, exponent] = exponential_in_two(held);
@@ -67,7 +67,7 @@ inline bool by_pairs(functions::exp, float_vector x, float_vector& y) {
   return decided && !any_unequal(held, x);
 }
 /// 1 / (1 + e^-x)
-inline bool by_pairs(functions::logistic, float_vector x, float_vector& y) {
+inline bool by_pairs(functions::logistic, const float_vector& x, float_vector& y) {
   constexpr float least = -60, most = 40;  // far from subnormal floats, and so that it is 1 beyond
   const float_vector below = smaller(all_lanes_of(most), x), held = larger(all_lanes_of(least), below);
   const auto [power, exponent] = exponential_in_two(-held);
@@ -76,7 +76,7 @@ inline bool by_pairs(functions::logistic, float_vector x, float_vector& y) {
   return round_pairs(share, share.high * (2 * error_of_exponential), y) && !any_unequal(held, below);
 }
 /// By a step of Newton's method from the float; x times it is taken in two floats, neither of them subnormal.
-inline bool by_pairs(functions::rsqrt, float_vector x, float_vector& y) {
+inline bool by_pairs(functions::rsqrt, const float_vector& x, float_vector& y) {
   using limits = std::numeric_limits<float>;
   constexpr float error = 0x1p-40f;  // relative, more than three times the product of what either is off by
   const float_vector held = between(limits::min(), x, limits::max());

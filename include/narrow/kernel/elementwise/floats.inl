@@ -116,7 +116,7 @@ template <class T> struct lane_codes {
   uint32_vector bits, codes;
 
   /// Those of NaNs mean nothing yet.
-  explicit lane_codes(float_vector x) : bits(lanes_as<uint32_vector>(x)) {
+  [[gnu::always_inline]] explicit lane_codes(float_vector x) : bits(lanes_as<uint32_vector>(x)) {
     if constexpr (in_upper_half)
       codes = upper_half_codes(bits);
     else

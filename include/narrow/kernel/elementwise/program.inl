@@ -23,7 +23,7 @@ template <class Op, class A, class B, class Lanes>
 }
 
 /// Stores the first few numbers of a vector.
-template <class T, class Vector> inline void store_numbers(T* to, Vector x, first_lanes lanes) {
+template <class T, class Vector> inline void store_numbers(T* to, const Vector& x, first_lanes lanes) {
   if constexpr (sizeof(T) > sizeof(float)) {
     T some[lanes32];
     store_numbers<T>(some, x);
@@ -35,7 +35,7 @@ template <class T, class Vector> inline void store_numbers(T* to, Vector x, firs
   }
 }
 template <class T, class Vector, index Count>
-requires(sizeof(T) <= sizeof(float)) inline void store_numbers(T* to, Vector x, so_many_lanes<Count>) {
+requires(sizeof(T) <= sizeof(float)) inline void store_numbers(T* to, const Vector& x, so_many_lanes<Count>) {
   typename words_of<std::max(int{sizeof(T)} * lanes32, 16)>::type some = {};
   store_numbers<T>(&some, x);
   put_first_bytes<Count * index{sizeof(T)}>(reinterpret_cast<unsigned char*>(to), some);

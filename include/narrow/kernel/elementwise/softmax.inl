@@ -23,7 +23,7 @@ template <int Bits> inline float_vector softmax_powers(float_vector difference) 
 struct lane_sums {
   double_vector halves[2] = {};
 
-  void add(float_vector x) {
+  void add(const float_vector& x) {
     NARROW_UNROLL for (int h = 0; h < 2; ++h) halves[h] +=
         wider<double_vector>(half_lanes(x, h, half_of_lanes));
   }
@@ -50,8 +50,10 @@ template <class Use> inline void for_vectors(index length, const Use& use) {
   for (; i + lanes32 <= length; i += lanes32) use(i, all_lanes{});
   if (i != length) use(i, rest_of(length));
 }
-template <class T> inline void store_some(T* to, float_vector x, all_lanes) { store_numbers<T>(to, x); }
-template <class T> inline void store_some(T* to, float_vector x, first_lanes lanes) {
+template <class T> inline void store_some(T* to, const float_vector& x, all_lanes) {
+  store_numbers<T>(to, x);
+}
+template <class T> inline void store_some(T* to, const float_vector& x, first_lanes lanes) {
   store_numbers<T>(to, x, lanes);
 }
 template <class Lanes> inline float_vector or_else(float_vector x, float other, Lanes lanes) {

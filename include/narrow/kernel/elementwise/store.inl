@@ -20,8 +20,7 @@ template <class Line, class T, class Length>
   decltype(at(line, 0, all_lanes{})) last = {};
   if (ends_whole) last = at(line, end, all_lanes{});
   if constexpr (takes_twos<Line, T>)
-    for (; i + 2 * lanes32 <= length; i += 2 * lanes32)
-      store_twos(to + i, at(line, i, one_of_twos<0>{}), at(line, i, one_of_twos<1>{}));
+    i = store_line_of_twos(line, to, length);
   else if constexpr (stored::in_twos)
     for (; i + 2 * lanes32 <= length; i += 2 * lanes32)
       stored::two(to + i, at(line, i, all_lanes{}), at(line, i + lanes32, all_lanes{}));

@@ -1,4 +1,5 @@
-// Lines of numbers of 8 and 16 bits that kernels decode where they lie: in the registers that they multiply in.
+// Lines of numbers of 8 and 16 bits that kernels decode where they lie: in the registers that they multiply
+// in.
 #pragma once
 
 #include "../../simd/jobs.hpp"

@@ -1,7 +1,8 @@
-// Kernels that decode numbers of 8 and 16 bits where they lie; included once in the namespace of each instruction set,
-// inside its target region, after floats.inl. No include guard, on purpose.
+// Kernels that decode numbers of 8 and 16 bits where they lie; included once in the namespace of each
+// instruction set, inside its target region, after floats.inl. No include guard, on purpose.
 
-/// Whether that takes less time than decoding them before: instructions of other lengths look codes up in tables.
+/// Whether that takes less time than decoding them before: instructions of other lengths look codes up in
+/// tables.
 inline constexpr bool decodes_in_lines = vector_bytes == 32;
 
 template <class T> struct code_line : fp32_line {
@@ -11,7 +12,7 @@ template <class T> struct code_line : fp32_line {
 
 template <class T> NARROW_KERNEL const code_line_kernels& code_line_kernels_of() {
   if constexpr (decodes_in_lines) {
-    static constexpr code_line_kernels kernels{dot_line<code_line<T>>,
+    static constexpr code_line_kernels kernels{dot_line<code_line<T>>, sum_line<code_line<T>>,
                                                gemv_of<single_columns<code_line<T>>, code_line<T>>()};
     return kernels;
   } else {

@@ -67,11 +67,11 @@ template <class C> struct compact_result {
 
   C* at_place(index i, index j) const { return to + i * steps.line + j * steps.element; }
   /// What a vector of products becomes where numbers lie side by side from `first` on.
-  template <class Lanes> float_vector scaled(const C* first, float_vector product, Lanes lanes) const {
+  template <class Lanes> float_vector scaled(const C* first, const float_vector& product, Lanes lanes) const {
     return scaled_small(product, alpha, beta, [&] { return at(lane_numbers<C>{first, 0}, 0, lanes); });
   }
   /// The first `count` of a vector of products of row i, from column j on.
-  void store(index i, index j, float_vector product, index count) const {
+  void store(index i, index j, const float_vector& product, index count) const {
     C* const first = at_place(i, j);
     if (steps.element != 1)
       store_spread(first, product, std::min<index>(count, lanes32));
@@ -82,7 +82,7 @@ template <class C> struct compact_result {
   }
 
  private:
-  [[gnu::noinline]] void store_spread(C* first, float_vector product, index count) const {
+  [[gnu::noinline]] void store_spread(C* first, const float_vector& product, index count) const {
     const lane_spread_numbers<C> present{first, 0, steps.element};
     const float_vector x =
         scaled_small(product, alpha, beta, [&] { return at(present, 0, first_lanes{count}); });

@@ -12,7 +12,7 @@ template <int Length, class T> inline float_vector part_of(const T* line, int v)
                                    : at(numbers, first, so_many_lanes<Length % lanes32>{});
 }
 /// Stores vector v of a line of Length numbers.
-template <int Length, class T> inline void store_part(T* line, int v, float_vector x) {
+template <int Length, class T> inline void store_part(T* line, int v, const float_vector& x) {
   const index first = v * lanes32;
   if (first + lanes32 <= Length)
     store_numbers<T>(line + first, x);

@@ -293,6 +293,7 @@ struct wide_kernels {
 /// numbers.
 struct code_line_kernels {
   float (*dot)(const void* a, const void* b, index n) = nullptr;
+  float (*sum)(const void* a, index n) = nullptr;
   gemv_kernels<float, float> gemv = {};
 };
 /// A job that gives those for lines of these codes, of which none may be there.

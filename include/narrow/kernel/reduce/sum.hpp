@@ -34,20 +34,26 @@ template <class T> auto sum_of_line(kernel_set t, const T* a, index stride, inde
     return portable::sum(a, stride, n);
   } else {
     using result = decltype(portable::sum(a, stride, n));
+    const auto add_pieces = [&]<class Element>(std::type_identity<Element>, const auto& kernel) {
+      line_piece<Element, T> piece;
+      result total = 0;
+      for (index i = 0; i < n; i += piece.max_length) {
+        const index count = std::min(piece.max_length, n - i);
+        total += kernel(piece.read(t, a + i * stride, stride, count), count);
+      }
+      return total;
+    };
     const auto kernel = sum_kernel_for<T>(t);
     if (!kernel) return portable::sum(a, stride, n);
-    line_piece<summed_element<T>, T> piece;
-    result total = 0;
-    for (index i = 0; i < n; i += piece.max_length) {
-      const index count = std::min(piece.max_length, n - i);
-      if constexpr (coded_as_fp16<T>)
-        if (stride == 1) {
-          total += t.get<&kernel_table::sum_floats, &float_sum_kernels::fp16>()(a + i, count);
-          continue;
-        }
-      total += kernel(piece.read(t, a + i * stride, stride, count), count);
+    if constexpr (coded_as_fp16<T>) {
+      if (stride == 1)
+        return add_pieces(std::type_identity<codes_of_t<T>>{},
+                          t.get<&kernel_table::sum_floats, &float_sum_kernels::fp16>());
+    } else if constexpr (lies_in_code_lines<T> && sizeof(T) == 1) {
+      if (const auto of_codes = code_lines<T>().sum)
+        return add_pieces(std::type_identity<codes_of_t<T>>{}, of_codes);
     }
-    return total;
+    return add_pieces(std::type_identity<summed_element<T>>{}, kernel);
   }
 }
 

@@ -88,7 +88,7 @@ requires(coded_as_bf16<T>&& std::same_as<typename T::overflow_policy, overflow::
 template <class, class T> using stored_of_line = stored_as<T>;
 using avx512::all_lanes, avx512::at, avx512::chooses_codes, avx512::has_quick_tables, avx512::lanes32,
     avx512::look_up_lines, avx512::one_of_twos, avx512::rest_of, avx512::store_chosen, avx512::store_numbers,
-    avx512::store_twos, avx512::takes_twos;
+    avx512::store_line_of_twos, avx512::takes_twos;
 #include "../../kernel/elementwise/store.inl"
 
 struct kernels {
