@@ -117,7 +117,7 @@ TEST_CASE("prepacked tensors of Eigen: the same bits", "[eigen]") {
 
 TEST_CASE("prepacked expressions are values, whose panels products use", "[eigen]") {
   using matrix = Eigen::Matrix<narrow::bf16, dynamic, dynamic>;
-  const matrix a = any_codes<narrow::bf16, Eigen::ColMajor>(40, 50, 1), x = matrix::Ones(50, 30);
+  const matrix a = any_codes<narrow::bf16, Eigen::ColMajor>(40, 50, 1), x = matrix::Ones(50, 70);
   matrix b = matrix::Ones(7, 50);
   auto p = narrow::prepacked(a);
   const matrix wanted = a * x, of_b = b * x;

@@ -1,5 +1,6 @@
-// Kernels leave the upper halves of vector registers unused: instructions of 128 bits, with which a program around them
-// computes, wait for registers of which these are in use (Zen 3: 60 ns). As g++ and clang compile it with -O2.
+// Kernels leave the upper halves of vector registers unused: instructions of 128 bits, with which a program
+// around them computes, wait for registers of which these are in use (Zen 3: 60 ns). As g++ and clang compile
+// it with -O2.
 #include <narrow/eigen.hpp>
 
 #include "catch.hpp"
@@ -95,7 +96,8 @@ template <class T> void check_all(at n) {
   check("matrix by matrix", n, [&] { c.noalias() = a * b; });
   check("rows by matrix", n, [&] { c.noalias() = r * b; });
   check("transposed by matrix", n, [&] { c.noalias() = a.transpose() * b; });
-  check("matrix by half of the columns", n, [&] { c.leftCols(n / 2 + 1).noalias() = a * b.leftCols(n / 2 + 1); });
+  check("matrix by half of the columns", n,
+        [&] { c.leftCols(n / 2 + 1).noalias() = a * b.leftCols(n / 2 + 1); });
   check("outer product", n, [&] { c.noalias() = x * y.transpose(); });
   check("product in float", n, [&] { f.noalias() = a * x; });
   if constexpr (narrow_float<T>) {
@@ -109,7 +111,8 @@ template <class T> void check_all(at n) {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("kernels leave the upper halves of registers unused", "[eigen][.exhaustive]", formats) {
+TEMPLATE_LIST_TEST_CASE("kernels leave the upper halves of registers unused", "[eigen][.exhaustive]",
+                        formats) {
   if (!tells_use()) {
     WARN("this processor does not tell which registers are in use");
     return;

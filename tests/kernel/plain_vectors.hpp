@@ -16,7 +16,9 @@ struct plain_instructions {
   using doubles [[gnu::vector_size(16)]] = double;
 
   static bool any_of(integers x) { return (x[0] | x[1] | x[2] | x[3]) != 0; }
-  static bool any_without(integers x, integers bits) { return any_of((x & bits) == 0); }
+  static bool any_without(integers x, integers bits, floats numbers) {
+    return any_of(((x & bits) == 0) & (numbers != 0));
+  }
   static bool any_nan(floats x, floats y) { return any_of((x != x) | (y != y)); }
   static bool any_unequal(floats x, floats y) { return any_of(x != y); }
   template <int Size> static void store_lower(void* to, integers x) {

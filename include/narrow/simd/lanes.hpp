@@ -22,7 +22,7 @@ namespace narrow::inline NARROW_ABI::kernel {
 ///
 ///   integers, floats, doubles          whole vectors, all as large as one another: of 16, 32 or 64 bytes
 ///   any_of(integers)                   whether a lane of 32 bits is not zero
-///   any_without(integers, bits)        whether a lane of 32 bits has none of these bits
+///   any_without(integers, bits, floats)  whether a lane of 32 bits whose float is not zero has none of these bits
 ///   any_nan(floats, floats)            whether a lane of either is NaN
 ///   any_unequal(floats, floats)        whether the numbers of a lane differ, or one of them is NaN
 ///   store_lower<Size>(to, integers)    the lower Size bytes of each lane of 32 bits, side by side; 1, 2 or 4
@@ -65,7 +65,7 @@ template <class Instructions> consteval bool check_instructions() {
                     sizeof(typename Instructions::integers) == sizeof(typename Instructions::doubles),
                 "narrow: the vectors of an instruction set are all as large as one another");
   NARROW_NEEDS("any_of", { Instructions::any_of(i) } -> std::same_as<bool>);
-  NARROW_NEEDS("any_without", { Instructions::any_without(i, i) } -> std::same_as<bool>);
+  NARROW_NEEDS("any_without", { Instructions::any_without(i, i, f) } -> std::same_as<bool>);
   NARROW_NEEDS("any_nan", { Instructions::any_nan(f, f) } -> std::same_as<bool>);
   NARROW_NEEDS("any_unequal", { Instructions::any_unequal(f, f) } -> std::same_as<bool>);
   NARROW_NEEDS("store_lower", Instructions::template store_lower<1>(to, i),

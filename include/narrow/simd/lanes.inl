@@ -38,9 +38,10 @@ template <class Vector, class Number> inline Vector vector_at(const Number* from
 template <class Lanes> inline bool any_of(const Lanes& x) {
   return instructions::any_of(reinterpret_cast<instructions::integers>(x));
 }
-template <class Lanes> inline bool any_without(const Lanes& x, const Lanes& bits) {
+inline bool any_without(const uint32_vector& x, const uint32_vector& bits, const float_vector& numbers) {
   return instructions::any_without(reinterpret_cast<instructions::integers>(x),
-                                   reinterpret_cast<instructions::integers>(bits));
+                                   reinterpret_cast<instructions::integers>(bits),
+                                   reinterpret_cast<instructions::floats>(numbers));
 }
 template <int Size, class Lanes> inline void store_lower(void* to, const Lanes& x) {
   instructions::store_lower<Size>(to, reinterpret_cast<instructions::integers>(x));

@@ -372,6 +372,10 @@ template <class Function, int Bits>
   return on_side_of_ties<Function, Bits>(x, values);
 }
 
+/// Whether a first look at zero is right.
+template <class Function> inline constexpr bool is_right_of_zero = true;
+template <> inline constexpr bool is_right_of_zero<functions::rsqrt> = false;
+
 /// Of lanes that a first look has not decided, all but those of which it is right.
 template <class Function, int Bits>
 [[gnu::noinline]] float_vector looked_at_again(float_vector x, float_vector y, uint32_vector beyond) {
@@ -402,7 +406,9 @@ inline float_vector apply(lane_function_before_rounding<Function, Bits>, float_v
     const float_vector y = quickly<Bits>(Function{}, x);
     const uint32_vector shifted = lanes_as<uint32_vector>(y) + margin,
                         beyond = uint32_vector{} + (spacing - 2 * margin);
-    if (!any_without(shifted, beyond)) [[likely]]
+    // Zeros, of which every matrix may have many, need no second look where the first one is right.
+    const float_vector looked_at = is_right_of_zero<Function> ? x : all_lanes_of(1);
+    if (!any_without(shifted, beyond, looked_at)) [[likely]]
       return y;
     return looked_at_again<Function, Bits>(x, y, shifted & beyond);
   } else {

@@ -28,8 +28,9 @@ struct instructions : parts_in_memory {
     const auto bits = vandq_u32(vreinterpretq_u32_s32(x), uint32x4_t{1, 2, 4, 8});
     return std::countr_zero(vaddvq_u32(bits) | 1u << sizeof x / sizeof(int));
   }
-  static bool any_without(integers x, integers bits) {
-    return vminvq_u32(vreinterpretq_u32_s32(vandq_s32(x, bits))) == 0;
+  static bool any_without(integers x, integers bits, floats numbers) {
+    const uint32x4_t with = vreinterpretq_u32_s32(vandq_s32(x, bits)), are_zero = vceqzq_f32(numbers);
+    return vminvq_u32(vorrq_u32(with, are_zero)) == 0;
   }
   static bool any_nan(floats x, floats y) {
     return vminvq_u32(vandq_u32(vceqq_f32(x, x), vceqq_f32(y, y))) == 0;

@@ -40,8 +40,10 @@ struct instructions : parts_in_memory {
     const auto lanes = static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(x)));
     return std::countr_zero(lanes | 1u << sizeof x / sizeof(int));
   }
-  static bool any_without(integers x, integers bits) {
-    return any_of(_mm256_cmpeq_epi32(_mm256_and_si256(x, bits), _mm256_setzero_si256()));
+  static bool any_without(integers x, integers bits, floats numbers) {
+    const integers without = _mm256_cmpeq_epi32(_mm256_and_si256(x, bits), _mm256_setzero_si256());
+    const floats counts = _mm256_cmp_ps(numbers, _mm256_setzero_ps(), _CMP_NEQ_UQ);
+    return _mm256_testz_si256(without, _mm256_castps_si256(counts)) == 0;
   }
   static bool any_nan(floats x, floats y) {
     return _mm256_movemask_ps(_mm256_cmp_ps(x, y, _CMP_UNORD_Q)) != 0;

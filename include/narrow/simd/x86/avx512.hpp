@@ -17,7 +17,10 @@ struct instructions {
   static int first_lane(integers x) {
     return std::countr_zero(_mm512_movepi32_mask(x) | 1u << sizeof x / sizeof(int));
   }
-  static bool any_without(integers x, integers bits) { return _mm512_testn_epi32_mask(x, bits) != 0; }
+  static bool any_without(integers x, integers bits, floats numbers) {
+    const __mmask16 counts = _mm512_cmp_ps_mask(numbers, _mm512_setzero_ps(), _CMP_NEQ_UQ);
+    return _mm512_mask_testn_epi32_mask(counts, x, bits) != 0;
+  }
   static bool any_nan(floats x, floats y) { return _mm512_cmp_ps_mask(x, y, _CMP_UNORD_Q) != 0; }
   static bool any_unequal(floats x, floats y) { return _mm512_cmp_ps_mask(x, y, _CMP_NEQ_UQ) != 0; }
   template <int Size> static void store_lower(void* to, integers x) {
