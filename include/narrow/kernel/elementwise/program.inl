@@ -118,11 +118,10 @@ using stored_of_line =
 
 template <class T, class Code>
 inline void spread(const Code (&codes)[lanes32], T* to, index step, index count) {
-  const index end = std::min<index>(count, lanes32);  // as g++ does not see
-  index e = 0;
-  for (; e + 4 <= end; e += 4)
-    NARROW_UNROLL for (index i = 0; i < 4; ++i) to[(e + i) * step] = std::bit_cast<T>(codes[e + i]);
-  for (; e < end; ++e) to[e * step] = std::bit_cast<T>(codes[e]);
+  NARROW_UNROLL for (index e = 0; e < lanes32; ++e) {
+    if (e == count) return;
+    to[e * step] = std::bit_cast<T>(codes[e]);
+  }
 }
 template <class Program, class T>
 NARROW_KERNEL void spread_lines(const Program& program, T* to, const line_steps& steps,
