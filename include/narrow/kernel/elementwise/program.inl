@@ -116,12 +116,15 @@ using stored_of_line =
 
 #include "store.inl"
 
+template <class T, class Code> inline void spread(const Code (&codes)[lanes32], T* to, index step) {
+  NARROW_UNROLL for (index e = 0; e < lanes32; ++e) to[e * step] = std::bit_cast<T>(codes[e]);
+}
 template <class T, class Code>
-inline void spread(const Code (&codes)[lanes32], T* to, index step, index count) {
-  NARROW_UNROLL for (index e = 0; e < lanes32; ++e) {
-    if (e == count) return;
-    to[e * step] = std::bit_cast<T>(codes[e]);
-  }
+inline void spread_some(const Code (&codes)[lanes32], T* to, index step, index count) {
+  index e = 0;
+  for (; e + 4 <= lanes32 && e + 4 <= count; e += 4)
+    NARROW_UNROLL for (index i = 0; i < 4; ++i) to[(e + i) * step] = std::bit_cast<T>(codes[e + i]);
+  for (; e < lanes32 && e < count; ++e) to[e * step] = std::bit_cast<T>(codes[e]);
 }
 template <class Program, class T>
 NARROW_KERNEL void spread_lines(const Program& program, T* to, const line_steps& steps,
@@ -135,11 +138,11 @@ NARROW_KERNEL void spread_lines(const Program& program, T* to, const line_steps&
     index i = 0;
     for (; i + lanes32 <= length; i += lanes32) {
       store_numbers<T>(some, at(line, i, all_lanes{}));
-      spread(some, first + i * step, step, lanes32);
+      spread(some, first + i * step, step);
     }
     if (i == length) continue;
     store_numbers<T>(some, at(line, i, first_lanes{length - i}));
-    spread(some, first + i * step, step, length - i);
+    spread_some(some, first + i * step, step, length - i);
   }
 }
 

@@ -88,7 +88,7 @@ template <class C> struct compact_result {
         scaled_small(product, alpha, beta, [&] { return at(present, 0, first_lanes{count}); });
     detail::uint_at_least<8 * sizeof(C)> codes[lanes32];
     store_numbers<C>(codes, x);
-    spread(codes, first, steps.element, count);
+    spread_some(codes, first, steps.element, count);
   }
 };
 
