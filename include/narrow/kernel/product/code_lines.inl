@@ -11,13 +11,16 @@ template <class T> struct code_line : fp32_line {
 };
 
 template <class T> NARROW_KERNEL const code_line_kernels& code_line_kernels_of() {
-  if constexpr (decodes_in_lines) {
+  if constexpr (!decodes_in_lines) {
+    static constexpr code_line_kernels none{};
+    return none;
+  } else if constexpr (sizeof(T) == 2) {  // bf16 has kernels for all but inner products
+    static constexpr code_line_kernels kernels{dot_line<code_line<T>>};
+    return kernels;
+  } else {
     static constexpr code_line_kernels kernels{dot_line<code_line<T>>, sum_line<code_line<T>>,
                                                gemv_of<single_columns<code_line<T>>, code_line<T>>()};
     return kernels;
-  } else {
-    static constexpr code_line_kernels none{};
-    return none;
   }
 }
 template <class Codes> constexpr auto kernel_of(std::type_identity<code_lines_of<Codes>>) {
