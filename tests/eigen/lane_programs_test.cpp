@@ -1,5 +1,6 @@
 // Expressions that are computed as programs of lanes have the bits of float arithmetic, each result rounded
 // once: on every instruction set, at every length, in any floating-point environment.
+#include <algorithm>
 #include <bit>
 #include <cfenv>
 #include <narrow/eigen.hpp>
@@ -188,6 +189,31 @@ TEMPLATE_LIST_TEST_CASE("programs of lanes have the bits of floats, rounded once
       checked += check_forms<TestType>(rows, cols);
   });
   REQUIRE(checked >= at(test::isa_count()) * 5000);
+}
+
+/// Where one of several numbers is NaN, all of them are stored in another way.
+TEMPLATE_TEST_CASE("programs of lanes have these bits of numbers without NaN, too", "[eigen][lanes]", bf16,
+                   fp8_e4m3fn) {
+  using S = TestType;
+  constexpr at n = 67;
+  matrix<S> a(n, 1), b(n, 1);
+  for (at i = 0; i < n; ++i) {
+    a(i) = S(static_cast<float>(i % 13) * 0.25f - 1.5f);
+    b(i) = S(static_cast<float>(i % 7) * 0.5f - 1.5f);
+  }
+  test::for_each_isa([&](const std::string& isa) {
+    INFO(isa);
+    const matrix<S> sum = a + b, held = a.template cast<float>().cwiseMin(0.1f).template cast<S>(),
+                    larger = a.cwiseMax(-b);
+    at different = 0;
+    for (at i = 0; i < n; ++i) {
+      const auto p = static_cast<float>(a(i)), q = static_cast<float>(b(i));
+      different += !same(sum(i), S(p + q));
+      different += !same(held(i), S(std::min(p, 0.1f)));
+      different += !same(larger(i), S(std::max(p, -q)));
+    }
+    CHECK(different == 0);
+  });
 }
 
 TEMPLATE_LIST_TEST_CASE("programs of lanes do not depend on the floating-point environment", "[eigen][lanes]",
