@@ -22,7 +22,8 @@ namespace narrow::inline NARROW_ABI::kernel {
 ///
 ///   integers, floats, doubles          whole vectors, all as large as one another: of 16, 32 or 64 bytes
 ///   any_of(integers)                   whether a lane of 32 bits is not zero
-///   any_without(integers, bits, floats)  whether a lane of 32 bits whose float is not zero has none of these bits
+///   any_without(integers, bits, f)     whether a lane of 32 bits has none of these bits, of those whose float
+///                                      in f is not zero
 ///   any_nan(floats, floats)            whether a lane of either is NaN
 ///   any_unequal(floats, floats)        whether the numbers of a lane differ, or one of them is NaN
 ///   store_lower<Size>(to, integers)    the lower Size bytes of each lane of 32 bits, side by side; 1, 2 or 4

@@ -23,7 +23,8 @@ inline constexpr bool reads_twos<lane_binary<Op, A, B>> = reads_twos<A>&& reads_
 template <class C, class A, class B>
 inline constexpr bool reads_twos<lane_choice<C, A, B>> = reads_twos<C>&& reads_twos<A>&& reads_twos<B>;
 
-/// Whether that takes less time: instructions of 512 bits take numbers as they lie, in no more of it.
+/// Whether programs are computed so: those of 512 bits have instructions that move numbers of 16 and 8 bits
+/// into lanes of 32 and back.
 inline constexpr bool has_quick_twos = vector_bytes < 64 && std::endian::native == std::endian::little;
 /// Whether the numbers of a line are computed so and stored as T.
 template <class Line, class T>
