@@ -44,9 +44,9 @@ template <class Line> [[gnu::noinline]] float sum_long_line(handed_line<Line> li
   return detail::rounds_as_usual() ? job_kernel<summed_program<Line, one_line>>()(line, shape)
                                    : detail::with_float_environment(sum);
 }
-/// The sum of one line of few numbers.
+/// The sum of one line.
 template <class Line> [[gnu::noinline]] float sum_line(handed_line<Line> line, index length) {
-  if (!few::are_ready()) [[unlikely]]
+  if (!few::are_few(one_line{length}) || !few::are_ready()) [[unlikely]]
     return sum_long_line<Line>(line, length);
   return few::sum_lines(line, one_line{length});
 }
@@ -67,8 +67,7 @@ template <class Program, class Shape>
     return std::true_type{};
   } else if constexpr (few::sums_program<Program, Shape>) {
     using line = decltype(as_line(program));
-    sum = few::are_few(shape) ? sum_line<line>(as_line(program), shape.length)
-                              : sum_long_line<line>(as_line(program), shape.length);
+    sum = sum_line<line>(as_line(program), shape.length);
     return std::true_type{};
   } else if constexpr (runs_everywhere<summed_program<Program, Shape>>) {
     sum = sum_of_lines<Program, Shape>(program, shape);

@@ -171,28 +171,41 @@ constexpr std::partial_ordering compare(const unpacked<Word>& a, const unpacked<
   return negative(a) ? 0 <=> magnitude : magnitude;
 }
 
-/// Order by value of two codes of a floating format of at most 32 bits. Signs, which are often random, are
-/// not branched on.
+/// Order by value of two codes of a floating format of at most 32 bits. Nothing is branched on: signs are
+/// often random, and so is which of two numbers is less.
 template <class Layout> struct ordered_codes {
   using code = typename Layout::bits_type;
+  using wide = std::conditional_t<sizeof(code) < 4, std::int32_t, std::int64_t>;
 
-  static constexpr bool any_nan(code a, code b) { return Layout::is_nan(a) || Layout::is_nan(b); }
+  static constexpr wide magnitude(code x) { return static_cast<wide>(x & Layout::magnitude_mask); }
   /// An integer that grows with the number, the same for both zeros.
-  static constexpr auto key(code x) {
-    using wide = std::conditional_t<sizeof(code) < 4, std::int32_t, std::int64_t>;
+  static constexpr wide key(code x) {
     constexpr int above = std::numeric_limits<code>::digits - Layout::width;  // bits
     const wide sign = static_cast<std::make_signed_t<code>>(static_cast<code>(x << above)) < 0 ? -1 : 0;
-    return (static_cast<wide>(x & Layout::magnitude_mask) ^ sign) - sign;
+    return (magnitude(x) ^ sign) - sign;
   }
   static constexpr std::partial_ordering compare(code a, code b) {
-    if (any_nan(a, b)) [[unlikely]]
+    if (Layout::is_nan(a) || Layout::is_nan(b)) [[unlikely]]
       return std::partial_ordering::unordered;
     return key(a) <=> key(b);
   }
-  static constexpr bool less(code a, code b) { return key(a) < key(b) && !any_nan(a, b); }
-  static constexpr bool not_greater(code a, code b) { return key(a) <= key(b) && !any_nan(a, b); }
+  static constexpr bool less(code a, code b) { return orders(a, b, key(a) - key(b)); }
+  static constexpr bool not_greater(code a, code b) { return orders(a, b, key(a) - key(b) - 1); }
   static constexpr bool equal(code a, code b) {
     return a == b ? !Layout::is_nan(a) : Layout::has_negative_zero && ((a | b) & Layout::magnitude_mask) == 0;
+  }
+
+ private:
+  /// The largest magnitude of a number; NaN have larger ones, but that of `fnuz` has none.
+  static constexpr bool nan_is_largest = Layout::special_values != specials::fnuz;
+  static constexpr wide last = magnitude(Layout::has_infinity ? Layout::infinity : Layout::max_finite);
+
+  /// Whether a difference is negative and neither number NaN: the sign of one integer.
+  static constexpr bool orders(code a, code b, wide difference) {
+    if constexpr (nan_is_largest)
+      return (difference & ~((last - magnitude(a)) | (last - magnitude(b)))) < 0;
+    else
+      return static_cast<bool>((difference < 0) & !Layout::is_nan(a) & !Layout::is_nan(b));
   }
 };
 

@@ -4,11 +4,8 @@
 
 #include <cstdint>
 
-#if defined(__F16C__)
-#include <immintrin.h>
-#elif defined(__x86_64__)
+#if defined(__x86_64__)
 #include <cpuid.h>
-#include <emmintrin.h>
 
 #include <initializer_list>
 #endif
@@ -17,17 +14,11 @@
 
 namespace narrow::inline NARROW_ABI::detail {
 
+#if defined(__x86_64__)
+
 #if defined(__F16C__)
-
 constexpr bool converts_binary16() { return true; }
-[[gnu::always_inline]] inline float from_binary16(std::uint16_t code) { return _cvtsh_ss(code); }
-[[gnu::always_inline]] inline std::uint16_t to_binary16(float x) {
-  return static_cast<std::uint16_t>(
-      _mm_cvtsi128_si32(_mm_cvtps_ph(_mm_set_ss(x), _MM_FROUND_TO_NEAREST_INT)));
-}
-
-#elif defined(__x86_64__)
-
+#else
 /// Whether the processor has F16C, and the operating system saves what that computes with. False until this
 /// object is initialised, before main: till then numbers are converted in other ways, to the same bits.
 inline const bool has_binary16_instructions = [] {
@@ -41,15 +32,20 @@ inline const bool has_binary16_instructions = [] {
 
 /// Whether the two functions below may be called. They are volatile, so that no compiler calls them before.
 [[gnu::always_inline]] inline bool converts_binary16() { return has_binary16_instructions; }
+#endif
+
+// The other lanes of these vectors are zero, so that they raise no exception.
 [[gnu::always_inline]] inline float from_binary16(std::uint16_t code) {
-  __m128 x;
-  asm volatile("vcvtph2ps %1, %0" : "=x"(x) : "x"(_mm_cvtsi32_si128(code)));
-  return _mm_cvtss_f32(x);
+  float x;
+  asm volatile("vcvtph2ps %1, %0" : "=x"(x) : "x"(std::uint32_t{code}));
+  return x;
 }
 [[gnu::always_inline]] inline std::uint16_t to_binary16(float x) {
-  __m128i code;
-  asm volatile("vcvtps2ph $0, %1, %0" : "=x"(code) : "x"(x));
-  return static_cast<std::uint16_t>(_mm_cvtsi128_si32(code));
+  std::uint32_t code;
+  asm volatile inline("vinsertps $0xe, %1, %1, %0\n\tvcvtps2ph $0, %0, %0" : "=x"(code) : "x"(x));
+  // What is decoded next stays in its register, since no compiler cuts it off at 16 bits.
+  if (code > 0xffff) __builtin_unreachable();
+  return static_cast<std::uint16_t>(code);
 }
 
 #endif

@@ -82,7 +82,7 @@ constexpr typename Layout::bits_type computed_nearest_code(T x, Overflow overflo
   }
   return pack_code<Layout>(unpack(x), rounding::nearest_even{}, overflow);
 }
-/// The same where a processor has no instruction for it: not inlined, and so in nobody's way.
+/// The same where there is no short way: not inlined, and so in nobody's way.
 template <class Layout, std::floating_point T, overflow_policy Overflow>
 [[gnu::noinline, gnu::cold]] inline typename Layout::bits_type nearest_code_elsewhere(T x,
                                                                                       Overflow overflow) {
@@ -91,18 +91,26 @@ template <class Layout, std::floating_point T, overflow_policy Overflow>
 /// The same; of a number that the compiler knows, by the compiler, which inlines no more than this.
 template <class Layout, std::floating_point T, overflow_policy Overflow>
 [[gnu::always_inline]] constexpr typename Layout::bits_type nearest_code(T x, Overflow overflow) {
-#if defined(__x86_64__)
-  if constexpr (is_binary16<Layout> && std::same_as<T, float> && std::same_as<Overflow, overflow::ieee>)
+  using from = typename layout_of_built_in<T>::type;
+  if constexpr (from::mantissa_bits > Layout::mantissa_bits) {
     if (!std::is_constant_evaluated()) {
-      using normals = rounding_of_normals<Layout, binary32>;
-      const auto code = std::bit_cast<std::uint32_t>(x);
-      if (__builtin_constant_p(x) && (code == 0 || normals::has(code & binary32::magnitude_mask)))
-        return code == 0 ? 0 : normals::round(code);
-      if (converts_binary16()) [[likely]]
-        return to_binary16(x);
+      using normals = rounding_of_normals<Layout, from>;
+      const auto code = std::bit_cast<typename from::bits_type>(x);
+      const auto magnitude = static_cast<typename from::bits_type>(code & from::magnitude_mask);
+#if defined(__x86_64__)
+      if constexpr (is_binary16<Layout> && std::same_as<T, float> && std::same_as<Overflow, overflow::ieee>) {
+        if (__builtin_constant_p(x) && (code == 0 || normals::has(magnitude)))
+          return code == 0 ? 0 : normals::round(code);
+        if (converts_binary16()) [[likely]]
+          return to_binary16(x);
+        return nearest_code_elsewhere<Layout>(x, overflow);
+      }
+#endif
+      if (normals::has(magnitude)) [[likely]]
+        return normals::round(code);
       return nearest_code_elsewhere<Layout>(x, overflow);
     }
-#endif
+  }
   return computed_nearest_code<Layout>(x, overflow);
 }
 
@@ -183,7 +191,14 @@ template <class Layout> [[gnu::always_inline]] inline typename Layout::bits_type
 /// The root of a number as a float, rounded in whichever mode.
 #if defined(__x86_64__)
 inline constexpr bool has_quick_root = true;
-[[gnu::always_inline]] inline float quick_root(float x) { return _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(x))); }
+[[gnu::always_inline]] inline float quick_root(float x) {
+#if defined(__AVX__)  // beside which instructions of SSE would have to wait
+  asm("vsqrtss %0, %0, %0" : "+x"(x));
+#else
+  asm("sqrtss %0, %0" : "+x"(x));
+#endif
+  return x;
+}
 #else
 inline constexpr bool has_quick_root = false;
 float quick_root(float);

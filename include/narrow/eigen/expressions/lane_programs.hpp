@@ -164,6 +164,7 @@ concept lane_operation_on =
 
 /// Numbers in memory; Step, those from one to the next on a line, may be known at compile time.
 template <int Step, class T> auto lane_leaf(const T* from, Eigen::Index line_step, Eigen::Index step) {
+  asm("" : "+r"(from));
   if constexpr (Step == 1)
     return kernel::lane_numbers<T>{from, line_step};
   else
