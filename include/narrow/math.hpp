@@ -76,7 +76,7 @@ template <narrow_scalar T> [[gnu::always_inline]] constexpr T sqrt(T x) noexcept
       const float root = detail::opaque(detail::quick_root(value));
       if ((x.bits() & layout::sign_mask) == 0 && detail::deciding_floats<layout>::have(value) &&
           !detail::is_half_way<layout>(root)) [[likely]]
-        return T::from_bits(detail::quick_code<layout>(root));
+        return T::from_bits(static_cast<typename T::bits_type>(detail::quick_code<layout>(root)));
     }
     return detail::root_elsewhere(x);
   } else {

@@ -202,26 +202,37 @@ template <class Op, class Layout> [[gnu::always_inline]] inline bool is_decided_
   else
     return deciding_floats<Layout>::have(x);
 }
+/// The same, not inlined, of codes and to one that are handed over as floats: nothing that is done with a
+/// number but storing it then asks for a register of another kind than the one in which it is computed.
 template <class Op, class T>
-[[gnu::noinline]] constexpr T apply_elsewhere(T a, T b) noexcept(cannot_throw<T>) {
-  return apply_thoroughly<Op>(a, b);
+[[gnu::noinline]] float apply_elsewhere(float a, float b) noexcept(cannot_throw<T>) {
+  const auto number = [](float code) {
+    return T::from_bits(static_cast<typename T::bits_type>(std::bit_cast<std::uint32_t>(code)));
+  };
+  return std::bit_cast<float>(std::uint32_t{apply_thoroughly<Op>(number(a), number(b)).bits()});
+}
+/// The code of the same as a word, as quick_code gives it: by the quick way where that decides it.
+template <class Op, class T>
+[[gnu::always_inline]] inline std::uint32_t apply_quickly(T a, T b) noexcept(cannot_throw<T>) {
+  using layout = typename T::layout;
+  if (may_be_quick<layout>()) [[likely]] {
+    const float x = opaque(Op::native(quick_value<layout>(a.bits()), opaque(quick_value<layout>(b.bits()))));
+    if (is_decided_by<Op, layout>(x)) [[likely]]
+      return quick_code<layout>(x);
+  }
+  const auto code = [](T x) { return std::bit_cast<float>(std::uint32_t{x.bits()}); };
+  const auto other = std::bit_cast<std::uint32_t>(apply_elsewhere<Op, T>(code(a), code(b)));
+  if (other > std::numeric_limits<typename T::bits_type>::max()) __builtin_unreachable();
+  return other;
 }
 
-/// The same, by the quick way where that decides it, which stands where the operator does.
+/// The same, quickly where the compiler does not compute it.
 template <class Op, class A, class B>
 [[gnu::always_inline]] constexpr mixed_t<A, B> apply(A a, B b) noexcept(cannot_throw<mixed_t<A, B>>) {
-  if constexpr (has_quick_operators<A> && std::same_as<A, B>) {
-    using layout = typename A::layout;
-    if (!std::is_constant_evaluated() && may_be_quick<layout>()) [[likely]] {
-      const float x =
-          opaque(Op::native(quick_value<layout>(a.bits()), opaque(quick_value<layout>(b.bits()))));
-      if (is_decided_by<Op, layout>(x)) [[likely]]
-        return A::from_bits(quick_code<layout>(x));
-    }
-    return apply_elsewhere<Op>(a, b);
-  } else {
-    return apply_thoroughly<Op>(a, b);
-  }
+  if constexpr (has_quick_operators<A> && std::same_as<A, B>)
+    if (!std::is_constant_evaluated())
+      return A::from_bits(static_cast<typename A::bits_type>(apply_quickly<Op>(a, b)));
+  return apply_thoroughly<Op>(a, b);
 }
 
 }  // namespace detail

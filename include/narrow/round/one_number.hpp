@@ -16,6 +16,13 @@ namespace narrow::inline NARROW_ABI::detail {
 
 #if defined(__x86_64__)
 
+// Beside instructions of AVX those of SSE would have to wait.
+#if defined(__AVX__)
+#define NARROW_IN_PLACE(instruction, value) "v" instruction " " value ", %0, %0\n\t"
+#else
+#define NARROW_IN_PLACE(instruction, value) instruction " " value ", %0\n\t"
+#endif
+
 #if defined(__F16C__)
 constexpr bool converts_binary16() { return true; }
 #else
@@ -34,19 +41,47 @@ inline const bool has_binary16_instructions = [] {
 [[gnu::always_inline]] inline bool converts_binary16() { return has_binary16_instructions; }
 #endif
 
-// The other lanes of these vectors are zero, so that they raise no exception.
+// A code is handed on as a word, of which compilers know that it has no more bits: so it stays in the vector
+// register from which it is decoded next. The other lanes there are zero, which raise no exception.
 [[gnu::always_inline]] inline float from_binary16(std::uint16_t code) {
   float x;
   asm volatile("vcvtph2ps %1, %0" : "=x"(x) : "x"(std::uint32_t{code}));
   return x;
 }
-[[gnu::always_inline]] inline std::uint16_t to_binary16(float x) {
+[[gnu::always_inline]] inline std::uint32_t to_binary16(float x) {
   std::uint32_t code;
   asm volatile inline("vinsertps $0xe, %1, %1, %0\n\tvcvtps2ph $0, %0, %0" : "=x"(code) : "x"(x));
-  // What is decoded next stays in its register, since no compiler cuts it off at 16 bits.
   if (code > 0xffff) __builtin_unreachable();
-  return static_cast<std::uint16_t>(code);
+  return code;
 }
+
+// Of bfloat16, in vector registers, too.
+[[gnu::always_inline]] inline float from_bfloat16(std::uint16_t code) {
+  float x;
+  asm(NARROW_IN_PLACE("pslld", "$16") : "=x"(x) : "0"(std::uint32_t{code}));
+  return x;
+}
+[[gnu::always_inline]] inline std::uint32_t to_bfloat16(float x) {
+  // A half of a unit in the last place less one, and one more where that place is odd.
+  alignas(16) static constexpr std::uint32_t less_than_half[4] = {0x7fff};
+  std::uint32_t code;
+  asm inline(NARROW_IN_PLACE("pslld", "$15")  //
+             NARROW_IN_PLACE("psrld", "$31")  //
+             NARROW_IN_PLACE("paddd", "%2")   //
+             NARROW_IN_PLACE("paddd", "%3")   //
+             NARROW_IN_PLACE("psrld", "$16")  //
+             : "=&x"(code)
+             : "0"(x), "x"(x), "m"(less_than_half));
+  if (code > 0xffff) __builtin_unreachable();
+  return code;
+}
+/// The root of a float, rounded in whichever mode.
+[[gnu::always_inline]] inline float root_in_register(float x) {
+  asm(NARROW_IN_PLACE("sqrtss", "%0") : "+x"(x));
+  return x;
+}
+
+#undef NARROW_IN_PLACE
 
 #endif
 

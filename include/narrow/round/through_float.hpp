@@ -102,7 +102,7 @@ template <class Layout, std::floating_point T, overflow_policy Overflow>
         if (__builtin_constant_p(x) && (code == 0 || normals::has(magnitude)))
           return code == 0 ? 0 : normals::round(code);
         if (converts_binary16()) [[likely]]
-          return to_binary16(x);
+          return static_cast<typename Layout::bits_type>(to_binary16(x));
         return nearest_code_elsewhere<Layout>(x, overflow);
       }
 #endif
@@ -178,27 +178,24 @@ template <class Layout> [[gnu::always_inline]] inline float quick_value(typename
       return std::bit_cast<float>(sign | (is_normal ? (magnitude << dropped) + rebias : 0));
     return from_binary16(code);
   }
+  if constexpr (is_bfloat16<Layout>)
+    if (!__builtin_constant_p(code)) return from_bfloat16(code);
 #endif
   return std::bit_cast<float>(std::uint32_t{code} << dropped);
 }
 /// The code of a number that is finite, to nearest even, or of infinity where that overflows.
-template <class Layout> [[gnu::always_inline]] inline typename Layout::bits_type quick_code(float x) {
+template <class Layout> [[gnu::always_inline]] inline std::uint32_t quick_code(float x) {
 #if defined(__x86_64__)
   if constexpr (is_binary16<Layout>) return to_binary16(x);
+  if constexpr (is_bfloat16<Layout>)
+    if (!__builtin_constant_p(x)) return to_bfloat16(x);
 #endif
   return rounding_of_normals<Layout, binary32>::round(std::bit_cast<std::uint32_t>(x));
 }
 /// The root of a number as a float, rounded in whichever mode.
 #if defined(__x86_64__)
 inline constexpr bool has_quick_root = true;
-[[gnu::always_inline]] inline float quick_root(float x) {
-#if defined(__AVX__)  // beside which instructions of SSE would have to wait
-  asm("vsqrtss %0, %0, %0" : "+x"(x));
-#else
-  asm("sqrtss %0, %0" : "+x"(x));
-#endif
-  return x;
-}
+[[gnu::always_inline]] inline float quick_root(float x) { return root_in_register(x); }
 #else
 inline constexpr bool has_quick_root = false;
 float quick_root(float);
