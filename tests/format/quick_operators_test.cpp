@@ -2,6 +2,8 @@
 // arithmetic gives, rounded once, in any floating-point environment.
 #include <narrow/narrow.hpp>
 
+#include <cfenv>
+
 #include "../float_control.hpp"
 #include "../samples.hpp"
 #include "../tally.hpp"
@@ -68,3 +70,56 @@ TEMPLATE_TEST_CASE("quick operators do not depend on the floating-point environm
     }
   count.require(environments * (4 * some.size() + (1u << 16)));
 }
+
+// Compilers keep what is computed next in its register, where they see that it fits.
+TEMPLATE_TEST_CASE("quick operators on results of theirs", "[format]", narrow::fp16, narrow::bf16) {
+  using T = TestType;
+  using namespace narrow::detail;
+  const auto some = pairs<T>();
+  tally count;
+  for (const code_pair& codes : some) {
+    const T a = number<T>(codes.first), b = number<T>(codes.second);
+    const T product = exactly<times>(a, b), sum = exactly<plus>(product, a), ratio = exactly<over>(sum, b);
+    const auto expect = [&](const char* what, T got, T right) {
+      count.expect(got.bits() == right.bits(),
+                   [&] { return text(codes.first, codes.second, what, got.bits()); });
+    };
+    expect("a b + a", a * b + a, sum);
+    expect("(a b + a) / b", (a * b + a) / b, ratio);
+    expect("the root of a b", sqrt(a * b), rounded<T>(square_root(unpack(product))));
+    T steps = a;
+    for (int i = 0; i < 3; ++i) steps = steps * b - a;
+    T right = a;
+    for (int i = 0; i < 3; ++i) right = exactly<minus>(exactly<times>(right, b), a);
+    expect("of three steps", steps, right);
+    const auto order = compare(unpack(product), unpack(sum));
+    count.expect((a * b < a * b + a) == (order < 0) && (a * b <= a * b + a) == (order <= 0),
+                 [&] { return text(codes.first, codes.second, "are ordered otherwise"); });
+  }
+  count.require(5 * some.size());
+}
+
+#if defined(__x86_64__)
+namespace {
+
+/// A float in a register whose other lanes raise exceptions if they are computed with.
+float among_others(float x) {
+  alignas(16) const float lanes[4] = {x, std::numeric_limits<float>::signaling_NaN(), 1e30f, 1e-30f};
+  float result;
+  asm("movaps %1, %0" : "=x"(result) : "m"(lanes));
+  return result;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("single numbers raise no exceptions of other lanes", "[format]", narrow::fp16,
+                   narrow::bf16) {
+  using T = TestType;
+  std::feclearexcept(FE_ALL_EXCEPT);
+  const T a(among_others(1.5f)), b(among_others(-0.25f));
+  const T results[] = {a + b, a - b, a * b, a * T(2.f) / T(3.f) * T(0.f), sqrt(a * a)};
+  CHECK(std::fetestexcept(FE_INVALID | FE_OVERFLOW | FE_UNDERFLOW | FE_DIVBYZERO) == 0);
+  CHECK(results[0] == T(1.25f));
+  CHECK(results[4] == T(1.5f));
+}
+#endif

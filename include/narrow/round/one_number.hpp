@@ -16,11 +16,14 @@ namespace narrow::inline NARROW_ABI::detail {
 
 #if defined(__x86_64__)
 
-// Beside instructions of AVX those of SSE would have to wait.
+// An instruction on operand 1, and one on operand 0, which its result replaces. Beside those of AVX those of
+// SSE would have to wait.
 #if defined(__AVX__)
-#define NARROW_IN_PLACE(instruction, value) "v" instruction " " value ", %0, %0\n\t"
+#define NARROW_FIRST(instruction, value) "v" instruction " " value ", %1, %0\n\t"
+#define NARROW_NEXT(instruction, value) "v" instruction " " value ", %0, %0\n\t"
 #else
-#define NARROW_IN_PLACE(instruction, value) instruction " " value ", %0\n\t"
+#define NARROW_FIRST(instruction, value) "movaps %1, %0\n\t" instruction " " value ", %0\n\t"
+#define NARROW_NEXT(instruction, value) instruction " " value ", %0\n\t"
 #endif
 
 #if defined(__F16C__)
@@ -58,30 +61,31 @@ inline const bool has_binary16_instructions = [] {
 // Of bfloat16, in vector registers, too.
 [[gnu::always_inline]] inline float from_bfloat16(std::uint16_t code) {
   float x;
-  asm(NARROW_IN_PLACE("pslld", "$16") : "=x"(x) : "0"(std::uint32_t{code}));
+  asm inline(NARROW_FIRST("pslld", "$16") : "=x"(x) : "x"(std::uint32_t{code}));
   return x;
 }
 [[gnu::always_inline]] inline std::uint32_t to_bfloat16(float x) {
   // A half of a unit in the last place less one, and one more where that place is odd.
   alignas(16) static constexpr std::uint32_t less_than_half[4] = {0x7fff};
   std::uint32_t code;
-  asm inline(NARROW_IN_PLACE("pslld", "$15")  //
-             NARROW_IN_PLACE("psrld", "$31")  //
-             NARROW_IN_PLACE("paddd", "%2")   //
-             NARROW_IN_PLACE("paddd", "%3")   //
-             NARROW_IN_PLACE("psrld", "$16")  //
+  asm inline(NARROW_FIRST("pslld", "$15")  //
+             NARROW_NEXT("psrld", "$31")   //
+             NARROW_NEXT("paddd", "%1")    //
+             NARROW_NEXT("paddd", "%2")    //
+             NARROW_NEXT("psrld", "$16")   //
              : "=&x"(code)
-             : "0"(x), "x"(x), "m"(less_than_half));
+             : "x"(x), "m"(less_than_half));
   if (code > 0xffff) __builtin_unreachable();
   return code;
 }
 /// The root of a float, rounded in whichever mode.
 [[gnu::always_inline]] inline float root_in_register(float x) {
-  asm(NARROW_IN_PLACE("sqrtss", "%0") : "+x"(x));
+  asm(NARROW_NEXT("sqrtss", "%0") : "+x"(x));
   return x;
 }
 
-#undef NARROW_IN_PLACE
+#undef NARROW_FIRST
+#undef NARROW_NEXT
 
 #endif
 
