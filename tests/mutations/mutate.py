@@ -38,18 +38,18 @@ class Workshop:
         source = os.path.join(folder, "main.cpp")
         with open(source, "w", encoding="ascii") as file:
             file.write("#define CATCH_CONFIG_MAIN\n#include <catch2/catch.hpp>\n")
-        self.compile([source, "-c", "-o", self.main], check=True)
+        self.compile(["-O0", source, "-c", "-o", self.main], check=True)
 
     def compile(self, arguments, check=False):
-        command = [COMPILER, "-std=c++20", "-O0", "-w", f"-I{self.include}", f"-I{ROOT}/tests", "-isystem",
+        command = [COMPILER, "-std=c++20", "-w", f"-I{self.include}", f"-I{ROOT}/tests", "-isystem",
                    "/usr/include/eigen3", *arguments]
         return subprocess.run(command, capture_output=True, text=True, errors="replace", check=check)
 
-    def outcome(self, test):
+    def outcome(self, test, level):
         """'passed', 'failed' or 'not compiled', and what the compiler or the test said."""
         source, = glob.glob(f"{ROOT}/tests/**/{test}_test.cpp", recursive=True)
         program = os.path.join(self.folder, "test")
-        made = self.compile([source, self.main, "-o", program, *LIBRARIES])
+        made = self.compile([level, source, self.main, "-o", program, *LIBRARIES])
         if made.returncode != 0:
             return "not compiled", made.stderr
         try:
@@ -99,14 +99,14 @@ def main():
     survivors, sound = 0, {}
     print(f"{'mutation':32} {'test':24} {'outcome':12} seconds")
     for mutation in chosen:
-        if mutation.test not in sound:
-            result, output = workshop.outcome(mutation.test)
+        if (mutation.test, mutation.level) not in sound:
+            result, output = workshop.outcome(mutation.test, mutation.level)
             if result != "passed":
                 sys.exit(f"{mutation.test} {result} without a mutation:\n{output[-2000:]}")
-            sound[mutation.test] = True
+            sound[mutation.test, mutation.level] = True
         restore = workshop.change(mutation)
         begin = time.time()
-        result, output = workshop.outcome(mutation.test)
+        result, output = workshop.outcome(mutation.test, mutation.level)
         restore()
         survivors += result != "failed"
         print(f"{mutation.name:32} {mutation.test:24} {result:12} {time.time() - begin:.0f}  "

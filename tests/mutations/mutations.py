@@ -8,6 +8,7 @@ class Mutation(NamedTuple):
     old: str   # once in the file
     new: str
     test: str  # tests/**/TEST_test.cpp
+    level: str = "-O0"  # with which it must notice
 
 
 ROUNDING = [
@@ -36,6 +37,15 @@ ROUNDING = [
              "narrow_cast_fixed"),
     Mutation("subnormal_ties_down", "round/through_float.hpp",
              "(word{1} << (shift - 1)) - 1 + (significand >> shift & 1)", "(word{1} << (shift - 1)) - 1", "narrow_cast"),
+    Mutation("nan_are_ordered", "round/arithmetic.hpp", "difference & ~((last - magnitude(a)) | (last - magnitude(b)))",
+             "difference & ~(last - magnitude(a))", "comparison"),
+    Mutation("equal_is_greater", "round/arithmetic.hpp", "orders(a, b, key(a) - key(b) - 1)", "orders(a, b, key(a) - key(b))",
+             "comparison"),
+    Mutation("infinity_is_nan", "round/arithmetic.hpp", "Layout::has_infinity ? Layout::infinity : Layout::max_finite",
+             "Layout::max_finite", "comparison"),
+    Mutation("bfloat16_ties_down", "round/one_number.hpp", "0x7fff}", "0x7ffe}", "quick_operators"),
+    Mutation("other_lanes_are_converted", "round/one_number.hpp", "vinsertps $0xe", "vinsertps $0x0", "quick_operators",
+             "-O2"),
     Mutation("signalling_nan_stays", "format/floating.hpp", "negative | float_layout::quiet_nan | payload",
              "negative | float_layout::infinity | payload | 1", "narrow_cast"),
     Mutation("negative_zero_is_less", "round/arithmetic.hpp",
