@@ -16,14 +16,15 @@ namespace narrow::inline NARROW_ABI::detail {
 
 #if defined(__x86_64__)
 
-// An instruction on operand 1, and one on operand 0, which its result replaces. Beside those of AVX those of
-// SSE would have to wait.
+// An instruction on one operand that gives another, and one whose result replaces its operand. Beside those
+// of AVX those of SSE would have to wait.
 #if defined(__AVX__)
-#define NARROW_FIRST(instruction, value) "v" instruction " " value ", %1, %0\n\t"
-#define NARROW_NEXT(instruction, value) "v" instruction " " value ", %0, %0\n\t"
+#define NARROW_FROM(from, instruction, value, to) "v" instruction " " value ", " from ", " to "\n\t"
+#define NARROW_NEXT(instruction, value, to) NARROW_FROM(to, instruction, value, to)
 #else
-#define NARROW_FIRST(instruction, value) "movaps %1, %0\n\t" instruction " " value ", %0\n\t"
-#define NARROW_NEXT(instruction, value) instruction " " value ", %0\n\t"
+#define NARROW_NEXT(instruction, value, to) instruction " " value ", " to "\n\t"
+#define NARROW_FROM(from, instruction, value, to) \
+  "movaps " from ", " to "\n\t" NARROW_NEXT(instruction, value, to)
 #endif
 
 #if defined(__F16C__)
@@ -53,7 +54,12 @@ inline const bool has_binary16_instructions = [] {
 }
 [[gnu::always_inline]] inline std::uint32_t to_binary16(float x) {
   std::uint32_t code;
-  asm volatile inline("vinsertps $0xe, %1, %1, %0\n\tvcvtps2ph $0, %0, %0" : "=x"(code) : "x"(x));
+  asm volatile inline(
+      "vxorps %0, %0, %0\n\t"
+      "vmovss %1, %0, %0\n\t"  // in two cycles less than by vinsertps
+      "vcvtps2ph $0, %0, %0"
+      : "=&x"(code)
+      : "x"(x));
   if (code > 0xffff) __builtin_unreachable();
   return code;
 }
@@ -61,30 +67,30 @@ inline const bool has_binary16_instructions = [] {
 // Of bfloat16, in vector registers, too.
 [[gnu::always_inline]] inline float from_bfloat16(std::uint16_t code) {
   float x;
-  asm inline(NARROW_FIRST("pslld", "$16") : "=x"(x) : "x"(std::uint32_t{code}));
+  asm inline(NARROW_FROM("%1", "pslld", "$16", "%0") : "=x"(x) : "x"(std::uint32_t{code}));
   return x;
 }
 [[gnu::always_inline]] inline std::uint32_t to_bfloat16(float x) {
   // A half of a unit in the last place less one, and one more where that place is odd.
   alignas(16) static constexpr std::uint32_t less_than_half[4] = {0x7fff};
-  std::uint32_t code;
-  asm inline(NARROW_FIRST("pslld", "$15")  //
-             NARROW_NEXT("psrld", "$31")   //
-             NARROW_NEXT("paddd", "%1")    //
-             NARROW_NEXT("paddd", "%2")    //
-             NARROW_NEXT("psrld", "$16")   //
-             : "=&x"(code)
+  std::uint32_t code, below_half;
+  asm inline(NARROW_FROM("%2", "pslld", "$15", "%0")  //
+             NARROW_FROM("%2", "paddd", "%3", "%1")   //
+             NARROW_NEXT("psrld", "$31", "%0")        //
+             NARROW_NEXT("paddd", "%1", "%0")         //
+             NARROW_NEXT("psrld", "$16", "%0")        //
+             : "=&x"(code), "=&x"(below_half)
              : "x"(x), "m"(less_than_half));
   if (code > 0xffff) __builtin_unreachable();
   return code;
 }
 /// The root of a float, rounded in whichever mode.
 [[gnu::always_inline]] inline float root_in_register(float x) {
-  asm(NARROW_NEXT("sqrtss", "%0") : "+x"(x));
+  asm(NARROW_NEXT("sqrtss", "%0", "%0") : "+x"(x));
   return x;
 }
 
-#undef NARROW_FIRST
+#undef NARROW_FROM
 #undef NARROW_NEXT
 
 #endif
