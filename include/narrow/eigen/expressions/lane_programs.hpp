@@ -164,6 +164,8 @@ concept lane_operation_on =
 
 /// Numbers in memory; Step, those from one to the next on a line, may be known at compile time.
 template <int Step, class T> auto lane_leaf(const T* from, Eigen::Index line_step, Eigen::Index step) {
+  // In a register of its own: g++ would read it out of an expression with the number beside it, as one vector
+  // right after they were written as two words, for which a processor has to wait.
   asm("" : "+r"(from));
   if constexpr (Step == 1)
     return kernel::lane_numbers<T>{from, line_step};
