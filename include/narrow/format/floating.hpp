@@ -74,8 +74,8 @@ template <int E, int M, specials Specials, class Round, class Overflow> class fl
   constexpr operator float() const noexcept {
 #if defined(__x86_64__)
     if constexpr (detail::is_binary16<layout>)
-      if (!std::is_constant_evaluated() && detail::converts_binary16()) [[likely]]
-        return detail::from_binary16(bits_);
+      if (!std::is_constant_evaluated())
+        return detail::converts_binary16() ? detail::from_binary16(bits_) : value_elsewhere();
 #endif
     return std::bit_cast<float>(widened_bits());
   }
@@ -93,6 +93,10 @@ template <int E, int M, specials Specials, class Round, class Overflow> class fl
       : bits_(detail::pack_code<layout>(x, round, overflow)) {}
 
  private:
+  /// The value where a processor has no instruction for it: not inlined, and so in nobody's way.
+  [[gnu::noinline, gnu::cold]] float value_elsewhere() const noexcept {
+    return std::bit_cast<float>(widened_bits());
+  }
   constexpr std::uint32_t widened_bits() const noexcept {
     using float_layout = detail::binary32;
     constexpr int shift = float_layout::mantissa_bits - M;
