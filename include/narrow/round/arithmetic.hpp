@@ -171,8 +171,8 @@ constexpr std::partial_ordering compare(const unpacked<Word>& a, const unpacked<
   return negative(a) ? 0 <=> magnitude : magnitude;
 }
 
-/// Order by value of two codes of a floating format of at most 32 bits. Little is branched on: signs are often
-/// random, and so is which of two numbers is less.
+/// Order by value of two codes of a floating format of at most 32 bits. Little is branched on: signs are
+/// often random, and so is which of two numbers is less.
 template <class Layout> struct ordered_codes {
   using code = typename Layout::bits_type;
   using wide = std::conditional_t<sizeof(code) < 4, std::int32_t, std::int64_t>;
