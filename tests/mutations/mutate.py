@@ -96,14 +96,14 @@ def main():
         return 0 if chosen else 2
     os.makedirs(options.folder, exist_ok=True)
     workshop = Workshop(options.folder)
-    survivors, sound = 0, {}
+    survivors, sound = 0, set()
     print(f"{'mutation':32} {'test':24} {'outcome':12} seconds")
     for mutation in chosen:
         if (mutation.test, mutation.level) not in sound:
             result, output = workshop.outcome(mutation.test, mutation.level)
             if result != "passed":
                 sys.exit(f"{mutation.test} {result} without a mutation:\n{output[-2000:]}")
-            sound[mutation.test, mutation.level] = True
+            sound.add((mutation.test, mutation.level))
         restore = workshop.change(mutation)
         begin = time.time()
         result, output = workshop.outcome(mutation.test, mutation.level)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -60,7 +61,7 @@ inline const bool has_binary16_instructions = [] {
       "vcvtps2ph $0, %0, %0"
       : "=&x"(code)
       : "x"(x));
-  if (code > 0xffff) __builtin_unreachable();
+  if (code > std::numeric_limits<std::uint16_t>::max()) __builtin_unreachable();
   return code;
 }
 
@@ -72,7 +73,7 @@ inline const bool has_binary16_instructions = [] {
 }
 [[gnu::always_inline]] inline std::uint32_t to_bfloat16(float x) {
   // A half of a unit in the last place less one, and one more where that place is odd.
-  alignas(16) static constexpr std::uint32_t less_than_half[4] = {0x7fff};
+  alignas(16) static constexpr std::uint32_t less_than_half[4] = {(1u << 15) - 1};
   std::uint32_t code, below_half;
   asm inline(NARROW_FROM("%2", "pslld", "$15", "%0")  //
              NARROW_FROM("%2", "paddd", "%3", "%1")   //
@@ -81,7 +82,7 @@ inline const bool has_binary16_instructions = [] {
              NARROW_NEXT("psrld", "$16", "%0")        //
              : "=&x"(code), "=&x"(below_half)
              : "x"(x), "m"(less_than_half));
-  if (code > 0xffff) __builtin_unreachable();
+  if (code > std::numeric_limits<std::uint16_t>::max()) __builtin_unreachable();
   return code;
 }
 /// The root of a float, rounded in whichever mode.
