@@ -14,7 +14,7 @@
 //                            NARROW_COMPARES_NANS
 //   simd/region.hpp          NARROW_TARGET_BEGIN NARROW_TARGET_END NARROW_FEATURES NARROW_PRAGMA
 //                            NARROW_TEXT_PRAGMA NARROW_UNROLL NARROW_VECTOR_OPERAND
-//   simd/kernel_table.hpp    NARROW_OFFER
+//   simd/kernel_table.hpp    NARROW_OFFER NARROW_OFFER_JOB
 //
 // A program may define NARROW_COMPILED_KERNELS, see compiled_kernels.hpp.
 #pragma once

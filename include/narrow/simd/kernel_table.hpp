@@ -43,6 +43,11 @@ template <class Job> struct one_job {
   typename Job::function* run = nullptr;
   template <auto> static constexpr bool wants = false;
 };
+/// Whether a table is one_job, to which no room has anything to offer.
+template <class Table>
+concept for_job = requires {
+  typename Table::job;
+};
 /// Whether a kernel, or a group of kernels, is there.
 template <class Kernel> constexpr bool is_there(const Kernel& kernel) {
   if constexpr (requires { static_cast<bool>(kernel); })
@@ -64,5 +69,10 @@ template <class Kernel> constexpr bool is_there(const Kernel& kernel) {
     table.template at<&kernel_table::name>() = offered;                                                      \
   }                                                                                                          \
   static_assert(true)
+
+/// In such a function: the kernel of the job that the table is for, if kernel_of() has one here.
+#define NARROW_OFFER_JOB(table)                                                     \
+  if constexpr (requires { kernel_of(std::type_identity<typename Table::job>{}); }) \
+  (table).run = kernel_of(std::type_identity<typename Table::job>{})
 
 }  // namespace narrow::kernel

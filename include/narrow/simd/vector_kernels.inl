@@ -66,10 +66,12 @@
 #include "../kernel/reduce/offer.inl"
 
 template <class Table> constexpr void offer_vectors(Table& table) {
-  offer_conversions(table);
-  offer_products(table);
-  offer_quantization(table);
-  offer_reductions(table);
-  if constexpr (requires { kernel_of(std::type_identity<typename Table::job>{}); })
-    table.run = kernel_of(std::type_identity<typename Table::job>{});
+  if constexpr (for_job<Table>) {  // of which a program has many
+    NARROW_OFFER_JOB(table);
+  } else {
+    offer_conversions(table);
+    offer_products(table);
+    offer_quantization(table);
+    offer_reductions(table);
+  }
 }

@@ -28,6 +28,27 @@ template <class Xpr> struct expression_evaluator : Eigen::internal::evaluator_ba
   using CoeffReturnType = typename Xpr::CoeffReturnType;
 };
 
+/// The operands of an operation, each made from its expression. (A std::tuple could be made in many other
+/// ways, each of which a compiler considers for each expression.)
+template <class First, class... More> struct operand_list {
+  First first;
+  operand_list<More...> more;
+
+  explicit operand_list(const auto& x, const auto&... others) : first(x), more(others...) {}
+  /// use(operands...)
+  template <class Use, class... Before> auto apply(const Use& use, const Before&... before) const {
+    return more.apply(use, before..., first);
+  }
+};
+template <class Last> struct operand_list<Last> {
+  Last first;
+
+  explicit operand_list(const auto& x) : first(x) {}
+  template <class Use, class... Before> auto apply(const Use& use, const Before&... before) const {
+    return use(before..., first);
+  }
+};
+
 /// Op(args...), coefficient by coefficient, in the storage order of the first of them.
 template <class Xpr, class Op, class First, class... More>
 struct functor_evaluator : expression_evaluator<Xpr> {
@@ -56,15 +77,13 @@ struct functor_evaluator : expression_evaluator<Xpr> {
 
  private:
   template <class Read> auto apply(const Read& read) const {
-    return std::apply(
-        [&](const auto&... arg) {
-          return apply_wide<typename First::Scalar, typename More::Scalar...>(functor_, read(arg)...);
-        },
-        args_);
+    return args_.apply([&](const auto&... arg) {
+      return apply_wide<typename First::Scalar, typename More::Scalar...>(functor_, read(arg)...);
+    });
   }
 
   const Op functor_;
-  const std::tuple<evaluator<First>, evaluator<More>...> args_;
+  const operand_list<evaluator<First>, evaluator<More>...> args_;
 };
 template <class Op, class Arg>
 struct unary_functor_evaluator : functor_evaluator<Eigen::CwiseUnaryOp<Op, Arg>, Op, Arg> {

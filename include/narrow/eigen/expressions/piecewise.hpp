@@ -128,11 +128,11 @@ template <class... Operands> class piecewise_operands {
 
   template <class... X> explicit piecewise_operands(const X&... x) : operands_(x...) {}
   bool gapless(traversal order) const {
-    return std::apply([&](const auto&... x) { return (x.gapless(order) && ...); }, operands_);
+    return operands_.apply([&](const auto&... x) { return (x.gapless(order) && ...); });
   }
 
  protected:
-  std::tuple<Operands...> operands_;
+  operand_list<Operands...> operands_;
 };
 
 /// Functor(operands...), coefficient by coefficient.
@@ -140,14 +140,14 @@ template <class Functor, class... Operands>
 class piecewise_operation : public piecewise_operands<Operands...> {
  public:
   using piecewise_operation::piecewise_operands::piecewise_operands;
-  using value = std::invoke_result_t<const Functor&, typename Operands::value...>;
+  using value = decltype(std::declval<const Functor&>()(std::declval<typename Operands::value>()...));
 
   auto get(traversal order, Eigen::Index line, Eigen::Index first, Eigen::Index n) {
-    const auto x = std::get<0>(this->operands_).get(order, line, first, n);
+    const auto x = this->operands_.first.get(order, line, first, n);
     if constexpr (sizeof...(Operands) == 1) {
       return Eigen::CwiseUnaryOp<Functor, decltype(x)>(x);
     } else {
-      const auto y = std::get<1>(this->operands_).get(order, line, first, n);
+      const auto y = this->operands_.more.first.get(order, line, first, n);
       return Eigen::CwiseBinaryOp<Functor, decltype(x), decltype(y)>(x, y);
     }
   }
@@ -204,7 +204,7 @@ requires(!std::is_void_v<lane_function_of_t<Op>>) class piecewise<Eigen::CwiseUn
 
   piece_view get(traversal order, Eigen::Index line, Eigen::Index first, Eigen::Index n) {
     using program = kernel::lane_unary<lane_function_of_t<Op>, kernel::lane_numbers<float>>;
-    Eigen::Map<piece>(values_.values, n) = std::get<0>(this->operands_).get(order, line, first, n);
+    Eigen::Map<piece>(values_.values, n) = this->operands_.first.get(order, line, first, n);
     kernel::store_program(program{{values_.values, 0}}, values_.values, n, kernel::one_line{n});
     return {values_.values, n};
   }
@@ -328,9 +328,8 @@ class piecewise<Eigen::Reverse<X, Direction>> : public piecewise_operands<piecew
                along = order == by_columns ? of_rows : of_cols;
     const Eigen::Index lines = order == by_columns ? cols_ : rows_,
                        length = order == by_columns ? rows_ : cols_;
-    const auto values =
-        std::get<0>(this->operands_)
-            .get(order, across ? lines - 1 - line : line, along ? length - first - n : first, n);
+    const auto values = this->operands_.first.get(order, across ? lines - 1 - line : line,
+                                                  along ? length - first - n : first, n);
     Eigen::Map<piece> result(reversed_.values, n);
     if (along)
       result = values.reverse();
@@ -367,7 +366,9 @@ class piecewise_selection
   piece_view get(traversal order, Eigen::Index line, Eigen::Index first, Eigen::Index n) {
     bool chosen[piece_size];
     float values[piece_size];
-    auto& [condition, x, y] = this->operands_;
+    auto& condition = this->operands_.first;
+    auto& x = this->operands_.more.first;
+    auto& y = this->operands_.more.more.first;
     Eigen::Map<Eigen::Array<bool, Eigen::Dynamic, 1>>(chosen, n) = condition.get(order, line, first, n);
     Eigen::Map<piece>(values, n) = x.get(order, line, first, n);
     Eigen::Map<piece>(result_.values, n) = y.get(order, line, first, n);

@@ -151,8 +151,7 @@ requires(has_kernel<Program>) constexpr auto kernel_of(std::type_identity<summed
 /// No other kernels: what needs no vectors has them beside the rooms' drivers.
 struct kernels {
   template <class Table> static constexpr void offer(Table& table) {
-    if constexpr (requires { kernel_of(std::type_identity<typename Table::job>{}); })
-      table.run = kernel_of(std::type_identity<typename Table::job>{});
+    NARROW_OFFER_JOB(table);
   }
 };
 

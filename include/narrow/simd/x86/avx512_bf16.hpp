@@ -95,8 +95,7 @@ struct kernels {
   template <class Table> static constexpr void offer(Table& table) {
     NARROW_OFFER(bf16, panels<bf16_pairs, 14, 2, 8>("vdpbf16ps"));
     NARROW_OFFER(dot_bf16, {dot_line<bf16_line>, dot_checked_bf16});
-    if constexpr (requires { kernel_of(std::type_identity<typename Table::job>{}); })
-      table.run = kernel_of(std::type_identity<typename Table::job>{});
+    NARROW_OFFER_JOB(table);
   }
 };
 

@@ -112,8 +112,7 @@ struct kernels {
     NARROW_OFFER(codes8, {avx512::encode_tile<std::uint8_t>, avx512::encode_line_stochastic<std::uint8_t>,
                           avx512::encode_tile_in_mode<std::uint8_t>, decode8});
     NARROW_OFFER(look_up8, look_up8);
-    if constexpr (requires { kernel_of(std::type_identity<typename Table::job>{}); })
-      table.run = kernel_of(std::type_identity<typename Table::job>{});
+    NARROW_OFFER_JOB(table);
   }
 };
 
