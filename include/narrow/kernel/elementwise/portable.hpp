@@ -150,9 +150,7 @@ requires(has_kernel<Program>) constexpr auto kernel_of(std::type_identity<summed
 
 /// No other kernels: what needs no vectors has them beside the rooms' drivers.
 struct kernels {
-  template <class Table> static constexpr void offer(Table& table) {
-    NARROW_OFFER_JOB(table);
-  }
+  template <class Table> static constexpr void offer(Table& table) { NARROW_OFFER_JOB(table); }
 };
 
 }  // namespace narrow::kernel::portable
