@@ -28,13 +28,13 @@ template <class Xpr> struct expression_evaluator : Eigen::internal::evaluator_ba
   using CoeffReturnType = typename Xpr::CoeffReturnType;
 };
 
-/// The operands of an operation, each made from its expression. (A std::tuple could be made in many other
-/// ways, each of which a compiler considers for each expression.)
+/// The operands of an operation, each made from its expression, the last one first. (A std::tuple could be
+/// made in many other ways, each of which a compiler considers for each expression.)
 template <class First, class... More> struct operand_list {
-  First first;
   operand_list<More...> more;
+  First first;
 
-  explicit operand_list(const auto& x, const auto&... others) : first(x), more(others...) {}
+  explicit operand_list(const auto& x, const auto&... others) : more(others...), first(x) {}
   /// use(operands...)
   template <class Use, class... Before> auto apply(const Use& use, const Before&... before) const {
     return more.apply(use, before..., first);
