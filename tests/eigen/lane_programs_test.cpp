@@ -569,3 +569,20 @@ TEST_CASE("what is a program of lanes", "[eigen][lanes]") {
   CHECK(is_program(a.reverse()));
   CHECK(!is_program(a.replicate(2, 2)));
 }
+
+/// Whether nothing but a program is compiled for dst = x or, of another Combine, dst = Combine(dst, x).
+template <class Combine = void, class Dst, class X> constexpr bool is_always_program(Dst& dst, const X& x) {
+  return std::same_as<decltype(detail::assign_in_lanes<Combine>(dst, x, [] {})), std::true_type>;
+}
+
+TEST_CASE("assignments of floating formats are compiled as programs alone", "[eigen][lanes]") {
+  matrix<fp16> a(4, 3), b(4, 3);
+  matrix<float> f(4, 3);
+  matrix<fixed<8, 4>> c(4, 3);
+  CHECK(is_always_program(a, a + b));
+  CHECK(is_always_program<Eigen::internal::scalar_sum_op<float, float>>(a, a.cwiseProduct(b)));
+  CHECK(is_always_program(f, (a.array() > b.array()).select(a.template cast<float>(), 1.f)));
+  auto row = a.row(1);
+  CHECK(is_always_program(row, a.row(0).array().exp().matrix()));
+  CHECK_FALSE(is_always_program(c, c + c));  // in integers, for which there is no kernel without vectors
+}

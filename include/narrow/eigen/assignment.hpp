@@ -130,6 +130,13 @@ template <class Dst, class Src, class Functor>
 void assign_otherwise(Dst& dst, const Src& src, const Functor& functor) {
   kernel::enter([&](const kernel::kernel_set&) { assign(dst, src, functor); });
 }
+/// The same, if it is not done yet: of what always is, nothing is compiled.
+template <class Done, class Dst, class Src, class Functor>
+[[gnu::always_inline]] inline void assign_unless(Done done, Dst& dst, const Src& src,
+                                                 const Functor& functor) {
+  if constexpr (!std::same_as<Done, std::true_type>)
+    if (!done) assign_otherwise(dst, src, functor);
+}
 }  // namespace detail
 
 /// Eigen's assignment loop, found by argument-dependent lookup: here, as at a kernel, the caller's rounding
@@ -138,18 +145,17 @@ template <class Dst, class Src, class Functor>
 requires detail::assigned_here<Dst, Src, Functor>
 void call_dense_assignment_loop(Dst& dst, const Src& src, const Functor& functor) {
   using To = typename Dst::Scalar;
+  const auto fit = [&] { Eigen::internal::resize_if_allowed(dst, src, functor); };
   if constexpr (detail::moves_lines<Dst, Src, Functor>) {
-    Eigen::internal::resize_if_allowed(dst, src, functor);
+    fit();
     detail::move_lines(dst, src);
   } else if constexpr (detail::stores_without_rounding<Dst, Src, Functor>) {
-    const auto fit = [&] { Eigen::internal::resize_if_allowed(dst, src, functor); };
-    if (!detail::store_without_rounding(dst, src, fit)) detail::assign_otherwise(dst, src, functor);
+    detail::assign_unless(detail::store_without_rounding(dst, src, fit), dst, src, functor);
   } else if constexpr (detail::assigns_in_lanes<Dst, Src, Functor>) {
-    const auto fit = [&] { Eigen::internal::resize_if_allowed(dst, src, functor); };
     using combine = typename detail::combination<Functor>::type;
-    const auto done = detail::assign_in_lanes<combine>(dst, detail::values_in_lanes<To, combine>(src), fit);
-    if constexpr (!std::same_as<decltype(done), const std::true_type>)
-      if (!done) detail::assign_otherwise(dst, src, functor);
+    detail::assign_unless(
+        detail::assign_in_lanes<combine>(dst, detail::values_in_lanes<To, combine>(src), fit), dst, src,
+        functor);
   } else {
     detail::assign_otherwise(dst, src, functor);
   }

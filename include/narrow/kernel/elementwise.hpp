@@ -10,7 +10,7 @@
 namespace narrow::inline NARROW_ABI::kernel {
 
 /// Stores what a program gives (see stored_program). False, and nothing is done, where there is no kernel for
-/// it; of a type that is always true where there always is.
+/// it (see do_job).
 template <class Program, class T, class Shape>
 [[gnu::always_inline]] inline auto store_program(const Program& program, T* to, index to_step,
                                                  const Shape& shape) {
@@ -28,7 +28,7 @@ template <class Program, class T, class Shape>
 
 /// The same to elements that do not lie side by side (see spread_out_program).
 template <class Program, class T>
-bool spread_program(const Program& program, T* to, const line_steps& steps, const line_shape& shape) {
+auto spread_program(const Program& program, T* to, const line_steps& steps, const line_shape& shape) {
   return do_job<spread_out_program<Program, T>>(
       [&](const auto& kernel) { kernel(program, to, steps, shape); });
 }

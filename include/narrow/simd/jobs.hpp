@@ -46,16 +46,18 @@ concept runs_everywhere = requires {
 };
 
 /// use(kernel), a function that runs the job. False, and nothing is done, where no instruction set has a
-/// kernel for it that is in use or is extended by that.
-template <class Job, class Use> bool do_job(const Use& use) {
+/// kernel for it that is in use or is extended by that; of a type that is always true where every one has, so
+/// that what would be done otherwise need not be compiled.
+template <class Job, class Use> auto do_job(const Use& use) {
   if constexpr (runs_everywhere<Job>) {
     use(job_call<typename Job::function>::template run<Job>);
+    return std::true_type{};
   } else {
     const auto kernel = job_kernel<Job>();
     if (kernel == nullptr) return false;
     use([kernel](const auto&... arguments) { return run_kernel(kernel, arguments...); });
+    return true;
   }
-  return true;
 }
 
 }  // namespace narrow::kernel

@@ -73,7 +73,7 @@ concept stores_without_rounding =
 /// dst = src, after fit() has given dst its size. False, and nothing is stored, if that has to be computed in
 /// another way.
 template <class Dst, class Src, class Fit>
-bool store_without_rounding(Dst& dst, const Src& src, const Fit& fit) {
+auto store_without_rounding(Dst& dst, const Src& src, const Fit& fit) {
   using source = stored_without_rounding<typename Dst::Scalar, Src>;
   using program = lane_program_t<typename source::type>;
   constexpr traversal order = storage_order_of<Dst>;

@@ -91,19 +91,29 @@ inline float quiet(float x) {
   return std::bit_cast<float>(nan ? bits | detail::binary32::quiet_bit : bits);
 }
 
+template <class T, class Number> [[gnu::always_inline]] inline void store_number(Number x, T& to) {
+  if constexpr (std::same_as<T, float>)
+    to = quiet(x);
+  else
+    to = static_cast<T>(x);
+}
 template <class Program, class T, class Shape>
 NARROW_KERNEL void store_lines(const Program& program, T* to, index to_step, const Shape& shape) {
   const index lines = shape.lines, length = shape.length;
   for (index l = 0; l < lines; ++l) {
     const auto line = on_line(program, l);
     T* const to_line = to + l * to_step;
-    for (index i = 0; i < length; ++i) {
-      const auto x = at(line, i);
-      if constexpr (std::same_as<T, float>)
-        to_line[i] = quiet(x);
-      else
-        to_line[i] = static_cast<T>(x);
-    }
+    for (index i = 0; i < length; ++i) store_number(at(line, i), to_line[i]);
+  }
+}
+template <class Program, class T>
+NARROW_KERNEL void spread_lines(const Program& program, T* to, const line_steps& steps,
+                                const line_shape& shape) {
+  const auto [lines, length] = shape;
+  for (index l = 0; l < lines; ++l) {
+    const auto line = on_line(program, l);
+    T* const to_line = to + l * steps.line;
+    for (index i = 0; i < length; ++i) store_number(at(line, i), to_line[i * steps.element]);
   }
 }
 template <class Program, class Shape>
@@ -142,6 +152,10 @@ template <class Program, class T, class Shape>
 requires(has_kernel<Program>) constexpr auto kernel_of(
     std::type_identity<stored_program<Program, T, Shape>>) {
   return store_lines<Program, T, Shape>;
+}
+template <class Program, class T>
+requires(has_kernel<Program>) constexpr auto kernel_of(std::type_identity<spread_out_program<Program, T>>) {
+  return spread_lines<Program, T>;
 }
 template <class Program, class Shape>
 requires(has_kernel<Program>) constexpr auto kernel_of(std::type_identity<summed_program<Program, Shape>>) {
