@@ -78,20 +78,29 @@ template <int Bits> inline float_vector quickly(functions::rsqrt, float_vector x
       reinterpret_cast<instructions::floats>(between(limits::min(), x, limits::max()))));
 }
 
-/// x = 2^exponent (1 + above), with 1 + above between the roots of 1/2 and 2, and log(1 + above).
-struct float_logarithm {
-  float_vector exponent, rest;
+/// x = 2^exponent (1 + above), with 1 + above between the roots of 1/2 and 2.
+struct float_in_parts {
+  int32_vector exponent;
+  float_vector above;
 };
-template <int Bits> inline float_logarithm quick_logarithm(float_vector x) {
-  static constexpr auto series = quick_limits<Bits>::series_of_log;
+inline float_in_parts parts_near_one(float_vector x) {
   constexpr auto root = std::bit_cast<std::uint32_t>(1 / std::numbers::sqrt2_v<float>);
   constexpr int mantissa_bits = detail::binary32::mantissa_bits;
   const auto code = lanes_as<uint32_vector>(x);
   const int32_vector exponent = lanes_as<int32_vector>(code - root) >> mantissa_bits;
-  const float_vector above =
-      lanes_as<float_vector>(code - (lanes_as<uint32_vector>(exponent) << mantissa_bits)) - 1;
-  return {__builtin_convertvector(exponent, float_vector),
-          multiply_add(above, above * above, polynomial(series, above))};
+  return {exponent, lanes_as<float_vector>(code - (lanes_as<uint32_vector>(exponent) << mantissa_bits)) - 1};
+}
+/// exponent, and log(1 + above).
+struct float_logarithm {
+  float_vector exponent, rest;
+};
+template <int Bits> inline float_logarithm quick_logarithm(const float_in_parts& x) {
+  static constexpr auto series = quick_limits<Bits>::series_of_log;
+  return {__builtin_convertvector(x.exponent, float_vector),
+          multiply_add(x.above, x.above * x.above, polynomial(series, x.above))};
+}
+template <int Bits> inline float_logarithm quick_logarithm(float_vector x) {
+  return quick_logarithm<Bits>(parts_near_one(x));
 }
 inline int32_vector is_normal_positive(float_vector x) {
   constexpr std::uint32_t one = std::uint32_t{1} << detail::binary32::mantissa_bits;  // of the exponent
@@ -114,6 +123,23 @@ template <int Bits> inline float_vector quickly(functions::log10, float_vector x
   const auto [exponent, rest] = quick_logarithm<Bits>(x);
   return logarithm_where_normal(
       x, multiply_add(rest * std::numbers::log10e_v<float>, exponent, all_lanes_of(log10_of_2)));
+}
+/// Of 1 + x, a float and what that leaves out, which is exact. The sign of the logarithm is that of x, zeros
+/// included.
+template <int Bits> inline float_vector quickly(functions::log1p, float_vector x) {
+  constexpr float most = 0x1p127f;  // so that the reciprocal of the power of two is a float, or zero
+  const float_vector one = all_lanes_of(1), held = smaller(all_lanes_of(most), x), sum = held + 1,
+                     cut_off = smaller(one, held) - (sum - larger(one, held));
+  auto [power, above] = parts_near_one(sum);
+  const uint32_vector reciprocal =
+      lanes_as<uint32_vector>(one) - (lanes_as<uint32_vector>(power) << detail::binary32::mantissa_bits);
+  above = multiply_add(above, cut_off, lanes_as<float_vector>(reciprocal));
+  const auto [exponent, rest] = quick_logarithm<Bits>({power, above});
+  const float_vector size = multiply_add(rest, exponent, all_lanes_of(std::numbers::ln2_v<float>));
+  const auto value =
+      lanes_as<float_vector>(lanes_as<uint32_vector>(size) | (lanes_as<uint32_vector>(x) & ~magnitude_mask));
+  const auto is_held = lanes_as<int32_vector>(held) == lanes_as<int32_vector>(x);
+  return is_held ? logarithm_where_normal(sum, value) : all_lanes_of(std::numeric_limits<float>::infinity());
 }
 
 /// sin(x - halves pi) with the sign of this lane. Pi is three floats, none of which is negative, so that of
@@ -286,6 +312,10 @@ template <int Bits> inline int32_vector is_right(functions::erfc, float_vector x
 }
 template <int Bits> inline int32_vector is_right(functions::cos, float_vector x) {
   return magnitude_of(x) < 1.0f / (1 << ((Bits + 1) / 2));
+}
+// Of small numbers of the format the exact value is so near to the number that it is rounded to this.
+template <int Bits> inline int32_vector is_right(functions::log1p, float_vector x) {
+  return (x == 0) | (has_bits<Bits - 1>(x) & (magnitude_of(x) < 1.0f / (1 << (Bits + 2))));
 }
 /// Of large numbers of the format the exact value is so near to the number that it is rounded to this.
 template <int Bits, class Function>
