@@ -9,7 +9,7 @@
 #include <array>
 
 #include "../kernel/reduce.hpp"
-#include "expressions/counted_conditions.hpp"
+#include "expressions/decided_conditions.hpp"
 #include "expressions/piecewise_loops.hpp"
 #include "products/dense.hpp"
 

@@ -126,6 +126,11 @@ template <class Line> bool find_on_line(const Line& line, float number, index le
 template <class Program> bool count_program(const Program& program, const line_shape& shape, index& count) {
   return do_job<counted_program<Program>>([&](const auto& kernel) { count = kernel(program, shape); });
 }
+/// Whether a condition holds anywhere. False, and nothing is done, where there is no kernel for it (see
+/// do_job).
+template <class Program> auto find_any(const Program& program, const line_shape& shape, bool& holds) {
+  return do_job<found_anywhere<Program>>([&](const auto& kernel) { holds = kernel(program, shape); });
+}
 
 /// Softmax of lines, or its logarithm, as Kind says (see softmax_along_lines and softmax_across_lines); T is
 /// a format that has_coder or float, To is rounded to nearest even.

@@ -192,6 +192,26 @@ template <class Program> NARROW_KERNEL index count_lines(const Program& program,
   }
   return count;
 }
+/// Numbers are read no further than to the few vectors one after the other in which there is one.
+template <class Program> NARROW_KERNEL bool find_on_lines(const Program& program, const line_shape& shape) {
+  constexpr index together = 4;
+  const auto [lines, length] = shape;
+  for (index l = 0; l < lines; ++l) {
+    const auto line = on_line(program, l);
+    index i = 0;
+    for (; i + together * lanes32 <= length; i += together * lanes32) {
+      int32_vector holding = {};
+      NARROW_UNROLL for (index v = 0; v < together; ++v) holding |= at(line, i + v * lanes32, all_lanes{});
+      if (any_of(holding)) return true;
+    }
+    for (; i + lanes32 <= length; i += lanes32)
+      if (any_of(at(line, i, all_lanes{}))) return true;
+    if (i == length) continue;
+    const first_lanes rest{length - i};
+    if (any_of(at(line, i, rest) & are_numbers(rest))) return true;
+  }
+  return false;
+}
 
 template <class Program> constexpr auto kernel_of(std::type_identity<multiplied_program<Program>>) {
   return multiply_lines<Program>;
@@ -221,4 +241,7 @@ constexpr auto kernel_of(std::type_identity<extreme_found_on_line<Line, Order>>)
 }
 template <class Program> constexpr auto kernel_of(std::type_identity<counted_program<Program>>) {
   return count_lines<Program>;
+}
+template <class Program> constexpr auto kernel_of(std::type_identity<found_anywhere<Program>>) {
+  return find_on_lines<Program>;
 }

@@ -126,6 +126,15 @@ NARROW_KERNEL float sum_lines(const Program& program, const Shape& shape) {
   }
   return sum;
 }
+template <class Program> NARROW_KERNEL bool find_on_lines(const Program& program, const line_shape& shape) {
+  const auto [lines, length] = shape;
+  for (index l = 0; l < lines; ++l) {
+    const auto line = on_line(program, l);
+    for (index i = 0; i < length; ++i)
+      if (at(line, i)) return true;
+  }
+  return false;
+}
 
 /// Whether a program is one of floats, which these kernels know.
 template <class Program> inline constexpr bool has_kernel = false;
@@ -160,6 +169,10 @@ requires(has_kernel<Program>) constexpr auto kernel_of(std::type_identity<spread
 template <class Program, class Shape>
 requires(has_kernel<Program>) constexpr auto kernel_of(std::type_identity<summed_program<Program, Shape>>) {
   return sum_lines<Program, Shape>;
+}
+template <class Program>
+requires(has_kernel<Program>) constexpr auto kernel_of(std::type_identity<found_anywhere<Program>>) {
+  return find_on_lines<Program>;
 }
 
 /// No other kernels: what needs no vectors has them beside the rooms' drivers.

@@ -278,6 +278,8 @@ template <class Line, class Order> struct extreme_found_on_line {
 template <class Program> struct counted_program {
   using function = index(const Program&, const line_shape&);
 };
+/// Whether any of them holds.
+template <class Program> struct found_anywhere { using function = bool(const Program&, const line_shape&); };
 
 }  // namespace narrow::kernel
 

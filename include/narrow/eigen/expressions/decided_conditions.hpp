@@ -1,0 +1,65 @@
+// `any()` and `all()` of conditions of narrow floats, and what Eigen makes of them: `hasNaN()`,
+// `allFinite()`.
+//
+// Eigen computes a coefficient after the other until one decides (Core/BooleanRedux.h), in a member that
+// nothing can be put in the place of. So these are members of the expressions themselves, which hide it.
+#pragma once
+
+#include "lane_reductions.hpp"
+
+namespace narrow::inline NARROW_ABI::detail {
+
+/// A comparison of narrow floats, a test of them, or conditions of such combined.
+template <class Op, class... X>
+concept condition_of_narrow = (compares<Op> && some_narrow_float<X...>) ||
+                              (lane_expressions_of<bool, X...> && (piecewise_t<X>::any_narrow || ...));
+
+/// What stands between X and the base that Eigen gives it.
+template <class X> class decided_condition : public Eigen::internal::generic_xpr_base<X>::type {
+ public:
+  using Base = typename Eigen::internal::generic_xpr_base<X>::type;
+
+  bool any() const {
+    bool holds = false;
+    return decide<false>(holds) ? holds : Base::any();
+  }
+  bool all() const {
+    bool fails = false;
+    return decide<true>(fails) ? !fails : Base::all();
+  }
+
+ private:
+  /// Whether the condition, or its Opposite, holds of any coefficient. False, if that has to be computed in
+  /// another way.
+  template <bool Opposite> bool decide(bool& holds) const {
+    if constexpr (lane_condition<X> && !is_few(X::SizeAtCompileTime)) {
+      const X& x = this->derived();
+      return x.size() != 0 &&
+             reduce_in_lanes(x, [&]<class Program>(const Program& program, const kernel::line_shape& shape) {
+               if constexpr (Opposite)
+                 return kernel::find_any(kernel::lane_unary<kernel::lane_not, Program>{program}, shape,
+                                         holds);
+               else
+                 return kernel::find_any(program, shape, holds);
+             });
+    } else {
+      return false;
+    }
+  }
+};
+
+}  // namespace narrow::detail
+
+namespace Eigen {
+
+template <class Op, class Lhs, class Rhs>
+requires narrow::detail::condition_of_narrow<Op, Lhs, Rhs>
+class CwiseBinaryOpImpl<Op, Lhs, Rhs, Dense>
+    : public narrow::detail::decided_condition<CwiseBinaryOp<Op, Lhs, Rhs>> {
+};
+template <class Op, class Arg>
+requires narrow::detail::condition_of_narrow<Op, Arg>
+class CwiseUnaryOpImpl<Op, Arg, Dense> : public narrow::detail::decided_condition<CwiseUnaryOp<Op, Arg>> {
+};
+
+}  // namespace Eigen
