@@ -66,6 +66,8 @@ TEMPLATE_TEST_CASE("conditions of all and of any coefficients", "[eigen][conditi
           }
       }
       checked += check_conditions(test::any_codes<S, Order>(rows, cols, 5));
+      const auto larger = test::any_codes<S, Order>(rows + 2, cols + 1, 6);
+      checked += check_conditions(larger.block(1, 1, rows, cols));
     }
   };
   test::for_each_isa([&](const std::string& isa) {
@@ -73,5 +75,5 @@ TEMPLATE_TEST_CASE("conditions of all and of any coefficients", "[eigen][conditi
     check_order(std::integral_constant<int, Eigen::ColMajor>{});
     check_order(std::integral_constant<int, Eigen::RowMajor>{});
   });
-  REQUIRE(checked == at(test::isa_count()) * 2 * 9 * (9 * 4 + 3 * 4 * 423));
+  REQUIRE(checked == at(test::isa_count()) * 2 * 9 * (9 * 5 + 3 * 4 * 423));
 }

@@ -1,5 +1,5 @@
-// Numbers that are only copied keep their codes: lines that become columns, and short parts of lines, which
-// may overlap.
+// Numbers that are only copied keep their codes: lines that become columns, short parts of lines, which may
+// overlap, lines from their last number to the first, and lines that change places.
 #include <narrow/eigen.hpp>
 
 #include "catch.hpp"
@@ -91,6 +91,74 @@ TEMPLATE_LIST_TEST_CASE("Parts of lines of every length are moved as a whole, th
       expect("by way of another column, ", m, by, 0);
     }
   results.require_at_least(3 * 4 * size);
+}
+
+TEMPLATE_LIST_TEST_CASE("Reversed and exchanged lines keep their codes, and nothing beside them changes",
+                        "[eigen]", formats) {
+  using T = TestType;
+  test::tally results;
+  const auto check_order = [&]<int Order>(std::integral_constant<int, Order>) {
+    using M = matrix<T, Order>;
+    for (const at rows : sizes)
+      for (const at cols : sizes) {
+        // a(i, j) of a part of a larger matrix becomes what `of` says, and all else what it was.
+        const M a = codes<T, Order>(rows + 2, cols + 3), b = codes<T, Order>(rows + 2, 2 * cols + 3);
+        const auto expect = [&](const char* form, const M& got, const M& before, at first, const auto& of) {
+          bool match = true;
+          for (at i = 0; i < before.rows(); ++i)
+            for (at j = 0; j < before.cols(); ++j) {
+              const bool is_inside = i >= 1 && i <= rows && j >= first && j < first + cols;
+              const T right = is_inside ? of(i - 1, j - first) : before(i, j);
+              match = match && got(i, j).bits() == right.bits();
+            }
+          results.expect(match, [&] { return form + std::to_string(rows) + " x " + std::to_string(cols); });
+        };
+        const auto part = [&](auto& m, at first) { return m.block(1, first, rows, cols); };
+        const auto check = [&](const char* form, const auto& reversed, const auto& of) {
+          M m = a;
+          part(m, 2) = reversed(part(b, 1));
+          expect(form, m, a, 2, [&](at i, at j) { return of(part(b, 1), i, j); });
+          // Exchanged, with the destination as the other part of one matrix.
+          m = b;
+          auto left = part(m, 1), right = part(m, cols + 2);
+          auto view = reversed(right);
+          left.swap(view);
+          M after = b;
+          for (at i = 0; i < rows; ++i)
+            for (at j = 0; j < cols; ++j) after(i + 1, j + 1) = of(part(b, cols + 2), i, j);
+          // What was on the left is now on the right, from where the same view shows it.
+          const M shown = reversed(part(m, cols + 2));
+          bool match = same(shown, part(b, 1));
+          for (at i = 0; i < rows; ++i)
+            for (at j = 0; j < cols; ++j) after(i + 1, cols + 2 + j) = m(i + 1, cols + 2 + j);
+          match = match && same(m, after);
+          results.expect(match, [&] {
+            return std::string("exchanged, ") + form + std::to_string(rows) + " x " + std::to_string(cols);
+          });
+        };
+        check(
+            "as it is, ", [](auto m) { return m; }, [](const auto& m, at i, at j) { return m(i, j); });
+        check(
+            "reversed, ", [](auto m) { return m.reverse(); },
+            [&](const auto& m, at i, at j) { return m(rows - 1 - i, cols - 1 - j); });
+        check(
+            "columns reversed, ", [](auto m) { return m.colwise().reverse(); },
+            [&](const auto& m, at i, at j) { return m(rows - 1 - i, j); });
+        check(
+            "rows reversed, ", [](auto m) { return m.rowwise().reverse(); },
+            [&](const auto& m, at i, at j) { return m(i, cols - 1 - j); });
+        M m = b;
+        m.reverseInPlace();
+        bool match = true;
+        for (at i = 0; i < b.rows(); ++i)
+          for (at j = 0; j < b.cols(); ++j)
+            match = match && m(i, j).bits() == b(b.rows() - 1 - i, b.cols() - 1 - j).bits();
+        results.expect(match, [] { return std::string("reversed in place"); });
+      }
+  };
+  check_order(std::integral_constant<int, by_columns>{});
+  check_order(std::integral_constant<int, by_rows>{});
+  results.require(2 * 9 * std::size(sizes) * std::size(sizes));
 }
 
 using formats_of_bytes = test::some_of<std::tuple<fp8_e4m3fn, fp8_e5m2, fp8_e4m3fnuz, fp6_e3m2, fp4_e2m1>, 1>;

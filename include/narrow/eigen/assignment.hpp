@@ -6,7 +6,7 @@
 //   inverses, solutions       solvers/ (Assignment): Eigen's routines on wide copies
 // Any other dense source comes to call_dense_assignment_loop below, which computes it in the first of these
 // ways that is possible:
-//   1. line by line           expressions/copies.hpp: codes move as they are
+//   1. line by line           expressions/copies.hpp: codes move as they are, or change places
 //   2. as a program of lanes  expressions/lane_programs.hpp and its like: one loop, loads to store; of casts
 //                             to integers and doubles, and conditions, expressions/lane_casts.hpp
 //   3. in pieces              expressions/piecewise_loops.hpp: kernels convert, Eigen's packets compute
@@ -74,9 +74,10 @@ concept assigns_of_fixed = std::same_as < scalar_of<Dst>,
 float > &&assigns_in_lanes<Dst, Src, Functor>&& reads_fixed<lane_program_type<Src, storage_order_of<Dst>>>;
 
 template <class Dst, class Src, class Functor>
-concept assigned_here = moves_lines<Dst, Src, Functor> || assigns_drawn<Dst, Functor> ||
-                        assigns_computed<Dst, Src, Functor> || assigns_few<Dst, Src, Functor> ||
-                        assigns_in_pieces<Dst, Src, Functor> || stores_without_rounding<Dst, Src, Functor> ||
+concept assigned_here = moves_lines<Dst, Src, Functor> || swaps_lines<Dst, Src, Functor> ||
+                        assigns_drawn<Dst, Functor> || assigns_computed<Dst, Src, Functor> ||
+                        assigns_few<Dst, Src, Functor> || assigns_in_pieces<Dst, Src, Functor> ||
+                        stores_without_rounding<Dst, Src, Functor> ||
                         (narrow_fixed<typename Dst::Scalar>&& assigns_in_lanes<Dst, Src, Functor>) ||
                         assigns_of_fixed<Dst, Src, Functor>;
 
@@ -149,6 +150,8 @@ void call_dense_assignment_loop(Dst& dst, const Src& src, const Functor& functor
   if constexpr (detail::moves_lines<Dst, Src, Functor>) {
     fit();
     detail::move_lines(dst, src);
+  } else if constexpr (detail::swaps_lines<Dst, Src, Functor>) {
+    detail::swap_lines(dst, src);
   } else if constexpr (detail::stores_without_rounding<Dst, Src, Functor>) {
     detail::assign_unless(detail::store_without_rounding(dst, src, fit), dst, src, functor);
   } else if constexpr (detail::assigns_in_lanes<Dst, Src, Functor>) {

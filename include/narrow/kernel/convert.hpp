@@ -3,6 +3,7 @@
 
 #include "convert/arrays.hpp"
 #include "convert/copy.hpp"
+#include "convert/reverse.hpp"
 #include "convert/turn.hpp"
 
 NARROW_STRICT_BEGIN

@@ -1,4 +1,4 @@
-// Assignments that compute nothing: codes that move as they are, and one number everywhere.
+// Assignments that compute nothing: codes that move as they are or change places, and one number everywhere.
 #pragma once
 
 #include <algorithm>
@@ -47,6 +47,25 @@ concept chooses_lines = sets_value<Functor> && has_whole_lines<Src> && side_by_s
     side_by_side<chosen_from<Src>> && std::same_as<typename Dst::Scalar, typename Src::Scalar> &&
     (storage_order_of<Dst> == storage_order_of<chosen_from<Src>>);
 
+/// Views whose lines are those of a matrix in memory, each from its last number to its first one.
+template <class View> inline constexpr bool has_reversed_lines = false;
+template <class X, int Direction>
+inline constexpr bool has_reversed_lines<Eigen::Reverse<X, Direction>> =
+    !has_whole_lines<Eigen::Reverse<X, Direction>>;
+template <class Dst, class View>
+concept reverses_into = has_reversed_lines<View> && side_by_side<Dst> && side_by_side<chosen_from<View>> &&
+    std::same_as<typename Dst::Scalar, typename View::Scalar> &&
+    (storage_order_of<Dst> == storage_order_of<chosen_from<View>>);
+template <class Dst, class Src, class Functor>
+concept reverses_lines = sets_value<Functor> && reverses_into<Dst, Src>;
+
+/// `swap`, also with a reversed view.
+template <class Dst, class Src, class Functor>
+concept swaps_lines = std::same_as<Functor, Eigen::internal::swap_assign_op<typename Dst::Scalar>> &&
+    (reverses_into<Dst, Src> ||
+     (side_by_side<Dst> && side_by_side<Src> && std::same_as<typename Dst::Scalar, typename Src::Scalar> &&
+      storage_order_of<Dst> == storage_order_of<Src>));
+
 /// Numbers of at most 16 bits in lines that become columns of numbers.
 template <class Dst, class Src, class Functor>
 concept turns_lines = sets_value<Functor> && side_by_side<Dst> && side_by_side<Src> &&
@@ -65,7 +84,7 @@ concept fills_lines = sets_value<Functor> && side_by_side<Dst> && is_constant<Sr
 
 template <class Dst, class Src, class Functor>
 concept moves_lines = copies_lines<Dst, Src, Functor> || fills_lines<Dst, Src, Functor> ||
-    chooses_lines<Dst, Src, Functor> || turns_lines<Dst, Src, Functor>;
+    chooses_lines<Dst, Src, Functor> || reverses_lines<Dst, Src, Functor> || turns_lines<Dst, Src, Functor>;
 
 /// n bytes, of places that may overlap. Few are moved in two parts, all read before any is written: a call
 /// takes longer.
@@ -118,6 +137,13 @@ template <class T> void fill_line(T* to, std::size_t n, const T& value) {
     std::fill_n(to, n, value);
 }
 
+/// Where the first number of a line of a reversed view lies, in a destination's order.
+template <class Dst, class Src>
+const typename Src::Scalar* last_of_reversed(const Src& src, Eigen::Index line) {
+  const position first = Dst::IsRowMajor ? below(src, line, 0) : below(src, 0, line);
+  return &src.nestedExpression().coeffRef(first.row, first.col);
+}
+
 /// dst = src, of the same shape. Where the two overlap in a line, dst is what src was.
 template <class Dst, class Src> void move_lines(Dst& dst, const Src& src) {
   const auto each_line = [&](bool together, const auto& use) {
@@ -135,6 +161,10 @@ template <class Dst, class Src> void move_lines(Dst& dst, const Src& src) {
     each_line(without_gaps(dst) && without_gaps(src), [&](T* to, Eigen::Index line, std::size_t n) {
       move_bytes(to, src.data() + line * src.outerStride(), n * sizeof(T));
     });
+  else if constexpr (has_reversed_lines<Src>)
+    each_line(false, [&](T* to, Eigen::Index line, std::size_t n) {
+      kernel::reverse_line<kernel::reversing::copies>(to, last_of_reversed<Dst>(src, line), n);
+    });
   else if constexpr (has_whole_lines<Src>)
     each_line(false, [&, &from = src.nestedExpression()](T* to, Eigen::Index line, std::size_t n) {
       const position first = Dst::IsRowMajor ? below(src, line, 0) : below(src, 0, line);
@@ -143,6 +173,21 @@ template <class Dst, class Src> void move_lines(Dst& dst, const Src& src) {
   else
     each_line(without_gaps(dst),
               [&](T* to, Eigen::Index, std::size_t n) { fill_line(to, n, src.functor().m_other); });
+}
+
+/// Exchanges what is in dst and src, of the same shape. Src is what Eigen has made const of the argument.
+template <class Dst, class Src> void swap_lines(Dst& dst, const Src& src) {
+  using T = typename Dst::Scalar;
+  const auto length = static_cast<std::size_t>(dst.innerSize());
+  if (length > 0)
+    for (Eigen::Index line = 0; line < dst.outerSize(); ++line) {
+      T* const to = dst.data() + line * dst.outerStride();
+      if constexpr (has_reversed_lines<Src>)
+        kernel::reverse_line<kernel::reversing::swaps>(to, const_cast<T*>(last_of_reversed<Dst>(src, line)),
+                                                       length);
+      else
+        kernel::swap_bytes(to, const_cast<T*>(src.data() + line * src.outerStride()), length * sizeof(T));
+    }
 }
 
 }  // namespace narrow::detail
