@@ -62,6 +62,15 @@ template <class T, int Size> void fixed_sizes(const std::string& name, recorder&
   });
 }
 
+/// Between many ends, so that a product that is fused with a sum shows.
+template <class T> void spaced(const std::string& name, recorder& record) {
+  record(name + " LinSpaced", [](hash& h) {
+    const auto ends = filled<Eigen::VectorX<T>>(100, 1, 0);
+    for (Index i = 0; i + 1 < ends.size(); ++i)
+      add_all(h, Eigen::VectorX<T>(Eigen::VectorX<T>::LinSpaced(100 + i, ends(i), ends(i + 1))));
+  });
+}
+
 template <class T> void sums(const std::string& name, recorder& record) {
   record(name + " sums", [](hash& h) {
     for (const Index n : {1, 7, 64, 1000}) {
@@ -119,6 +128,7 @@ odr::results UNIT() {
     fixed_sizes<T, 3>(name, record);
     fixed_sizes<T, 8>(name, record);
     sums<T>(name, record);
+    spaced<T>(name, record);
     coefficients<T>(name, record);
   });
   return std::move(record).results();

@@ -7,6 +7,16 @@
 
 #include "mixtures.hpp"
 
+NARROW_STRICT_BEGIN
+namespace narrow::inline NARROW_ABI::detail {
+/// low + (high - low) i / last, the same whatever the flags of the compiler allow it to fuse or to replace.
+inline double number_between(double low, double high, double i, double last) {
+  const double share = i / last;
+  return uncontracted(low * (1 - share)) + uncontracted(high * share);
+}
+}  // namespace narrow::detail
+NARROW_STRICT_END
+
 namespace Eigen {
 
 namespace internal {
@@ -45,9 +55,10 @@ template <narrow::narrow_scalar T> class linspaced_op_impl<T, false> {
       : low_(low), high_(high), last_(count > 1 ? count - 1 : 1) {}
 
   const T operator()(Index i) const {
-    const double share = static_cast<double>(i) / static_cast<double>(last_);
-    return i == last_ ? high_
-                      : T(static_cast<double>(low_) * (1 - share) + static_cast<double>(high_) * share);
+    return i == last_
+               ? high_
+               : T(narrow::detail::number_between(static_cast<double>(low_), static_cast<double>(high_),
+                                                  static_cast<double>(i), static_cast<double>(last_)));
   }
 
  private:

@@ -7,11 +7,13 @@
 
 namespace narrow::inline NARROW_ABI::detail {
 
-/// Whether dst = Combine(dst, x), or dst = x for void, is the floats of a program.
+/// Whether dst = Combine(dst, x), or dst = x for void, is the floats of a program, and not such in memory.
 template <class Combine, class Dst, class X>
-concept pieces_in_lanes = lane_expressions<X> && !dequantizes<X> && direct_access<Dst> &&
-                          (std::is_void_v<Combine> ||
-                           (lane_expressions<Dst> && !std::is_void_v<lane_combination_t<Combine, float>>));
+concept pieces_in_lanes =
+    lane_expressions<X> && !dequantizes<X> && direct_access<Dst> &&
+    (std::is_void_v<Combine>
+         ? !floats_in_lines<X>
+         : (lane_expressions<Dst> && !std::is_void_v<lane_combination_t<Combine, float>>));
 
 /// The floats of a program along lines of Order, in pieces.
 template <traversal Order, class Program> class program_pieces {

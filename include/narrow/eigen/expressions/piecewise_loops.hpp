@@ -104,6 +104,11 @@ void for_pieces_of(Eigen::Index rows, Eigen::Index cols, traversal order, bool g
       use(order, line, first, std::min(piece_size, length - first));
 }
 
+/// Whether nothing depends on that the row-major indices do not go on from one column to the next: draws do.
+template <class Dst> bool counts_in_order(const Dst& dst) {
+  return !draws_per_element<typename Dst::Scalar> || Dst::IsRowMajor || dst.outerSize() == 1;
+}
+
 /// dst = values, which are computed in pieces; each coefficient is rounded under its row-major index.
 template <class Dst, class Values, class Round>
 void store_pieces(Dst& dst, Values& values, const Round& round) {
@@ -132,18 +137,27 @@ void store_pieces(Dst& dst, Values& values, const Round& round) {
     if (stride != 1)
       for (Eigen::Index i = 0; i < n; ++i) place[i * stride] = together[i];
   };
-  // From one column to the next the row-major indices do not go on, which only draws depend on.
-  const bool in_order = !draws_per_element<To> || Dst::IsRowMajor || dst.outerSize() == 1;
   constexpr traversal order = storage_order_of<Dst>;
-  for_pieces_of(places.rows, places.cols, order, in_order && values.gapless(order) && without_gaps(dst),
-                store_piece);
+  for_pieces_of(places.rows, places.cols, order,
+                counts_in_order(dst) && values.gapless(order) && without_gaps(dst), store_piece);
 }
+
+/// Floats side by side in memory.
+template <class X>
+concept floats_in_lines =
+    direct_access<X> && std::same_as<typename X::Scalar, float> && X::InnerStrideAtCompileTime == 1;
 
 /// dst = Combine(dst, x), or dst = x for void. False, and nothing is done, if dst is small.
 template <class Combine, class Dst, class X, class Round>
 bool assign_in_pieces(Dst& dst, const X& x, const Round& round) {
   if (dst.size() < min_piecewise_size) return false;
   if constexpr (std::is_void_v<Combine>) {
+    if constexpr (floats_in_lines<X> && narrow_scalar<typename Dst::Scalar> &&
+                  Dst::InnerStrideAtCompileTime == 1 && storage_order_of<Dst> == storage_order_of<X>)
+      if (without_gaps(dst) && without_gaps(x) && counts_in_order(dst)) {
+        convert(x.data(), dst.data(), static_cast<std::size_t>(dst.size()), round, 0, 1);
+        return true;
+      }
     piecewise<X> values(x);
     store_pieces(dst, values, round);
   } else {
