@@ -106,6 +106,29 @@ TEMPLATE_LIST_TEST_CASE("functions of every number in fixed-point matrices are t
   });
 }
 
+// Of formats of at most 12 bits they are computed in float, of longer ones in double.
+TEMPLATE_TEST_CASE("quotients of pairs of numbers are those of single ones", "[eigen][lanes]", (fixed<8, 4>),
+                   (fixed<8, 7, rounding::nearest_away>), (fixed<8, 0, rounding::toward_zero>),
+                   (fixed<8, 3, rounding::upward>), (fixed<8, 5, rounding::downward>),
+                   (fixed<8, 6, rounding::to_odd>), (fixed<12, 11>), (fixed<12, 4, rounding::to_odd>),
+                   (fixed<13, 12>)) {
+  using T = TestType;
+  const array<T> x = numbers<T>(1), below = numbers<T>(T::word_length > 8 ? 37 : 1);
+  at compared = 0, different = 0;
+  std::vector<array<T>> right;
+  for (const T q : below) right.push_back(x.unaryExpr([q](T p) { return p / q; }));
+  test::for_each_isa([&](const std::string&) {
+    for (at k = 0; k < below.size(); ++k) {
+      const array<T> got = x / array<T>::Constant(x.size(), below(k)).eval();
+      for (at i = 0; i < x.size(); ++i)
+        different += got(i).bits() != right[static_cast<std::size_t>(k)](i).bits();
+      compared += x.size();
+    }
+  });
+  CHECK(different == 0);
+  REQUIRE(compared >= at(test::isa_count()) * 65536);
+}
+
 TEST_CASE("functions of fixed-point matrices do not depend on the environment", "[eigen][lanes]") {
   test::for_each_environment([&](const test::environment& in) {
     INFO(in);

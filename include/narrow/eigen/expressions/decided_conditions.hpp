@@ -14,6 +14,10 @@ template <class Op, class... X>
 concept condition_of_narrow = (compares<Op> && some_narrow_float<X...>) ||
                               (lane_expressions_of<bool, X...> && (piecewise_t<X>::any_narrow || ...));
 
+/// Few of a fixed size are compared where they stand, where the compiler does not take them for finite.
+template <class X>
+concept decided_in_lanes = lane_condition<X> &&(!is_few(X::SizeAtCompileTime) || NARROW_COMPARES_NANS == 0);
+
 /// What stands between X and the base that Eigen gives it.
 template <class X> class decided_condition : public Eigen::internal::generic_xpr_base<X>::type {
  public:
@@ -32,7 +36,7 @@ template <class X> class decided_condition : public Eigen::internal::generic_xpr
   /// Whether the condition, or its Opposite, holds of any coefficient. False, if that has to be computed in
   /// another way.
   template <bool Opposite> bool decide(bool& holds) const {
-    if constexpr (lane_condition<X> && !is_few(X::SizeAtCompileTime)) {
+    if constexpr (decided_in_lanes<X>) {
       const X& x = this->derived();
       return x.size() != 0 &&
              reduce_in_lanes(x, [&]<class Program>(const Program& program, const kernel::line_shape& shape) {

@@ -1,6 +1,7 @@
 // Lines from their last number to the first one, and lines that change places, of numbers as they are.
 #pragma once
 
+#include <type_traits>
 #include <utility>
 
 #include "turn.hpp"
@@ -30,17 +31,18 @@ template <reversing Kind, class T, class From> void reverse_line(T* to, From* la
   constexpr std::size_t together = sizeof(two_words) / sizeof(T);
   std::size_t i = 0;
   for (; i + together <= n; i += together) {
-    From* const from = last - (i + together - 1);
+    std::conditional_t<Kind == reversing::swaps, void, const void>* const from = last - (i + together - 1);
+    void* const place = to + i;
     two_words numbers;
     std::memcpy(&numbers, from, sizeof numbers);
     if constexpr (Kind == reversing::swaps) {
       two_words old;
-      std::memcpy(&old, to + i, sizeof old);
+      std::memcpy(&old, place, sizeof old);
       old = reversed<T>(old);
       std::memcpy(from, &old, sizeof old);
     }
     numbers = reversed<T>(numbers);
-    std::memcpy(to + i, &numbers, sizeof numbers);
+    std::memcpy(place, &numbers, sizeof numbers);
   }
   for (; i < n; ++i)
     if constexpr (Kind == reversing::swaps)

@@ -66,14 +66,19 @@ template <class Round> inline int32_vector rounded_shift(int32_vector x, int pla
 
 using uint64_vector [[gnu::vector_size(vector_bytes)]] = std::uint64_t;
 
-/// Numbers below 2^31, rounded to integers, which are the lower half of each lane.
-template <class Round> inline int64_vector rounded_integers(double_vector x) {
+/// Numbers rounded to integers: doubles below 2^31, of which they are the lower half of each lane, or floats
+/// below 2^22.
+template <class Round, class Vector> inline auto rounded_integers(Vector x) {
   static_assert(has_lane_rounding<Round>);
-  const double_vector sum = x + 0x1.8p52;
-  int64_vector result = lanes_as<int64_vector>(sum);  // the nearest ones, in the lower bits
+  constexpr bool are_floats = std::same_as<Vector, float_vector>;
+  using whole_numbers = std::conditional_t<are_floats, int32_vector, int64_vector>;
+  constexpr std::conditional_t<are_floats, float, double> shift = are_floats ? 0x1.8p23 : 0x1.8p52;
+  const Vector sum = x + shift;
+  auto result = lanes_as<whole_numbers>(sum);  // the nearest ones, in the lower bits
+  if constexpr (are_floats) result -= std::bit_cast<std::int32_t>(float{shift});
   if constexpr (!std::same_as<Round, rounding::nearest_even>) {
-    const double_vector rest = x - (sum - 0x1.8p52);  // from -1/2 to 1/2
-    const int64_vector above = rest > 0, below = rest < 0, negative = x < 0, odd = -(result & 1);
+    const Vector rest = x - (sum - shift);  // from -1/2 to 1/2
+    const whole_numbers above = rest > 0, below = rest < 0, negative = x < 0, odd = -(result & 1);
     if constexpr (std::same_as<Round, rounding::nearest_away>)
       result += ((rest == -0.5) & negative) - ((rest == 0.5) & ~negative);
     else if constexpr (std::same_as<Round, rounding::toward_zero>)

@@ -105,21 +105,32 @@ inline int32_vector apply(lane_fixed<lane_root, T>, int32_vector x, Lanes lanes)
   return fixed_function<T, lane_root>(x, apply(lane_value<T>{}, x, lanes));
 }
 
-/// Rounded from double, as a quotient of so few bits is half-way between two numbers where its double is. By
-/// zero the largest number of the sign, and 0 / 0, which is no number, is zero.
+/// Whether a quotient of numbers, in units of the last place, is rounded from its float as it is from the
+/// exact one: what is not half-way between two numbers, or one, is 2^-WL from all of these at least, and the
+/// float errs by less than 2^(WL - 25) where it is in the range.
+template <class T> inline constexpr bool divided_in_floats = 2 * T::word_length < 25;
+
+/// Rounded from double otherwise, as a quotient of so few bits is half-way between two numbers where its
+/// double is. By zero the largest number of the sign, and 0 / 0, which is no number, is zero.
 template <class T, class Lanes>
 inline int32_vector apply(lane_fixed<lane_quotient, T>, int32_vector a, int32_vector b, Lanes) {
   constexpr std::int32_t beyond = std::int32_t{1} << (T::word_length - 1);
   const int32_vector by_zero = b == 0;
   const float_vector above = __builtin_convertvector(a, float_vector),
                      below = __builtin_convertvector(by_zero ? int32_vector{} + 1 : b, float_vector);
+  const int32_vector largest = in_range<T>((a > 0 ? int32_vector{} + beyond : int32_vector{}) +
+                                           (a < 0 ? int32_vector{} - beyond : int32_vector{}));
+  if constexpr (divided_in_floats<T>) {
+    constexpr float end = beyond + 0.25f;
+    const float_vector quotient = above * static_cast<float>(units_of_one<T>) / below;
+    const int32_vector rounded = rounded_integers<typename T::round_policy>(between(-end, quotient, end));
+    return by_zero ? largest : in_range<T>(rounded);
+  }
   double_vector results[2];
   NARROW_UNROLL for (int h = 0; h < 2; ++h) {
     results[h] = saturated<T>(wider<double_vector>(half_lanes(above, h, half_of_lanes)) * units_of_one<T> /
                               wider<double_vector>(half_lanes(below, h, half_of_lanes)));
   }
-  const int32_vector largest = in_range<T>((a > 0 ? int32_vector{} + beyond : int32_vector{}) +
-                                           (a < 0 ? int32_vector{} - beyond : int32_vector{}));
   return by_zero ? largest : rounded_mantissas<T>(results);
 }
 template <class T, class Lanes>
