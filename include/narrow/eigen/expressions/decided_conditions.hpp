@@ -16,7 +16,8 @@ concept condition_of_narrow = (compares<Op> && some_narrow_float<X...>) ||
 
 /// Few of a fixed size are compared where they stand, where the compiler does not take them for finite.
 template <class X>
-concept decided_in_lanes = lane_condition<X> &&(!is_few(X::SizeAtCompileTime) || NARROW_COMPARES_NANS == 0);
+concept decided_in_lanes = lane_condition<X> && reduced_in_lanes<X> &&
+    (!is_few(X::SizeAtCompileTime) || NARROW_COMPARES_NANS == 0);
 
 /// What stands between X and the base that Eigen gives it.
 template <class X> class decided_condition : public Eigen::internal::generic_xpr_base<X>::type {
@@ -37,15 +38,18 @@ template <class X> class decided_condition : public Eigen::internal::generic_xpr
   /// another way.
   template <bool Opposite> bool decide(bool& holds) const {
     if constexpr (decided_in_lanes<X>) {
+      constexpr traversal order = lane_order<X>;
+      using program = lane_program_t<X>;
       const X& x = this->derived();
-      return x.size() != 0 &&
-             reduce_in_lanes(x, [&]<class Program>(const Program& program, const kernel::line_shape& shape) {
-               if constexpr (Opposite)
-                 return kernel::find_any(kernel::lane_unary<kernel::lane_not, Program>{program}, shape,
-                                         holds);
-               else
-                 return kernel::find_any(program, shape, holds);
-             });
+      if (x.size() == 0) return false;
+      // Made where they are, since one that holds floats is not copied.
+      if constexpr (Opposite)
+        return kernel::find_any(
+            kernel::lane_unary<kernel::lane_not, lane_program_type<X, order>>{
+                program::template make<order>(x)},
+            reduced_shape(x), holds);
+      else
+        return kernel::find_any(program::template make<order>(x), reduced_shape(x), holds);
     } else {
       return false;
     }
