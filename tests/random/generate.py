@@ -96,6 +96,7 @@ class Program:
         holds = {
             "row": rows == 1, "tall": rows != 1, "col": cols == 1, "run": not any(static), "fix": all(static), "open": not static[1], "closed": static[1],
             "float": not self.is_fixed_point, "fixed": self.is_fixed_point,
+            "drawn": "stochastic" in self.format, "steady": "stochastic" not in self.format,
         }
         return (kind in production.kinds and production.domain in ("", "*", domain) and
                 all(holds[word] for word in production.where))

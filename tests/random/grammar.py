@@ -6,7 +6,7 @@ gives     the kinds of coefficient that it can give (N numbers of the program's 
           is to Eigen: M a matrix, A an array, * either, as its operands are
 where     words that must all hold of the r rows and c columns of the result: row, col (one, at compile time), tall (not
           row), run (both known only when the program runs), fix (both at compile time), open, closed (c known when the
-          program runs, at compile time), float, fixed (the format); - is none
+          program runs, at compile time), float, fixed, drawn, steady (the format; drawn is stochastic); - is none
 operands  name:kind-and-what rows columns; the kind ? is that of the result. Rows and columns are sums of r, c, 1, of k,
           some size of the program, and of i, j, p, q, small numbers
 
@@ -206,7 +206,7 @@ NM  | -     | 2 | SUM {d.x} = {d.x} * {x}              | product({d.r}, {x}, 1, 
 NM  | -     | 2 | SUM {d.x} -= {x} * {d.x}             | product({x}, {d.r}, -1, {d.r}, 1)                            | d:r c, x:NM r r
 """
 
-# Numbers: in the reference number 0 of a grid.
+# Numbers: in the reference number 0 of a grid. `hasNaN()` compares an expression with itself, which would draw twice.
 NUMBERS = """
 N | -     | 4 | S | SUM {x}.sum()                          | stored(sums(in_column({x}), 1))                    | x:N* r c
 N | float | 2 | float | SUM static_cast<float>(narrow::sum({x})) | sums(in_column({x}), 1)                      | x:NM r c
@@ -223,8 +223,10 @@ N | -     | 1 | S | SUM {x}.trace()                            | stored(sums(dia
 B | -     | 2 | Index | {b}.count()                            | counts(in_column({b}), 1)                          | b:BA r c
 B | -     | 2 | bool | {b}.any()                               | any_holds(in_column({b}), 1)                       | b:BA r c
 B | -     | 2 | bool | {b}.all()                               | all_hold(in_column({b}), 1)                        | b:BA r c
-N | -     | 2 | bool | {x}.allFinite()                         | all_hold(in_column(both(opposite(is_nan({x})), opposite(is_infinite({x})))), 1) | x:N* r c
-N | -     | 2 | bool | {x}.hasNaN()                            | any_holds(in_column(is_nan({x})), 1)               | x:N* r c
+N | drawn | 2 | bool | {x}.eval().allFinite()                  | all_hold(in_column(both(opposite(is_nan({x})), opposite(is_infinite({x})))), 1) | x:N* r c
+N | drawn | 2 | bool | {x}.eval().hasNaN()                     | any_holds(in_column(is_nan({x})), 1)               | x:N* r c
+N | steady | 2 | bool | {x}.allFinite()                        | all_hold(in_column(both(opposite(is_nan({x})), opposite(is_infinite({x})))), 1) | x:N* r c
+N | steady | 2 | bool | {x}.hasNaN()                           | any_holds(in_column(is_nan({x})), 1)               | x:N* r c
 N | -     | 2 | Index | row_of_largest({x})                    | place({x}, 1)                                      | x:N* r+1 c+1
 N | -     | 2 | Index | column_of_smallest({x})                | transposed(part(place({x}, 0), 0, 1, 1, 1))        | x:N* r+1 c+1
 N | -     | 1 | S | {x}({x}.rows() - 1, 0)                     | stored(part({x}, {r}, 0, 1, 1))                    | x:N* r+1 c+1
