@@ -22,10 +22,14 @@ concept side_by_side = direct_access<X> && narrow_scalar<typename X::Scalar> &&
                            X::InnerStrideAtCompileTime == 1 &&
                        (X::SizeAtCompileTime == Eigen::Dynamic || X::SizeAtCompileTime > 64);
 
+/// Matrices of one type of numbers, which lie side by side along the same lines.
+template <class A, class B>
+concept lie_alike = side_by_side<A> && side_by_side<B> &&
+    std::same_as<typename A::Scalar, typename B::Scalar> && storage_order_of<A>
+== storage_order_of<B>;
+
 template <class Dst, class Src, class Functor>
-concept copies_lines = sets_value<Functor> && side_by_side<Dst> && side_by_side<Src> &&
-    std::same_as<typename Dst::Scalar, typename Src::Scalar> && storage_order_of<Dst>
-== storage_order_of<Src>;
+concept copies_lines = sets_value<Functor> && lie_alike<Dst, Src>;
 
 /// Views whose lines are whole ones of a matrix in memory, in any order.
 template <class View> inline constexpr bool has_whole_lines = false;
@@ -43,9 +47,7 @@ inline constexpr bool has_whole_lines<Eigen::Reverse<X, Direction>> =
 template <class View>
 using chosen_from = std::remove_cvref_t<decltype(std::declval<const View&>().nestedExpression())>;
 template <class Dst, class Src, class Functor>
-concept chooses_lines = sets_value<Functor> && has_whole_lines<Src> && side_by_side<Dst> &&
-    side_by_side<chosen_from<Src>> && std::same_as<typename Dst::Scalar, typename Src::Scalar> &&
-    (storage_order_of<Dst> == storage_order_of<chosen_from<Src>>);
+concept chooses_lines = sets_value<Functor> && has_whole_lines<Src> && lie_alike<Dst, chosen_from<Src>>;
 
 /// Views whose lines are those of a matrix in memory, each from its last number to its first one.
 template <class View> inline constexpr bool has_reversed_lines = false;
@@ -53,18 +55,14 @@ template <class X, int Direction>
 inline constexpr bool has_reversed_lines<Eigen::Reverse<X, Direction>> =
     !has_whole_lines<Eigen::Reverse<X, Direction>>;
 template <class Dst, class View>
-concept reverses_into = has_reversed_lines<View> && side_by_side<Dst> && side_by_side<chosen_from<View>> &&
-    std::same_as<typename Dst::Scalar, typename View::Scalar> &&
-    (storage_order_of<Dst> == storage_order_of<chosen_from<View>>);
+concept reverses_into = has_reversed_lines<View> && lie_alike<Dst, chosen_from<View>>;
 template <class Dst, class Src, class Functor>
 concept reverses_lines = sets_value<Functor> && reverses_into<Dst, Src>;
 
 /// `swap`, also with a reversed view.
 template <class Dst, class Src, class Functor>
 concept swaps_lines = std::same_as<Functor, Eigen::internal::swap_assign_op<typename Dst::Scalar>> &&
-    (reverses_into<Dst, Src> ||
-     (side_by_side<Dst> && side_by_side<Src> && std::same_as<typename Dst::Scalar, typename Src::Scalar> &&
-      storage_order_of<Dst> == storage_order_of<Src>));
+    (reverses_into<Dst, Src> || lie_alike<Dst, Src>);
 
 /// Numbers of at most 16 bits in lines that become columns of numbers.
 template <class Dst, class Src, class Functor>
