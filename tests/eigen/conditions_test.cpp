@@ -42,6 +42,20 @@ template <class M> at check_conditions(const M& m) {
   return 9;
 }
 
+/// Of a matrix, and of such whose number at one place is another one.
+template <class M> at check_with_one_other(const M& m) {
+  using limits = std::numeric_limits<typename M::Scalar>;
+  at checked = check_conditions(m);
+  for (const typename M::Scalar other :
+       {typename M::Scalar(0.25f), typename M::Scalar(2), limits::quiet_NaN(), limits::infinity()})
+    for (at k = 0; k < m.size(); ++k) {
+      M changed = m;
+      changed.data()[k] = other;
+      checked += check_conditions(changed);
+    }
+  return checked;
+}
+
 }  // namespace
 
 TEMPLATE_TEST_CASE("conditions of all and of any coefficients", "[eigen][conditions]", fp16, bf16, fp8_e4m3fn,
@@ -53,18 +67,8 @@ TEMPLATE_TEST_CASE("conditions of all and of any coefficients", "[eigen][conditi
          {std::pair<at, at>{1, 1}, {3, 2}, {1, 40}, {40, 1}, {4, 4}, {17, 1}, {5, 23}, {16, 3}, {70, 2}}) {
       using matrix = test::matrix_in_order<S, Order>;
       INFO(rows << " x " << cols);
-      for (const float usual : {0.25f, 1.0f, 0.5f}) {
-        const matrix m = matrix::Constant(rows, cols, S(usual));
-        checked += check_conditions(m);
-        // One that is another number, at each place.
-        for (const S other :
-             {S(0.25f), S(2), std::numeric_limits<S>::quiet_NaN(), std::numeric_limits<S>::infinity()})
-          for (at k = 0; k < m.size(); ++k) {
-            matrix changed = m;
-            changed.data()[k] = other;
-            checked += check_conditions(changed);
-          }
-      }
+      for (const float usual : {0.25f, 1.0f, 0.5f})
+        checked += check_with_one_other(matrix(matrix::Constant(rows, cols, S(usual))));
       checked += check_conditions(test::any_codes<S, Order>(rows, cols, 5));
       const auto larger = test::any_codes<S, Order>(rows + 2, cols + 1, 6);
       checked += check_conditions(larger.block(1, 1, rows, cols));
@@ -76,4 +80,23 @@ TEMPLATE_TEST_CASE("conditions of all and of any coefficients", "[eigen][conditi
     check_order(std::integral_constant<int, Eigen::RowMajor>{});
   });
   REQUIRE(checked == at(test::isa_count()) * 2 * 9 * (9 * 5 + 3 * 4 * 423));
+}
+
+TEMPLATE_TEST_CASE("conditions of few coefficients, whose number is known when the program is compiled",
+                   "[eigen][conditions]", fp16, bf16) {
+  using S = TestType;
+  at checked = 0;
+  test::for_each_isa([&](const std::string& isa) {
+    INFO(isa);
+    for (const float usual : {0.25f, 1.0f, 0.5f}) {
+      checked += check_with_one_other(Eigen::Matrix<S, 3, 1>::Constant(S(usual)).eval());
+      checked += check_with_one_other(Eigen::Matrix<S, 4, 4>::Constant(S(usual)).eval());
+      // A part of a larger one, whose columns do not follow one another.
+      Eigen::Matrix<S, 5, 4> larger;
+      larger.setConstant(std::numeric_limits<S>::quiet_NaN());
+      larger.template block<3, 3>(1, 1).setConstant(S(usual));
+      checked += check_conditions(larger.template block<3, 3>(1, 1));
+    }
+  });
+  REQUIRE(checked == at(test::isa_count()) * 3 * 9 * (2 + 4 * (3 + 16) + 1));
 }

@@ -127,9 +127,25 @@ template <class Program> bool count_program(const Program& program, const line_s
   return do_job<counted_program<Program>>([&](const auto& kernel) { count = kernel(program, shape); });
 }
 /// Whether a condition holds anywhere. False, and nothing is done, where there is no kernel for it (see
-/// do_job).
-template <class Program> auto find_any(const Program& program, const line_shape& shape, bool& holds) {
-  return do_job<found_anywhere<Program>>([&](const auto& kernel) { holds = kernel(program, shape); });
+/// do_job). The first numbers often decide, sooner than a kernel is called.
+template <class Program, class Shape>
+auto find_any(const Program& condition, const Shape& shape, bool& holds) {
+  const auto find = [&](const auto& kernel) {
+    holds = kernel(condition, line_shape{shape.lines, shape.length});
+  };
+  if constexpr (few::stores_program<Program, float, Shape>) {
+    if (few::are_ready()) [[likely]]
+      few::decides_any(condition, shape, holds);
+    else
+      holds = few::find_otherwise(condition, shape);
+    return std::true_type{};
+  } else if constexpr (few::evaluates<Program>) {
+    if (!few::are_ready() || !few::decides_any(condition, shape, holds))
+      do_job<found_anywhere<Program>>(find);
+    return std::true_type{};
+  } else {
+    return do_job<found_anywhere<Program>>(find);
+  }
 }
 
 /// Softmax of lines, or its logarithm, as Kind says (see softmax_along_lines and softmax_across_lines); T is

@@ -96,6 +96,17 @@ NARROW_FEW_OPERATION(unordered, "vcmpunordps")  // where a or b is NaN
   return reinterpret_cast<floats>(reinterpret_cast<words>(a) &
                                   std::uint32_t{detail::binary32::magnitude_mask});
 }
+[[gnu::always_inline]] inline floats finite(floats a) {
+  const auto magnitude = reinterpret_cast<signed_words>(absolute(a));
+  return reinterpret_cast<floats>(magnitude < static_cast<std::int32_t>(detail::binary32::infinity));
+}
+[[gnu::always_inline]] inline floats opposite(floats condition) {
+  return reinterpret_cast<floats>(~reinterpret_cast<words>(condition));
+}
+/// Whether a condition holds of any lane.
+[[gnu::always_inline]] inline bool any_of(floats condition) {
+  return _mm_movemask_ps(reinterpret_cast<__m128>(condition)) != 0;
+}
 template <int Lane> [[gnu::always_inline]] inline floats all_of(floats x) {
   floats result;
   asm("vshufps %2, %1, %1, %0" : "=x"(result) : "x"(x), "i"(Lane * 0x55));

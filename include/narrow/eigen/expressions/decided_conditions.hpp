@@ -14,10 +14,12 @@ template <class Op, class... X>
 concept condition_of_narrow = (compares<Op> && some_narrow_float<X...>) ||
                               (lane_expressions_of<bool, X...> && (piecewise_t<X>::any_narrow || ...));
 
-/// Few of a fixed size are compared where they stand, where the compiler does not take them for finite.
+/// Few of a fixed size are compared one by one where that is sooner done, and where the compiler does not
+/// take them for finite.
 template <class X>
 concept decided_in_lanes = lane_condition<X> && reduced_in_lanes<X> &&
-    (!is_few(X::SizeAtCompileTime) || NARROW_COMPARES_NANS == 0);
+    (!is_few(X::SizeAtCompileTime) || NARROW_COMPARES_NANS == 0 ||
+     kernel::few::evaluates<lane_program_type<X, lane_order<X>>>);
 
 /// What stands between X and the base that Eigen gives it.
 template <class X> class decided_condition : public Eigen::internal::generic_xpr_base<X>::type {
@@ -40,16 +42,17 @@ template <class X> class decided_condition : public Eigen::internal::generic_xpr
     if constexpr (decided_in_lanes<X>) {
       constexpr traversal order = lane_order<X>;
       using program = lane_program_t<X>;
+      using opposite = kernel::lane_unary<kernel::lane_not, lane_program_type<X, order>>;
       const X& x = this->derived();
       if (x.size() == 0) return false;
-      // Made where they are, since one that holds floats is not copied.
-      if constexpr (Opposite)
-        return kernel::find_any(
-            kernel::lane_unary<kernel::lane_not, lane_program_type<X, order>>{
-                program::template make<order>(x)},
-            reduced_shape(x), holds);
-      else
-        return kernel::find_any(program::template make<order>(x), reduced_shape(x), holds);
+      return in_shape_along<program::template always_gapless<order>, order>(
+          x, program::template gapless<order>(x), [&](const auto& shape) {
+            // Made where they are, since one that holds floats is not copied.
+            if constexpr (Opposite)
+              return kernel::find_any(opposite{program::template make<order>(x)}, shape, holds);
+            else
+              return kernel::find_any(program::template make<order>(x), shape, holds);
+          });
     } else {
       return false;
     }

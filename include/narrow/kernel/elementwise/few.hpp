@@ -47,6 +47,8 @@ NARROW_FEW_APPLIED(lane_less, less(a, b))
 NARROW_FEW_APPLIED(lane_not_greater, not_greater(a, b))
 NARROW_FEW_APPLIED(lane_equal, equal(a, b))
 NARROW_FEW_APPLIED(lane_unequal, unequal(a, b))
+NARROW_FEW_APPLIED(lane_and, both(a, b))
+NARROW_FEW_APPLIED(lane_or, either(a, b))
 #undef NARROW_FEW_APPLIED
 // A spare lane divides what the first one divides: no exception is raised there that the numbers do not
 // raise.
@@ -62,6 +64,15 @@ template <class Lanes> [[gnu::always_inline]] inline floats apply(lane_absolute,
 }
 template <class Lanes> [[gnu::always_inline]] inline floats apply(lane_square, floats a, Lanes) {
   return product(a, a);
+}
+template <class Lanes> [[gnu::always_inline]] inline floats apply(lane_is_nan, floats a, Lanes) {
+  return unordered(a, a);
+}
+template <class Lanes> [[gnu::always_inline]] inline floats apply(lane_is_finite, floats a, Lanes) {
+  return finite(a);
+}
+template <class Lanes> [[gnu::always_inline]] inline floats apply(lane_not, floats a, Lanes) {
+  return opposite(a);
 }
 
 template <class Op, class A>
@@ -225,6 +236,30 @@ template <class Program>
   return total_of(sums);
 }
 
+/// Whether a condition holds of any of few numbers; false, if more than are looked at here decide.
+template <class Program, index Lines, index Length>
+[[gnu::always_inline]] inline bool decides_any(const Program& condition, const fixed_shape<Lines, Length>&,
+                                               bool& holds) {
+  constexpr index in_line = vectors_of(Length);
+  holds = false;
+  for_each(std::make_integer_sequence<index, Lines * in_line>{}, [&](auto v) NARROW_INLINED {
+    constexpr index l = v / in_line, part = v % in_line;
+    constexpr int count = count_in(Length, part);
+    holds = holds || any_of(first_of<count>(at(condition, l, part * lanes, so_many<count>{}), floats{}));
+  });
+  return true;
+}
+template <class Program, class Shape>
+[[gnu::always_inline]] inline bool decides_any(const Program& condition, const Shape& shape, bool& holds) {
+  const bool few_on_line = shape.length <= max_numbers;
+  const index count = few_on_line ? shape.length : lanes;
+  index i = 0;
+  for (holds = false; !holds && i + lanes <= count; i += lanes)
+    holds = any_of(at(condition, 0, i, so_many<lanes>{}));
+  holds = holds || any_of(rest_at(condition, i, count - i));
+  return holds || (few_on_line && shape.lines == 1);
+}
+
 /// Whether these lines are few numbers.
 template <index Lines, index Length> constexpr bool are_few(const fixed_shape<Lines, Length>&) {
   return Lines * Length <= max_numbers;
@@ -248,6 +283,17 @@ template <class Program, class Shape>
     return dispatch::has_few_lanes() ? sum_lines(program, shape) : portable::sum_lines(program, shape);
   });
 }
+template <class Program, class Shape>
+[[gnu::noinline, gnu::cold]] bool find_otherwise(const Program& condition, const Shape& shape) {
+  return detail::with_float_environment([&] {
+    bool holds = false;
+    if (dispatch::has_few_lanes())
+      decides_any(condition, shape, holds);
+    else
+      holds = portable::find_on_lines(condition, line_shape{shape.lines, shape.length});
+    return holds;
+  });
+}
 
 #else
 
@@ -257,6 +303,8 @@ template <class Program, class T, class Shape> void store_otherwise(Program, T*,
 template <class Program, class Shape> float sum_lines(const Program&, const Shape&);
 template <class Program, class Shape> float sum_otherwise(Program, Shape);
 template <class Shape> bool are_few(const Shape&);
+template <class Program, class Shape> bool decides_any(const Program&, const Shape&, bool&);
+template <class Program, class Shape> bool find_otherwise(const Program&, const Shape&);
 
 #endif
 
