@@ -155,8 +155,48 @@ TEMPLATE_LIST_TEST_CASE("Products of small matrices of any sizes are those of th
     check(isa, 300, 1, 70);
     check(isa, 70, 4, 1100);
     check(isa, 1100, 3, 300);  // too many results for the kernel
+    // Thin ones, in parts.
+    check(isa, 3, 3, 1500);
+    check(isa, 1500, 3, 3);
+    check(isa, 8, 8, 1025);
+    check(isa, 1025, 8, 8);
+    check(isa, 1030, 7, 5);
+    check(isa, 2, 4, 2051);
   });
   results.require(4 * matrix_forms * shapes);
+}
+
+TEMPLATE_TEST_CASE("Products of few rows and columns, or of few terms, in parts are those of their integers",
+                   "", fp16, bf16, fp8_e4m3fn, fp8_e5m2, float) {
+  using T = TestType;
+  using S = std::conditional_t<std::same_as<T, float>, fp16, T>;
+  tally results;
+  std::uint64_t shapes = 0;
+  const auto check = [&](const std::string& isa, at m, at k, at n) {
+    const checked check_form(results, isa + ", " + shape(m, k, n));
+    const Eigen::MatrixXd a = integers(m, k, 1), b = integers(k, n, 2), product = a * b;
+    const auto check_orders = [&]<int A, int B, int C>(std::integer_sequence<int, A, B, C>) {
+      const matrix<T, A> narrow_a = a.cast<T>();
+      const matrix<S, B> narrow_b = b.cast<S>();
+      const matrix<float, C> y = narrow_a * narrow_b;
+      check_form("A B", y, product);
+    };
+    check_orders(std::integer_sequence<int, by_columns, by_columns, by_columns>{});
+    check_orders(std::integer_sequence<int, by_columns, by_rows, by_columns>{});
+    check_orders(std::integer_sequence<int, by_rows, by_columns, by_rows>{});
+    check_orders(std::integer_sequence<int, by_columns, by_rows, by_rows>{});
+    ++shapes;
+  };
+  test::for_each_isa([&](const std::string& isa) {
+    for (const auto& [lines, others] : {std::pair<at, at>{4, 4}, {2, 8}, {7, 3}, {8, 8}, {5, 2}}) {
+      for (const at terms : {511, 512, 513, 1025, 5000}) check(isa, lines, terms, others);
+      for (const at many : {512, 513, 1025, 4100}) {
+        check(isa, lines, others, many);
+        check(isa, many, lines, others);
+      }
+    }
+  });
+  results.require(4 * shapes);
 }
 
 TEMPLATE_LIST_TEST_CASE("Small products raise no exceptions that their numbers do not raise", "", formats) {

@@ -128,12 +128,17 @@ TEST_CASE("small products of floats are not packed", "[plan]") {
     REQUIRE(plan<fp16>(t, 16, 16, 0).how == algorithm::portable);
     // Both factors and the result are to fit a first-level cache.
     REQUIRE(plan<fp16>(t, 4, 4, 1024).how == algorithm::compact);
-    REQUIRE(plan<fp16>(t, 4, 4, 1025).how == algorithm::panels);
+    REQUIRE(plan<fp16>(t, 9, 9, 1025).how == algorithm::panels);
     REQUIRE(plan<fp16>(t, 64, 64, 64).how == algorithm::panels);
     // Few terms are added so whatever the size of the result.
     REQUIRE(plan<fp16>(t, 512, 512, 4).how == algorithm::compact);
     REQUIRE(plan<fp16>(t, 512, 513, 4).how == algorithm::panels);
     REQUIRE(plan<fp16>(t, 512, 512, 5).how == algorithm::panels);
+    // Of few rows and columns, or of few of them and few terms, whatever the size of the others.
+    REQUIRE(plan<fp16>(t, 8, 8, 100'000).how == algorithm::compact);
+    REQUIRE(plan<fp16>(t, 100'000, 8, 8).how == algorithm::compact);
+    REQUIRE(plan<fp16>(t, 3, 100'000, 3).how == algorithm::compact);
+    REQUIRE(plan<fp16>(t, 9, 100'000, 9).how == algorithm::panels);
     // A row is multiplied so if the matrix is small, which is sooner too large by rows or of bytes; a column
     // as the row of the transposed product.
     const auto row_how = []<class T>(kernel::kernel_set k, std::type_identity<T>, const auto& matrix) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 
 #include "../kernel/reduce.hpp"
 #include "expressions/decided_conditions.hpp"
@@ -331,7 +332,8 @@ struct default_inner_product_impl<L, R, Conj> {
 };
 #endif
 
-/// Sums and extremes of rows and columns.
+/// Sums and extremes of rows and columns. They are computed when one of them is asked for: a program of lanes
+/// does not read them here.
 template <class Arg, class Member, int Direction>
 requires narrow::detail::computed_by_lines<PartialReduxExpr<Arg, Member, Direction>>
 struct evaluator<PartialReduxExpr<Arg, Member, Direction>>
@@ -344,13 +346,21 @@ struct evaluator<PartialReduxExpr<Arg, Member, Direction>>
             (int(evaluator<Arg>::Flags) & HereditaryBits & ~RowMajorBit) | LinearAccessBit
   };
 
-  explicit evaluator(const XprType& xpr) : values_(line_values::of(xpr)) {}
+  explicit evaluator(const XprType& xpr) : xpr_(xpr) {}
 
-  auto coeff(Index row, Index col) const { return values_(row, col); }
-  auto coeff(Index index) const { return values_(index); }
+  auto coeff(Index row, Index col) const { return values()(row, col); }
+  auto coeff(Index index) const { return values()(index); }
 
  private:
-  const typename line_values::vector values_;
+  using vector = typename line_values::vector;
+
+  const vector& values() const {
+    if (!values_) values_.emplace(line_values::of(xpr_));
+    return *values_;
+  }
+
+  const XprType xpr_;
+  mutable std::optional<vector> values_;
 };
 
 // `isApprox`, `isMuchSmallerThan` (Core/Fuzzy.h): squares and their sums leave the range of a narrow format

@@ -94,9 +94,13 @@ bool matrix_dot_in_lanes(const L& l, const R& r, float& sum) {
   });
 }
 
-/// The order of the lines along which an expression alone is evaluated, without a destination.
+/// The order of the lines along which an expression alone is evaluated, without a destination; a vector is
+/// one line where its order does not matter.
 template <class X>
-inline constexpr traversal lane_order = lane_program_t<X>::orders& by_rows ? by_rows : by_columns;
+inline constexpr traversal lane_order = lane_program_t<X>::orders& by_rows ||
+                                                (lane_program_t<X>::orders == 0 && X::RowsAtCompileTime == 1)
+                                            ? by_rows
+                                            : by_columns;
 template <class X> kernel::line_shape lines_of(const X& x) {
   return lane_order<X> == by_columns ? kernel::line_shape{x.cols(), x.rows()}
                                      : kernel::line_shape{x.rows(), x.cols()};

@@ -89,21 +89,25 @@ template <class A, class B, class C>
   const auto lies_in_lines = [](index row_step, index col_step) { return row_step == 1 || col_step == 1; };
   const compact_lines<C> to{c, x.rows, c_row_step, x.cols, 1};
   return x.rows > 1 && x.cols > 1 && x.depth > 0 && is_surely_compact(x.rows, x.depth, x.cols) &&
-         raises_no_others(x.cols) && lies_in_lines(x.a_row_step, x.a_term_step) &&
-         lies_in_lines(x.b_term_step, x.b_col_step) &&
+         !is_deep(x.rows, x.depth, x.cols) && raises_no_others(x.cols) &&
+         lies_in_lines(x.a_row_step, x.a_term_step) && lies_in_lines(x.b_term_step, x.b_col_step) &&
          are_apart(compact_lines<const A>{x.a, x.rows, x.a_row_step, x.depth, x.a_term_step}, to) &&
          are_apart(compact_lines<const B>{x.b, x.cols, x.b_col_step, x.depth, x.b_term_step}, to) &&
-         multiply_factors(x, c, {c_row_step, 1}, alpha, beta);
+         for_compact_parts(x.rows, x.depth, x.cols, [&](index i, index j, index rows, index cols) {
+           return multiply_factors(x.part(i, j, rows, cols), c + i * c_row_step + j, {c_row_step, 1}, alpha,
+                                   beta);
+         });
 }
 /// c = alpha A B + beta c by the job for these types, which c may share no memory with; but with A, if that
-/// is one row. False, and nothing is done, where there is none.
+/// is one row. A may be a part of so many rows in all, on which the order of additions depends. False, and
+/// nothing is done, where there is none.
 template <class A, class B, class C, class Round>
 bool multiply_compact(kernel_set t, const matrix_view<const A>& a, const matrix_view<const B>& b,
-                      const epilogue<C, Round>& e) {
+                      const epilogue<C, Round>& e, index all_rows) {
   return with_decoded_bytes(t, a, [&]<class Left>(const matrix_view<const Left>& left) {
     return with_decoded_bytes(t, b, [&]<class Right>(const matrix_view<const Right>& right) {
       const auto alpha = static_cast<float>(e.alpha), beta = static_cast<float>(e.beta);
-      if (left.rows == 1)
+      if (all_rows == 1)
         return multiply_line(compact_line<Left, Right, C>{left.data, right.data, e.c.data, left.col_stride,
                                                           right.row_stride, right.col_stride, e.c.col_stride,
                                                           left.cols, right.cols, alpha, beta});
@@ -113,39 +117,62 @@ bool multiply_compact(kernel_set t, const matrix_view<const A>& a, const matrix_
   });
 }
 
-/// c = A B. False, and nothing is done, where there is no kernel.
+/// c = A B + beta c. False, and nothing is done, where there is no kernel.
 template <class A, class B>
 bool compact_sums(kernel_set t, const matrix_view<const A>& a, const matrix_view<const B>& b,
-                  const matrix_view<float>& c) {
+                  const matrix_view<float>& c, float beta, index all_rows) {
   if constexpr (compact_number<A> && compact_number<B>) {
-    return multiply_compact(t, a, b, epilogue{c, 1, 0, rounding::nearest_even{}, element_order{}});
+    return multiply_compact(t, a, b, epilogue{c, 1, beta, rounding::nearest_even{}, element_order{}},
+                            all_rows);
   } else {
     float left[max_compact], right[max_compact];
     t.get<&kernel_table::compact>()(
         compact_factors_of(decode_compact(t, a, left), decode_compact(t, b, right)), c.data,
-        {c.row_stride, c.col_stride}, 1, 0);
+        {c.row_stride, c.col_stride}, 1, beta);
     return true;
   }
+}
+
+/// The sums of a deep product, handed to store(0, 0, sums). False, and nothing is done, where there is no
+/// kernel.
+template <class A, class B, class Store>
+bool run_deep(kernel_set t, const matrix_view<const A>& a, const matrix_view<const B>& b,
+              const Store& store) {
+  constexpr index terms = max_compact / few_lines;
+  float sums[few_lines * few_lines];
+  const matrix_view<float> c{sums, a.rows, b.cols, b.cols, 1};
+  for (index p = 0; p < a.cols; p += terms) {
+    const index n = std::min(terms, a.cols - p);
+    if (!compact_sums(t, a.block(0, p, a.rows, n), b.block(p, 0, n, b.cols), c, p == 0 ? 0.0f : 1.0f, a.rows))
+      return false;
+  }
+  store(0, 0, matrix_view<const float>(c));
+  return true;
 }
 
 /// The sums of A B, handed to store(i, j, sums), a matrix_view, or stored where it would store them.
 template <class A, class B, class Store>
 void run_compact(kernel_set t, const matrix_view<const A>& a, const matrix_view<const B>& b,
                  const Store& store) {
-  if constexpr (compact_number<A> && compact_number<B> && is_stored_in_lanes<Store>) {
-    if (multiply_compact(t, a, b, store.result)) return;
-    portable::product<detail::accumulation_traits<A, B>>(a, b, store);
-  } else {
-    float sums[max_compact];
-    const index height = max_compact / b.cols;
-    for (index i = 0; i < a.rows; i += height) {
-      const auto part = a.block(i, 0, std::min(height, a.rows - i), a.cols);
-      const matrix_view<float> c{sums, part.rows, b.cols, b.cols, 1};
-      if (!compact_sums(t, part, b, c))
-        return portable::product<detail::accumulation_traits<A, B>>(a, b, store);
-      store(i, 0, matrix_view<const float>(c));
+  if (is_deep(a.rows, a.cols, b.cols) && run_deep(t, a, b, store)) return;
+  const bool done = for_compact_parts(a.rows, a.cols, b.cols, [&](index i, index j, index rows, index cols) {
+    const auto left = a.block(i, 0, rows, a.cols);
+    const auto right = b.block(0, j, b.rows, cols);
+    if constexpr (compact_number<A> && compact_number<B> && is_stored_in_lanes<Store>) {
+      return multiply_compact(t, left, right, store.result.block(i, j, rows, cols), a.rows);
+    } else {
+      float sums[max_compact];
+      const index height = max_compact / cols;
+      for (index l = 0; l < rows; l += height) {
+        const auto part = left.block(l, 0, std::min(height, rows - l), a.cols);
+        const matrix_view<float> c{sums, part.rows, cols, cols, 1};
+        if (!compact_sums(t, part, right, c, 0, a.rows)) return false;
+        store(i + l, j, matrix_view<const float>(c));
+      }
+      return true;
     }
-  }
+  });
+  if (!done) portable::product<detail::accumulation_traits<A, B>>(a, b, store);
 }
 
 }  // namespace narrow::kernel

@@ -156,6 +156,50 @@ inline void multiply_rows(const compact_factors<float, B>& x, index i, index j,
     if (j < x.cols) multiply_rows<Rows, Vectors / 2>(x, i, j, result);
 }
 
+/// So many rows of a product, each of which is at most a vector, as floats that follow one another from `to`
+/// on. Up to a vector after the last one is written, too.
+template <int Rows>
+inline void multiply_short_rows(const compact_factors<float, float>& x, index i, float* to) {
+  const float* a = x.a + i * x.a_row_step;
+  const float* b = x.b;
+  const first_lanes columns{x.cols};
+  float_vector sums[Rows] = {};
+  for (index p = 0; p < x.depth; ++p, a += x.a_term_step, b += x.cols) {
+    const float_vector right = vector_at<float_vector>(b);
+    const float_vector factors = are_numbers(columns) ? right : right[0] - float_vector{};
+    NARROW_UNROLL for (int r = 0; r < Rows; ++r) sums[r] =
+        multiply_add(sums[r], a[r * x.a_row_step] - float_vector{}, factors);
+  }
+  NARROW_UNROLL for (int r = 0; r < Rows; ++r) std::memcpy(to + r * x.cols, &sums[r], sizeof sums[r]);
+}
+/// `count` rows, so many at a time, or half of these.
+template <int Rows>
+inline void multiply_short_rows(const compact_factors<float, float>& x, index i, index count, float* to) {
+  for (; count >= Rows; count -= Rows, i += Rows, to += Rows * x.cols) multiply_short_rows<Rows>(x, i, to);
+  if constexpr (Rows > 1)
+    if (count > 0) multiply_short_rows<Rows / 2>(x, i, count, to);
+}
+/// All of them where those of C follow one another, too: they are stored in whole vectors.
+template <class C>
+inline void multiply_short_rows(const compact_factors<float, float>& x, const compact_result<C>& result) {
+  constexpr int at_once = 8;
+  constexpr index height = 8 * at_once;  // and times so many columns they are whole vectors
+  static_assert(height % lanes32 == 0);
+  float products[height * lanes32 + lanes32];
+  for (index i = 0; i < x.rows; i += height) {
+    const index some = std::min(height, x.rows - i), count = some * x.cols;
+    multiply_short_rows<at_once>(x, i, some, products);
+    C* const to = result.at_place(i, 0);
+    index n = 0;
+    for (; n + lanes32 <= count; n += lanes32)
+      store_numbers<C>(to + n, result.scaled(to + n, vector_at<float_vector>(products + n), all_lanes{}));
+    if (n < count) {
+      const first_lanes rest{count - n};
+      store_some<C>(to + n, result.scaled(to + n, vector_at<float_vector>(products + n), rest), rest);
+    }
+  }
+}
+
 /// One row, from column j on with at most Columns columns whose numbers lie side by side. After the numbers
 /// of A there are zeros.
 template <int Columns, class B, class C>
@@ -295,6 +339,7 @@ NARROW_KERNEL void multiply_compact(const compact_factors<A, B>& factors, C* c, 
   std::fill_n(right + depth * cols, lanes32, 0.0f);
   const compact_factors<float, float> x{
       left, right, by_rows ? length : 1, by_rows ? 1 : length, cols, 1, rows, depth, cols};
+  if (cols <= lanes32 && c_steps.line == cols && c_steps.element == 1) return multiply_short_rows(x, result);
   index i = 0;
   for (; i + 4 <= rows; i += 4) multiply_rows<4, 2>(x, i, 0, result);
   for (; i < rows; ++i) multiply_rows<1, 4>(x, i, 0, result);

@@ -130,10 +130,24 @@ template <class A, class B>
 inline bool fits_compact(index rows, index cols) {
   return rows <= max_compact && cols <= max_compact && rows * cols <= max_compact;
 }
+/// Rows, columns or terms of a product that are fewer than what it takes to pack them is worth.
+inline constexpr index few_lines = 8;
+
+/// Whether a product of several rows and columns has so few terms, and so few rows or columns, that it is
+/// computed in parts of max_compact numbers, however many there are of the others.
+inline bool is_thin(index rows, index depth, index cols) {
+  return depth <= few_lines && std::min(rows, cols) <= few_lines;
+}
+/// Whether one has so few rows and columns that its terms are added in parts, however many there are.
+inline bool is_deep(index rows, index depth, index cols) {
+  const index lines = std::max(rows, cols);
+  return std::min(rows, cols) > 1 && lines <= few_lines && !fits_compact(lines, depth);
+}
 /// Whether a product (rows, depth) by (depth, cols) of several rows and columns is so small that to pack its
 /// factors is most of the work whatever they are packed as, or has so few terms that to add them is not.
 inline bool is_surely_compact(index rows, index depth, index cols) {
   constexpr index side = 16, few_terms = 4, max_results = index{1} << 18;
+  if (is_thin(rows, depth, cols) || is_deep(rows, depth, cols)) return true;
   if (!fits_compact(rows, depth) || !fits_compact(depth, cols)) return false;
   return depth <= few_terms ? rows * cols <= max_results
                             : fits_compact(rows, cols) && rows * cols * depth <= side * side * side;
@@ -148,6 +162,20 @@ template <packed_type Best> bool is_compact(kernel_set t, const work_shape& w, p
   return is_surely_compact(w.rows, w.depth, w.cols) ||
          (fits_compact(w.rows, w.cols) && fits_compact(w.rows, w.depth) && fits_compact(w.depth, w.cols) &&
           w.rows * w.cols * w.depth <= side * side * side);
+}
+
+/// use(i, j, rows, cols) for each part of the result of a compact product, until one returns false: all of
+/// it, or, where it is thin, so many rows or columns of it.
+template <class Use> bool for_compact_parts(index rows, index depth, index cols, const Use& use) {
+  if (rows == 1 || (fits_compact(rows, depth) && fits_compact(depth, cols)))
+    return use(index{0}, index{0}, rows, cols);
+  constexpr index vector = 16;  // of columns, so that there are no spare lanes but in the last part
+  const index most = max_compact / std::max(depth, std::min(rows, cols)) / vector * vector,
+              height = rows > cols ? most : rows, width = rows > cols ? cols : most;
+  for (index i = 0; i < rows; i += height)
+    for (index j = 0; j < cols; j += width)
+      if (!use(i, j, std::min(height, rows - i), std::min(width, cols - j))) return false;
+  return true;
 }
 
 }  // namespace narrow::kernel

@@ -145,6 +145,12 @@ template <class A, class B> struct compact_factors {
 
   /// Numbers after those of a decoded matrix that are read, but not used.
   static constexpr index max_spare = 16;
+
+  /// The factors of so many rows and columns of the product, from row i and column j on.
+  compact_factors part(index i, index j, index so_many_rows, index so_many_cols) const {
+    return {a + i * a_row_step, b + j * b_col_step, a_row_step, a_term_step, b_term_step,
+            b_col_step,         so_many_rows,       depth,      so_many_cols};
+  }
 };
 /// Whether the kernel of such factors with so many columns raises no floating-point exceptions that their
 /// numbers do not raise: where there are no spare lanes, or few.
