@@ -92,7 +92,7 @@ void check_vectors(tally& results, const std::string& isa, at m, at k) {
   check("A x over x", shared.segment(k / 2, m), a * before.topRows(k));
 }
 
-constexpr int matrix_forms = 4;
+constexpr int matrix_forms = 5;
 template <class T, class S, int OrderA, int OrderB, int OrderC>
 void check_matrices(tally& results, const std::string& isa, at m, at k, at n) {
   const checked check(results, isa + ", " + shape(m, k, n));
@@ -110,6 +110,9 @@ void check_matrices(tally& results, const std::string& isa, at m, at k, at n) {
   large.topLeftCorner(m, n).noalias() = narrow_a * narrow_b;
   check("A B in a block", large.topLeftCorner(m, n), product);
   check("and nothing beside it", large.row(m), Eigen::MatrixXd::Zero(1, n + 1));
+  const column<T> added = narrow_c.col(0);
+  y = (narrow_a * narrow_b).colwise() + added;
+  check("c added to every column of A B", y, product.colwise() + c.col(0));
 }
 
 const at sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 20, 24, 31, 32, 33, 48, 64, 65, 100};

@@ -59,6 +59,18 @@ TEMPLATE_TEST_CASE("sparse times dense is summed wide and rounded once", "[eigen
     check(matrix<T>(a * b_columns), exact, "on the right");
     check(matrix<T>(b_columns.transpose() * a.transpose()), exact.transpose(), "transposed");
     check(matrix<T>(2 * a_rows * b), 2 * exact, "with a factor");
+    const T factor(0.3f);  // which times a coefficient would be rounded
+    check(matrix<T>(factor * (a_rows * b)), static_cast<double>(factor) * exact,
+          "with a factor that is no power of 2");
+    check(matrix<T>(a * (-factor * b_columns)), static_cast<double>(-factor) * exact,
+          "with that of the right one");
+    by_columns<T> loose = a_columns;
+    loose.uncompress();
+    loose.reserve(Eigen::VectorXi::Constant(depth, 3));
+    check(matrix<T>(loose * b), exact, "with gaps between its columns");
+    if (depth > 2)
+      check(matrix<T>(a_columns.middleCols(1, depth - 2) * b.middleRows(1, depth - 2)),
+            wide_a.middleCols(1, depth - 2) * wide_b.middleRows(1, depth - 2), "of some columns");
     check(matrix<T>(a_rows * (b * 2)), 2 * exact, "with a factor of the dense one");
     check(matrix<float>(a_rows * b), exact, "into float");
     check(column<T>(a_columns * b.col(0)), exact.col(0), "with a vector");
@@ -78,7 +90,7 @@ TEMPLATE_TEST_CASE("sparse times dense is summed wide and rounded once", "[eigen
       check(own, exact, "of itself");
     }
   }
-  count.require(5 * 13 + 1);
+  count.require(5 * 16 + 3 + 1);
 }
 
 TEST_CASE("sums beyond the narrow type's own reach", "[eigen][sparse]") {

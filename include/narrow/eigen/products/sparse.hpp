@@ -22,13 +22,65 @@ template <class To, class X, rounding_policy Round> To rounded_to(const X& x, co
     return static_cast<To>(x);
 }
 
+/// The coefficients of a sparse matrix as floats.
+template <class X> class wide_coefficients {
+ public:
+  wide_coefficients(const kernel::kernel_set&, const X& x) : values_(x) {}
+
+  template <class Use> void for_each(Eigen::Index outer, const Use& use) const {
+    for (typename Eigen::internal::evaluator<X>::InnerIterator it(values_, outer); it; ++it)
+      use(static_cast<float>(it.value()), it.index());
+  }
+
+ private:
+  Eigen::internal::evaluator<X> values_;
+};
+/// The same of one that lies in memory.
+template <class X>
+requires requires(const X& x) { x.innerNonZeroPtr(); }
+class wide_coefficients<X> {
+ public:
+  wide_coefficients(const kernel::kernel_set& t, const X& x) : x_(x) {
+    const Eigen::Index lines = x.outerSize();
+    first_ = lines == 0 ? 0 : x.outerIndexPtr()[0];
+    const Eigen::Index end = lines == 0 ? 0 : x.outerIndexPtr()[lines];
+    values_.resize(static_cast<std::size_t>(end - first_));
+    const auto decode = [&](Eigen::Index begin, Eigen::Index past) {
+      if (begin < past)
+        kernel::decode(t, x.valuePtr() + begin, 1, values_.data() + (begin - first_), past - begin);
+    };
+    if (x.isCompressed())
+      decode(first_, end);
+    else
+      for (Eigen::Index outer = 0; outer < lines; ++outer) decode(begin_of(outer), end_of(outer));
+  }
+
+  template <class Use> void for_each(Eigen::Index outer, const Use& use) const {
+    const auto* const places = x_.innerIndexPtr();
+    for (Eigen::Index i = begin_of(outer), end = end_of(outer); i < end; ++i)
+      use(values_[static_cast<std::size_t>(i - first_)], places[i]);
+  }
+
+ private:
+  Eigen::Index begin_of(Eigen::Index outer) const { return x_.outerIndexPtr()[outer]; }
+  Eigen::Index end_of(Eigen::Index outer) const {
+    return x_.isCompressed() ? Eigen::Index(x_.outerIndexPtr()[outer + 1])
+                             : begin_of(outer) + x_.innerNonZeroPtr()[outer];
+  }
+
+  const X& x_;
+  Eigen::Index first_ = 0;
+  std::vector<float> values_;
+};
+
 /// The coefficients of a product of a sparse and a dense matrix, before they are rounded.
 ///
 /// Each is the sum of the products of the sparse matrix's coefficients, in the order in which that stores
 /// them: of floating formats in float, of `fixed` exactly.
 template <class L, class R> class sparse_sums {
   static constexpr bool is_left = sparse_expression<L>;  // the sparse one
-  using sparse = std::conditional_t<is_left, L, R>;
+  using scaled = std::conditional_t<is_left, L, R>;
+  using sparse = typename stripped<scaled>::type;  // its factor is the product's
   using dense = std::conditional_t<is_left, R, L>;
   using number = std::remove_cvref_t<decltype(std::declval<const operand<dense>&>().view()(0, 0))>;
   using traits = accumulation_traits<scalar_of<sparse>, std::remove_const_t<number>>;
@@ -38,46 +90,94 @@ template <class L, class R> class sparse_sums {
  public:
   sparse_sums(const L& l, const R& r)
       : rows_(l.rows()), cols_(r.cols()), sums_(static_cast<std::size_t>(rows_ * cols_)) {
-    const operand<dense> factor([&]() -> const dense& {
-      if constexpr (is_left)
-        return r;
-      else
-        return l;
-    }());
-    factor_ = factor.factor();
+    const operand<dense> factor(dense_operand(l, r));
+    const scaled& coefficients = sparse_operand(l, r);
+    factor_ = factor.factor() * stripped<scaled>::factor(coefficients);
     // A line is a column of the result if the sparse matrix is the left one, else a row.
     const auto values = is_left ? factor.view() : factor.view().transposed();
-    typename Eigen::internal::nested_eval<sparse, Eigen::Dynamic>::type nested([&]() -> const sparse& {
-      if constexpr (is_left)
-        return l;
+    typename Eigen::internal::nested_eval<sparse, Eigen::Dynamic>::type nested(
+        stripped<scaled>::expression(coefficients));
+    kernel::enter([&](const kernel::kernel_set& t) {
+      if constexpr (in_floats)
+        add_up(t, nested, values);
       else
-        return r;
-    }());
-    kernel::enter([&](const kernel::kernel_set&) { add_up(nested, values); });
+        add_up(nested, values);
+    });
   }
 
   template <class Dst> void store(Dst& dst, double alpha, destination as) const {
     using To = typename Dst::Scalar;
     if (as == destination::set) dst.resize(rows_, cols_);
     eigen_assert(dst.rows() == rows_ && dst.cols() == cols_);
-    const typename policy_of<To>::type round{};
     const double factor = alpha * factor_;
+    if constexpr (in_floats && !draws_per_element<To>)
+      if (as == destination::set && factor == 1) {
+        constexpr int order = is_left ? Eigen::ColMajor : Eigen::RowMajor;
+        using matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, order>;
+        dst = Eigen::Map<const matrix>(sums_.data(), rows_, cols_).template cast<To>();
+        return;
+      }
+    const typename policy_of<To>::type round{};
     for (Eigen::Index j = 0; j < cols_; ++j)
       for (Eigen::Index i = 0; i < rows_; ++i) {
         const auto index = static_cast<std::size_t>(is_left ? j * rows_ + i : i * cols_ + j);
         const typename traits::result total(sums_[index]);
         const auto draw = at_element(round, element_index(i, j, cols_));
         auto& to = dst.coeffRef(i, j);
-        if (as == destination::set && factor == 1)
+        if (as == destination::set && factor == 1) {
           to = rounded_to<To>(total, draw);
+          continue;
+        }
+        const double wide =
+            factor * static_cast<double>(total) + (as == destination::added ? static_cast<double>(to) : 0);
+        if constexpr (draws_per_element<To>)
+          to = rounded_to<To>(wide, draw);
         else
-          to = rounded_to<To>(
-              factor * static_cast<double>(total) + (as == destination::added ? static_cast<double>(to) : 0),
-              draw);
+          to = static_cast<To>(wide);
       }
   }
 
  private:
+  /// The sums of floating formats, of which kernels make floats, whole lines at a time.
+  static constexpr bool in_floats = std::same_as<sum, float>;
+
+  static const scaled& sparse_operand(const L& l, const R& r) {
+    if constexpr (is_left)
+      return l;
+    else
+      return r;
+  }
+  static const dense& dense_operand(const L& l, const R& r) {
+    if constexpr (is_left)
+      return r;
+    else
+      return l;
+  }
+
+  template <class Nested, class View>
+  void add_up(const kernel::kernel_set& t, const Nested& nested, const View& values) {
+    const std::ptrdiff_t lines = is_left ? cols_ : rows_, length = is_left ? rows_ : cols_;
+    std::vector<float> factors(static_cast<std::size_t>(values.rows));
+    const wide_coefficients<Nested> coefficients(t, nested);
+    for (std::ptrdiff_t line = 0; line < lines && values.rows > 0; ++line) {
+      kernel::decode(t, &values(0, line), values.row_stride, factors.data(), values.rows);
+      float* const to = sums_.data() + line * length;
+      for (Eigen::Index outer = 0; outer < nested.outerSize(); ++outer)
+        if constexpr (is_left == bool(Nested::IsRowMajor)) {
+          float sum = 0;
+          coefficients.for_each(outer, [&](float coefficient, Eigen::Index inner) {
+            sum += uncontracted(coefficient * factors[static_cast<std::size_t>(inner)]);
+          });
+          to[outer] = sum;
+        } else {
+          const float factor = factors[static_cast<std::size_t>(outer)];
+          coefficients.for_each(outer, [&](float coefficient, Eigen::Index inner) {
+            to[inner] += uncontracted(coefficient * factor);
+          });
+        }
+    }
+  }
+
   template <class Nested, class View> void add_up(const Nested& nested, const View& values) {
     using evaluator = Eigen::internal::evaluator<std::remove_cvref_t<Nested>>;
     const evaluator coefficients(nested);

@@ -106,10 +106,15 @@ template <class T> struct joined_lines<lane_number_per_line<T>> : laid_out<T> {
     return this->spread(x.from + line * x.line_step, x.line_step, lines, length);
   }
 };
+/// A vector that meets every line, or all lines.
 template <class Held> struct joined_lines<lane_held<Held>> : laid_out<typename Held::Scalar> {
-  static bool fits(const lane_held<Held>& x, const joined_result&, index) { return x.line_step == 0; }
-  auto of(const lane_held<Held>& x, index line, index lines, index length) {
-    return this->repeat(x.values.data(), line, lines, length);
+  using number = typename Held::Scalar;
+  static bool fits(const lane_held<Held>& x, const joined_result& to, index) {
+    return x.line_step == 0 || x.line_step == to.length;
+  }
+  lane_numbers<number> of(const lane_held<Held>& x, index line, index lines, index length) {
+    if (x.line_step == 0) return this->repeat(x.values.data(), line, lines, length);
+    return {x.values.data() + line * x.line_step, 0};
   }
 };
 template <class Held> struct joined_lines<lane_held_per_line<Held>> : laid_out<float> {
