@@ -324,9 +324,13 @@ requires(narrow::detail::narrow_product<L, R> &&
 
   auto coeff(Index row, Index col) const {
     using wide = narrow::detail::widened_t<Scalar>;
+    const auto a = a_.view().row(row);
+    const auto b = b_.view().col(col);
+    const double factor = a_.factor() * b_.factor();
+    if constexpr (std::same_as<wide, float>)
+      if (factor == 1) return narrow::kernel::dot(a.data, a.col_stride, b.data, b.row_stride, a.cols);
     wide result{};
-    narrow::kernel::gemm(a_.view().row(row), b_.view().col(col),
-                         narrow::matrix_view<wide>{&result, 1, 1, 1, 1}, a_.factor() * b_.factor(), 0,
+    narrow::kernel::gemm(a, b, narrow::matrix_view<wide>{&result, 1, 1, 1, 1}, factor, 0,
                          typename narrow::detail::policy_of<wide>::type{});
     return result;
   }
