@@ -165,6 +165,12 @@ TEMPLATE_LIST_TEST_CASE("Products of small matrices of any sizes are those of th
     check(isa, 1025, 8, 8);
     check(isa, 1030, 7, 5);
     check(isa, 2, 4, 2051);
+    check(isa, 5, 48, 300);
+    check(isa, 300, 63, 7);
+    // Rows of a vector and of two, the terms of which are in parts.
+    check(isa, 50, 90, 6);
+    check(isa, 40, 65, 13);
+    check(isa, 70, 100, 15);
   });
   results.require(4 * matrix_forms * shapes);
 }
@@ -197,6 +203,11 @@ TEMPLATE_TEST_CASE("Products of few rows and columns, or of few terms, in parts 
         check(isa, lines, others, many);
         check(isa, many, lines, others);
       }
+    }
+    for (const at lines : {9, 33, 63}) {
+      check(isa, 5, 2000, lines);
+      check(isa, lines, 600, 8);
+      check(isa, 200, lines, 3);
     }
   });
   results.require(4 * shapes);

@@ -138,8 +138,8 @@ bool compact_sums(kernel_set t, const matrix_view<const A>& a, const matrix_view
 template <class A, class B, class Store>
 bool run_deep(kernel_set t, const matrix_view<const A>& a, const matrix_view<const B>& b,
               const Store& store) {
-  constexpr index terms = max_compact / few_lines;
-  float sums[few_lines * few_lines];
+  constexpr index terms = max_compact / min_skinny_lines;
+  float sums[few_lines * min_skinny_lines];
   const matrix_view<float> c{sums, a.rows, b.cols, b.cols, 1};
   for (index p = 0; p < a.cols; p += terms) {
     const index n = std::min(terms, a.cols - p);

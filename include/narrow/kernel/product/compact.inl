@@ -64,10 +64,12 @@ template <class C> struct compact_result {
   C* to;
   line_steps steps;
   float alpha, beta;
+  bool copies = alpha == 1 && beta == 0;
 
   C* at_place(index i, index j) const { return to + i * steps.line + j * steps.element; }
   /// What a vector of products becomes where numbers lie side by side from `first` on.
   template <class Lanes> float_vector scaled(const C* first, const float_vector& product, Lanes lanes) const {
+    if (copies) return product;
     return scaled_small(product, alpha, beta, [&] { return at(lane_numbers<C>{first, 0}, 0, lanes); });
   }
   /// The first `count` of a vector of products of row i, from column j on.
@@ -100,7 +102,7 @@ enum class spare_lanes {
 };
 
 /// So many rows and vectors of columns of a product, the rows of B side by side. Terms are added in ascending
-/// order. Of one row nothing is read beyond B.
+/// order.
 template <int Rows, int Vectors, spare_lanes Spare, class B, class C>
 inline void multiply_some(const compact_factors<float, B>& x, index i, index j,
                           const compact_result<C>& result) {
@@ -111,12 +113,7 @@ inline void multiply_some(const compact_factors<float, B>& x, index i, index j,
   const first_lanes columns{x.cols - j - last * lanes32};
   for (index p = 0; p < x.depth; ++p, a += x.a_term_step, right.from += x.b_term_step) {
     float_vector factors[Vectors];
-    NARROW_UNROLL for (int v = 0; v < Vectors; ++v) {
-      if (Spare != spare_lanes::none && v == last && Rows == 1)
-        factors[v] = at(right, v * lanes32, columns);
-      else
-        factors[v] = at(right, v * lanes32, all_lanes{});
-    }
+    NARROW_UNROLL for (int v = 0; v < Vectors; ++v) factors[v] = at(right, v * lanes32, all_lanes{});
     if constexpr (Spare == spare_lanes::copies)
       factors[last] = are_numbers(columns) ? factors[last] : factors[last][0] - float_vector{};
     NARROW_UNROLL for (int r = 0; r < Rows; ++r) {
@@ -148,7 +145,7 @@ inline void multiply_rows(const compact_factors<float, B>& x, index i, index j,
   constexpr index width = Vectors * lanes32, before_last = width - lanes32;
   for (; x.cols - j >= width; j += width) multiply_some<Rows, Vectors, spare_lanes::none>(x, i, j, result);
   if (x.cols - j > before_last) {
-    if constexpr (raises_no_others(before_last + 1))
+    if constexpr (lanes32 > 8 || raises_no_others(before_last + 1))
       if (raises_no_others(x.cols)) return multiply_some<Rows, Vectors, spare_lanes::copies>(x, i, j, result);
     return multiply_some<Rows, Vectors, spare_lanes::any_number>(x, i, j, result);
   }
@@ -156,39 +153,78 @@ inline void multiply_rows(const compact_factors<float, B>& x, index i, index j,
     if (j < x.cols) multiply_rows<Rows, Vectors / 2>(x, i, j, result);
 }
 
-/// So many rows of a product, each of which is at most a vector, as floats that follow one another from `to`
-/// on. Up to a vector after the last one is written, too.
-template <int Rows>
-inline void multiply_short_rows(const compact_factors<float, float>& x, index i, float* to) {
+/// Terms from the first one on, or such whose sums with those before go on.
+enum class depth_part { first, next };
+
+/// So many rows of a product, each of which is at most so many vectors, as floats that are `step` apart, at
+/// least as many as there are columns. Up to a vector after the last one is written, too. The products of
+/// another part of the depth, which are there, go on where these are whole vectors apart.
+template <int Rows, int Vectors>
+inline void multiply_short_rows(const compact_factors<float, float>& x, index i, float* to, index step,
+                                depth_part part) {
+  constexpr int last = Vectors - 1;
   const float* a = x.a + i * x.a_row_step;
   const float* b = x.b;
-  const first_lanes columns{x.cols};
-  float_vector sums[Rows] = {};
+  const first_lanes columns{x.cols - last * lanes32};
+  float_vector sums[Rows][Vectors] = {};
+  if (part == depth_part::next)
+    NARROW_UNROLL for (int r = 0; r < Rows; ++r) std::memcpy(sums[r], to + r * step, sizeof sums[r]);
   for (index p = 0; p < x.depth; ++p, a += x.a_term_step, b += x.cols) {
-    const float_vector right = vector_at<float_vector>(b);
-    const float_vector factors = are_numbers(columns) ? right : right[0] - float_vector{};
-    NARROW_UNROLL for (int r = 0; r < Rows; ++r) sums[r] =
-        multiply_add(sums[r], a[r * x.a_row_step] - float_vector{}, factors);
+    float_vector factors[Vectors];
+    NARROW_UNROLL for (int v = 0; v < Vectors; ++v) factors[v] = vector_at<float_vector>(b + v * lanes32);
+    factors[last] = are_numbers(columns) ? factors[last] : factors[last][0] - float_vector{};
+    NARROW_UNROLL for (int r = 0; r < Rows; ++r) {
+      const float_vector left = a[r * x.a_row_step] - float_vector{};
+      NARROW_UNROLL for (int v = 0; v < Vectors; ++v) sums[r][v] = multiply_add(sums[r][v], left, factors[v]);
+    }
   }
-  NARROW_UNROLL for (int r = 0; r < Rows; ++r) std::memcpy(to + r * x.cols, &sums[r], sizeof sums[r]);
+  NARROW_UNROLL for (int r = 0; r < Rows; ++r) std::memcpy(to + r * step, sums[r], sizeof sums[r]);
 }
 /// `count` rows, so many at a time, or half of these.
-template <int Rows>
-inline void multiply_short_rows(const compact_factors<float, float>& x, index i, index count, float* to) {
-  for (; count >= Rows; count -= Rows, i += Rows, to += Rows * x.cols) multiply_short_rows<Rows>(x, i, to);
+template <int Rows, int Vectors>
+inline void multiply_short_rows(const compact_factors<float, float>& x, index i, index count, float* to,
+                                index step, depth_part part) {
+  for (; count >= Rows; count -= Rows, i += Rows, to += Rows * step)
+    multiply_short_rows<Rows, Vectors>(x, i, to, step, part);
   if constexpr (Rows > 1)
-    if (count > 0) multiply_short_rows<Rows / 2>(x, i, count, to);
+    if (count > 0) multiply_short_rows<Rows / 2, Vectors>(x, i, count, to, step, part);
 }
-/// All of them where those of C follow one another, too: they are stored in whole vectors.
-template <class C>
-inline void multiply_short_rows(const compact_factors<float, float>& x, const compact_result<C>& result) {
-  constexpr int at_once = 8;
-  constexpr index height = 8 * at_once;  // and times so many columns they are whole vectors
-  static_assert(height % lanes32 == 0);
-  float products[height * lanes32 + lanes32];
+/// The most columns of short rows.
+inline constexpr index max_short_columns = 16;
+/// All of them where those of C follow one another, too: they are stored in whole vectors. `right` is B,
+/// decoded.
+template <class A, class B, class C>
+inline void multiply_short_rows(const compact_factors<A, B>& x, const float* right,
+                                const compact_result<C>& result) {
+  constexpr index height = 64, max_terms = 64;  // rows that are whole vectors, however many columns they have
+  constexpr int vectors = (max_short_columns + lanes32 - 1) / lanes32;
+  static_assert(height % lanes32 == 0 && vectors <= 2);
+  const bool by_rows = x.a_term_step == 1, in_parts = x.depth > max_terms;
+  const index step = in_parts ? vectors * lanes32 : x.cols;
+  float left[height * max_terms + lanes32], products[(height + 1) * vectors * lanes32];
   for (index i = 0; i < x.rows; i += height) {
     const index some = std::min(height, x.rows - i), count = some * x.cols;
-    multiply_short_rows<at_once>(x, i, some, products);
+    for (index p = 0; p < x.depth; p += max_terms) {
+      const index terms = std::min(max_terms, x.depth - p);
+      const A* const a = x.a + i * x.a_row_step + p * x.a_term_step;
+      if (by_rows)
+        decode_lines(a, x.a_row_step, some, terms, left);
+      else
+        decode_lines(a, x.a_term_step, terms, some, left);
+      const compact_factors<float, float> part{
+          left, right + p * x.cols, by_rows ? terms : 1, by_rows ? 1 : some, x.cols, 1, some, terms, x.cols};
+      const auto which = p == 0 ? depth_part::first : depth_part::next;
+      if (x.cols <= lanes32)
+        multiply_short_rows<8, 1>(part, 0, some, products, step, which);
+      else if constexpr (vectors > 1)
+        multiply_short_rows<4, 2>(part, 0, some, products, step, which);
+    }
+    if (in_parts)
+      for (index r = 1; r < some; ++r) {
+        float_vector row[vectors];
+        std::memcpy(row, products + r * step, sizeof row);
+        std::memcpy(products + r * x.cols, row, sizeof row);
+      }
     C* const to = result.at_place(i, 0);
     index n = 0;
     for (; n + lanes32 <= count; n += lanes32)
@@ -327,19 +363,22 @@ NARROW_KERNEL void multiply_compact(const compact_factors<A, B>& factors, C* c, 
   static_assert(lanes32 <= compact_factors<A, B>::max_spare);
   const auto [a, b, a_row_step, a_term_step, b_term_step, b_col_step, rows, depth, cols] = factors;
   const compact_result<C> result{c, c_steps, alpha, beta};
-  float left[room];
-  const bool by_rows = a_term_step == 1;
-  const index length = by_rows ? depth : rows;
-  decode_lines(a, by_rows ? a_row_step : a_term_step, by_rows ? rows : depth, length, left);
   float right[room];
   if (b_col_step == 1)
     decode_lines(b, b_term_step, depth, cols, right);
   else
     decode_turned(b, b_col_step, depth, cols, right);
   std::fill_n(right + depth * cols, lanes32, 0.0f);
+  // Rows of whole vectors, which are more than one, are stored as soon where they are computed.
+  const bool are_short = cols <= lanes32 || (cols <= max_short_columns && cols % lanes32 != 0);
+  if (are_short && c_steps.line == cols && c_steps.element == 1)
+    return multiply_short_rows(factors, right, result);
+  float left[room];
+  const bool by_rows = a_term_step == 1;
+  const index length = by_rows ? depth : rows;
+  decode_lines(a, by_rows ? a_row_step : a_term_step, by_rows ? rows : depth, length, left);
   const compact_factors<float, float> x{
       left, right, by_rows ? length : 1, by_rows ? 1 : length, cols, 1, rows, depth, cols};
-  if (cols <= lanes32 && c_steps.line == cols && c_steps.element == 1) return multiply_short_rows(x, result);
   index i = 0;
   for (; i + 4 <= rows; i += 4) multiply_rows<4, 2>(x, i, 0, result);
   for (; i < rows; ++i) multiply_rows<1, 4>(x, i, 0, result);

@@ -130,18 +130,19 @@ template <class A, class B>
 inline bool fits_compact(index rows, index cols) {
   return rows <= max_compact && cols <= max_compact && rows * cols <= max_compact;
 }
-/// Rows, columns or terms of a product that are fewer than what it takes to pack them is worth.
+/// So few rows or columns of a product that they are not worth packing the other factor.
 inline constexpr index few_lines = 8;
 
-/// Whether a product of several rows and columns has so few terms, and so few rows or columns, that it is
+/// Whether a product of several rows and columns has few terms, and so few rows or columns, that it is
 /// computed in parts of max_compact numbers, however many there are of the others.
 inline bool is_thin(index rows, index depth, index cols) {
-  return depth <= few_lines && std::min(rows, cols) <= few_lines;
+  return depth < min_skinny_lines && std::min(rows, cols) <= few_lines;
 }
-/// Whether one has so few rows and columns that its terms are added in parts, however many there are.
+/// Whether one has so few rows or columns, and few of both, that its terms are added in parts, however many
+/// there are.
 inline bool is_deep(index rows, index depth, index cols) {
-  const index lines = std::max(rows, cols);
-  return std::min(rows, cols) > 1 && lines <= few_lines && !fits_compact(lines, depth);
+  const index fewer = std::min(rows, cols), more = std::max(rows, cols);
+  return fewer > 1 && fewer <= few_lines && more < min_skinny_lines && !fits_compact(more, depth);
 }
 /// Whether a product (rows, depth) by (depth, cols) of several rows and columns is so small that to pack its
 /// factors is most of the work whatever they are packed as, or has so few terms that to add them is not.

@@ -156,7 +156,7 @@ template <class A, class B> struct compact_factors {
 /// numbers do not raise: where there are no spare lanes, or few.
 constexpr bool raises_no_others(index cols) {
   constexpr index lanes = 16;  // at most
-  return cols < lanes || cols % lanes == 0;
+  return cols < lanes || cols % (lanes / 2) == 0;
 }
 /// C = alpha A B + beta C for more than one row, products added in ascending order in float; then each
 /// operation is rounded, and the result to nearest even. Coefficient (i, j) of C is at c + i * steps.line +
