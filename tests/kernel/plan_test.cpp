@@ -79,14 +79,15 @@ TEST_CASE("shapes and strides choose the algorithm", "[plan]") {
     REQUIRE(lying.transposed);
     REQUIRE(plan<fp16>(t, 64, 4, 128).how == algorithm::skinny_rows);
     REQUIRE_FALSE(plan<fp16>(t, 64, 4, 128).transposed);
-    REQUIRE(plan<fp16>(t, 128, 4, 63).how == algorithm::panels);
+    REQUIRE(plan<fp16>(t, 128, 9, 63).how == algorithm::panels);
+    REQUIRE(plan<fp16>(t, 128, 4, 63).how == algorithm::compact);
     REQUIRE(plan<fp16>(t, 64, 16, 128).how == algorithm::panels);  // for so many, the sums are too short
     REQUIRE(kernel::plan_product<accumulation>(t, by_rows<fp16>(64, 128), by_rows<fp16>(128, 4), {},
                                                packed_type::int8, kernel::packing::done)
                 .how == algorithm::panels);
     REQUIRE(plan<fp16>(t, 4, 64, 128).how == algorithm::skinny_columns);
     REQUIRE(plan<fp16>(t, 4, 64, 128).transposed);
-    REQUIRE(plan<fp16>(t, 63, 4, 128).how == algorithm::panels);
+    REQUIRE(plan<fp16>(t, 63, 4, 128).how == algorithm::compact);
     REQUIRE(plan<fp16>(t, 64, 33, 64).how == algorithm::panels);
     REQUIRE(plan<fp16>(t, 5, 64, 128).how == algorithm::panels);
     REQUIRE(plan<fp16>(t, 64, 64, 64).how == algorithm::panels);
