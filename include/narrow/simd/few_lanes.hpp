@@ -104,9 +104,7 @@ NARROW_FEW_OPERATION(unordered, "vcmpunordps")  // where a or b is NaN
   return reinterpret_cast<floats>(~reinterpret_cast<words>(condition));
 }
 /// Whether a condition holds of any lane.
-[[gnu::always_inline]] inline bool any_of(floats condition) {
-  return _mm_movemask_ps(reinterpret_cast<__m128>(condition)) != 0;
-}
+[[gnu::always_inline]] inline bool any_of(floats condition) { return _mm_movemask_ps(condition) != 0; }
 template <int Lane> [[gnu::always_inline]] inline floats all_of(floats x) {
   floats result;
   asm("vshufps %2, %1, %1, %0" : "=x"(result) : "x"(x), "i"(Lane * 0x55));

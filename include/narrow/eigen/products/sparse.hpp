@@ -164,11 +164,11 @@ template <class L, class R> class sparse_sums {
       float* const to = sums_.data() + line * length;
       for (Eigen::Index outer = 0; outer < nested.outerSize(); ++outer)
         if constexpr (is_left == bool(Nested::IsRowMajor)) {
-          float sum = 0;
+          float total = 0;
           coefficients.for_each(outer, [&](float coefficient, Eigen::Index inner) {
-            sum += uncontracted(coefficient * factors[static_cast<std::size_t>(inner)]);
+            total += uncontracted(coefficient * factors[static_cast<std::size_t>(inner)]);
           });
-          to[outer] = sum;
+          to[outer] = total;
         } else {
           const float factor = factors[static_cast<std::size_t>(outer)];
           coefficients.for_each(outer, [&](float coefficient, Eigen::Index inner) {

@@ -189,16 +189,16 @@ inline void multiply_short_rows(const compact_factors<float, float>& x, index i,
   if constexpr (Rows > 1)
     if (count > 0) multiply_short_rows<Rows / 2, Vectors>(x, i, count, to, step, part);
 }
-/// The most columns of short rows.
-inline constexpr index max_short_columns = 16;
+/// The most vectors of a short row, which has at most 512 bits.
+inline constexpr int max_short_vectors = lanes32 < 16 ? 2 : 1;
 /// All of them where those of C follow one another, too: they are stored in whole vectors. `right` is B,
 /// decoded.
 template <class A, class B, class C>
 inline void multiply_short_rows(const compact_factors<A, B>& x, const float* right,
                                 const compact_result<C>& result) {
   constexpr index height = 64, max_terms = 64;  // rows that are whole vectors, however many columns they have
-  constexpr int vectors = (max_short_columns + lanes32 - 1) / lanes32;
-  static_assert(height % lanes32 == 0 && vectors <= 2);
+  constexpr int vectors = max_short_vectors;
+  static_assert(height % lanes32 == 0);
   const bool by_rows = x.a_term_step == 1, in_parts = x.depth > max_terms;
   const index step = in_parts ? vectors * lanes32 : x.cols;
   float left[height * max_terms + lanes32], products[(height + 1) * vectors * lanes32];
@@ -370,7 +370,7 @@ NARROW_KERNEL void multiply_compact(const compact_factors<A, B>& factors, C* c, 
     decode_turned(b, b_col_step, depth, cols, right);
   std::fill_n(right + depth * cols, lanes32, 0.0f);
   // Rows of whole vectors, which are more than one, are stored as soon where they are computed.
-  const bool are_short = cols <= lanes32 || (cols <= max_short_columns && cols % lanes32 != 0);
+  const bool are_short = cols <= lanes32 || (cols < max_short_vectors * lanes32 && cols % lanes32 != 0);
   if (are_short && c_steps.line == cols && c_steps.element == 1)
     return multiply_short_rows(factors, right, result);
   float left[room];
