@@ -193,7 +193,8 @@ template <int Bits, int Shift = 0> inline float_power quick_power_of_two(float_v
 /// e^(-x^2 / Divisor) times 2^Shift, as a power and a scale, of x^2 with twice the bits of a float.
 template <int Bits, int Divisor, int Shift> inline float_power quick_power_of_square(float_vector x) {
   constexpr double factor = -std::numbers::log2e / Divisor;
-  constexpr auto high = static_cast<float>(factor), low = static_cast<float>(factor - double{high});
+  constexpr auto high = static_cast<float>(factor),
+                 low = static_cast<float>(factor - static_cast<double>(high));
   const float_vector square = x * x, rest = multiply_add(-square, x, x), power = square * high,
                      rest_of_power = multiply_add(multiply_add(-power, square, all_lanes_of(high)), rest,
                                                   all_lanes_of(high));

@@ -50,7 +50,7 @@ void softmax_line(const From* from, index from_step, To* to, index to_step, floa
     if constexpr (std::same_as<Kind, lane_softmax>)
       to[i * to_step] = static_cast<To>(static_cast<float>(std::exp(double{some[i]}) / sum));
     else
-      to[i * to_step] = static_cast<To>(static_cast<float>(double{some[i]} - logarithm));
+      to[i * to_step] = static_cast<To>(static_cast<float>(static_cast<double>(some[i]) - logarithm));
   }
 }
 template <class Kind, class From, class To>

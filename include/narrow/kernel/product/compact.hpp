@@ -122,8 +122,9 @@ template <class A, class B>
 bool compact_sums(kernel_set t, const matrix_view<const A>& a, const matrix_view<const B>& b,
                   const matrix_view<float>& c, float beta, index all_rows) {
   if constexpr (compact_number<A> && compact_number<B>) {
-    return multiply_compact(t, a, b, epilogue{c, 1, double{beta}, rounding::nearest_even{}, element_order{}},
-                            all_rows);
+    return multiply_compact(
+        t, a, b, epilogue{c, 1, static_cast<double>(beta), rounding::nearest_even{}, element_order{}},
+        all_rows);
   } else {
     float left[max_compact], right[max_compact];
     t.get<&kernel_table::compact>()(
