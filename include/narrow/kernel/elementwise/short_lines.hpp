@@ -106,7 +106,7 @@ template <class T> struct joined_lines<lane_number_per_line<T>> : laid_out<T> {
     return this->spread(x.from + line * x.line_step, x.line_step, lines, length);
   }
 };
-/// A vector that meets every line, or all lines.
+/// A vector that meets every line, or a matrix whose lines follow one another.
 template <class Held> struct joined_lines<lane_held<Held>> : laid_out<typename Held::Scalar> {
   using number = typename Held::Scalar;
   static bool fits(const lane_held<Held>& x, const joined_result& to, index) {

@@ -153,12 +153,12 @@ inline void multiply_rows(const compact_factors<float, B>& x, index i, index j,
     if (j < x.cols) multiply_rows<Rows, Vectors / 2>(x, i, j, result);
 }
 
-/// Terms from the first one on, or such whose sums with those before go on.
+/// Which part of the terms is added: the first one, or a next one, to what the sums are by then.
 enum class depth_part { first, next };
 
-/// So many rows of a product, each of which is at most so many vectors, as floats that are `step` apart, at
-/// least as many as there are columns. Up to a vector after the last one is written, too. The products of
-/// another part of the depth, which are there, go on where these are whole vectors apart.
+/// Rows of a product, each of at most so many vectors, as floats: row r at to + r * step, where step is at
+/// least the number of columns. Up to a vector after the last one is written, too. The next part of the terms
+/// is added to what is there, for which rows are whole vectors apart.
 template <int Rows, int Vectors>
 inline void multiply_short_rows(const compact_factors<float, float>& x, index i, float* to, index step,
                                 depth_part part) {

@@ -130,16 +130,16 @@ template <class A, class B>
 inline bool fits_compact(index rows, index cols) {
   return rows <= max_compact && cols <= max_compact && rows * cols <= max_compact;
 }
-/// So few rows or columns of a product that they are not worth packing the other factor.
+/// So many rows or columns of a result are few: for these it is not worth packing the larger factor.
 inline constexpr index few_lines = 8;
 
-/// Whether a product of several rows and columns has few terms, and so few rows or columns, that it is
-/// computed in parts of max_compact numbers, however many there are of the others.
+/// Whether a product (rows, depth) by (depth, cols) has a result of few rows or columns, and sums of few
+/// terms. It is computed in parts of at most max_compact numbers, for any number of the others.
 inline bool is_thin(index rows, index depth, index cols) {
   return depth < min_skinny_lines && std::min(rows, cols) <= few_lines;
 }
-/// Whether one has so few rows or columns, and few of both, that its terms are added in parts, however many
-/// there are.
+/// Whether a product has a result of few rows or columns, and not many of the others, but more terms than are
+/// decoded at a time. These are added in parts.
 inline bool is_deep(index rows, index depth, index cols) {
   const index fewer = std::min(rows, cols), more = std::max(rows, cols);
   return fewer > 1 && fewer <= few_lines && more < min_skinny_lines && !fits_compact(more, depth);
