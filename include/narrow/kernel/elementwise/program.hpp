@@ -107,46 +107,38 @@ template <class Number> struct lane_one_at {
 };
 
 /// What is left of a program on line l: its numbers are those of line 0, and those of the line are constants.
-template <class Held> [[gnu::always_inline]] inline auto on_line(const lane_held<Held>& x, index l) {
+template <class Held> auto on_line(const lane_held<Held>& x, index l) {
   using number = std::remove_cvref_t<decltype(*x.values.data())>;
   return lane_numbers<number>{x.values.data() + l * x.line_step, 0};
 }
-template <class Held>
-[[gnu::always_inline]] inline lane_constant on_line(const lane_held_per_line<Held>& x, index l) {
+template <class Held> lane_constant on_line(const lane_held_per_line<Held>& x, index l) {
   return {static_cast<float>(x.values.data()[l])};
 }
-template <class T> [[gnu::always_inline]] inline lane_numbers<T> on_line(const lane_numbers<T>& x, index l) {
+template <class T> lane_numbers<T> on_line(const lane_numbers<T>& x, index l) {
   return {x.from + l * x.line_step, 0};
 }
-template <class T> [[gnu::always_inline]] inline lane_numbers<T> on_line(const lane_line<T>& x, index) {
-  return {x.from, 0};
-}
-template <class T>
-[[gnu::always_inline]] inline lane_spread_numbers<T> on_line(const lane_spread_numbers<T>& x, index l) {
+template <class T> lane_numbers<T> on_line(const lane_line<T>& x, index) { return {x.from, 0}; }
+template <class T> lane_spread_numbers<T> on_line(const lane_spread_numbers<T>& x, index l) {
   return {x.from + l * x.line_step, 0, x.step};
 }
-template <class T>
-[[gnu::always_inline]] inline lane_constant on_line(const lane_number_per_line<T>& x, index l) {
+template <class T> lane_constant on_line(const lane_number_per_line<T>& x, index l) {
   return {static_cast<float>(x.from[l * x.line_step])};
 }
-[[gnu::always_inline]] inline lane_constant on_line(const lane_constant& x, index) { return x; }
-template <class Number>
-[[gnu::always_inline]] inline lane_one_at<Number> on_line(const lane_identity<Number>& x, index l) {
+inline lane_constant on_line(const lane_constant& x, index) { return x; }
+template <class Number> lane_one_at<Number> on_line(const lane_identity<Number>& x, index l) {
   return {x.one, l};
 }
-template <class T> [[gnu::always_inline]] inline lane_constant on_line(const lane_single<T>& x, index) {
+template <class T> lane_constant on_line(const lane_single<T>& x, index) {
   return {static_cast<float>(x.value)};
 }
-template <class Op, class A> [[gnu::always_inline]] inline auto on_line(const lane_unary<Op, A>& x, index l) {
+template <class Op, class A> auto on_line(const lane_unary<Op, A>& x, index l) {
   return lane_unary<Op, decltype(on_line(x.a, l))>{on_line(x.a, l)};
 }
-template <class Op, class A, class B>
-[[gnu::always_inline]] inline auto on_line(const lane_binary<Op, A, B>& x, index l) {
+template <class Op, class A, class B> auto on_line(const lane_binary<Op, A, B>& x, index l) {
   return lane_binary<Op, decltype(on_line(x.a, l)), decltype(on_line(x.b, l))>{on_line(x.a, l),
                                                                                on_line(x.b, l)};
 }
-template <class C, class A, class B>
-[[gnu::always_inline]] inline auto on_line(const lane_choice<C, A, B>& x, index l) {
+template <class C, class A, class B> auto on_line(const lane_choice<C, A, B>& x, index l) {
   return lane_choice<decltype(on_line(x.condition, l)), decltype(on_line(x.a, l)), decltype(on_line(x.b, l))>{
       on_line(x.condition, l), on_line(x.a, l), on_line(x.b, l)};
 }

@@ -187,19 +187,17 @@ template <class Line>
 template <class Program>
 NARROW_KERNEL void sum_each_line(const Program& program, float* to, const line_shape& shape) {
   const auto [lines, length] = shape;  // which a store to `to` cannot change
+  index l = 0;
   // Totals of as many lines as a vector has lanes are made together.
-  for (index l = 0; l < lines; l += lanes32) {
-    const index some = std::min<index>(lanes32, lines - l);
+  for (; l + lanes32 <= lines && length <= lanes32; l += lanes32) {
     float_vector sums[lanes32];
-    NARROW_UNROLL for (index i = 0; i < lanes32; ++i) sums[i] = float_vector{};
-    for (index i = 0; i < some; ++i) {
-      const auto line = on_line(program, l + i);
-      if (length <= lanes32)
-        sums[i] = sum_of_vector(line, length);
-      else
-        add_line(line, length, sums[i]);
-    }
-    write(to + l, totals_of_floats<lanes32>(sums), some);
+    for (index i = 0; i < lanes32; ++i) sums[i] = sum_of_vector(on_line(program, l + i), length);
+    write(to + l, totals_of_floats<lanes32>(sums), lanes32);
+  }
+  for (; l < lines; ++l) {
+    float_vector sum = {};
+    add_line(on_line(program, l), length, sum);
+    to[l] = total_of_floats(sum);
   }
 }
 
