@@ -3,10 +3,12 @@
 #pragma once
 
 #include "eigen/assignment.hpp"
+#include "eigen/complex.hpp"
 #include "eigen/extremes.hpp"
 #include "eigen/files.hpp"
 #include "eigen/foreign.hpp"
 #include "eigen/functions.hpp"
+#include "eigen/geometry.hpp"
 #include "eigen/products/contractions.hpp"
 #include "eigen/products/dense.hpp"
 #include "eigen/products/prepacked.hpp"

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <complex>
 
 #include "../narrow.hpp"
 
@@ -28,6 +29,12 @@ concept narrow_expression = narrow_scalar<scalar_of<X>>;
 
 template <class... X>
 concept some_narrow_expression = (narrow_expression<X> || ...);
+
+template <class T> inline constexpr bool is_complex = false;
+template <class Real> inline constexpr bool is_complex<std::complex<Real>> = true;
+/// Products of complex numbers are Eigen's own.
+template <class... X>
+concept some_narrow_factor = some_narrow_expression<X...> &&(!is_complex<scalar_of<X>> && ...);
 
 template <class... X>
 concept some_narrow_float = (narrow_float<scalar_of<X>> || ...);

@@ -110,13 +110,6 @@ template <std::floating_point Wide, narrow::narrow_scalar T, class Op>
 struct ScalarBinaryOpTraits<Wide, T, Op> {
   using ReturnType = Wide;
 };
-/// Complex numbers in float, as decompositions give them, can be stored as complex narrow ones; both parts
-/// are rounded.
-template <narrow::narrow_scalar T, std::floating_point Wide>
-struct ScalarBinaryOpTraits<std::complex<T>, std::complex<Wide>,
-                            internal::assign_op<std::complex<T>, std::complex<Wide>>> {
-  using ReturnType = std::complex<T>;
-};
 template <narrow::narrow_scalar T, class Op> struct ScalarBinaryOpTraits<T, narrow::detail::literal, Op> {
   using ReturnType = T;
 };

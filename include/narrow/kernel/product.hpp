@@ -6,6 +6,7 @@
 #include "product/compiled.hpp"
 #include "product/explain.hpp"
 #include "product/few.hpp"
+#include "product/quaternions.hpp"
 
 namespace narrow::inline NARROW_ABI::kernel {
 

@@ -210,8 +210,13 @@ template <class T, std::size_t Vectors>
 template <int Count, class T> [[gnu::always_inline]] inline void store(T* to, floats x) {
   auto* const bytes = reinterpret_cast<unsigned char*>(to);
   if constexpr (std::same_as<T, float>) {
-    x = pinned(x);
-    std::memcpy(bytes, &x, Count * sizeof(float));
+    if constexpr (Count == 3) {  // which g++ would take apart in memory
+      _mm_storel_epi64(reinterpret_cast<__m128i*>(bytes), reinterpret_cast<__m128i>(x));
+      asm volatile("vextractps $2, %1, %0" : "=m"(to[2]) : "x"(x));
+    } else {
+      x = pinned(x);
+      std::memcpy(bytes, &x, Count * sizeof(float));
+    }
   } else if constexpr (coded_as_fp16<T> && Count == lanes) {
     asm volatile("vcvtps2ph $0, %1, %0" : "=m"(*reinterpret_cast<T(*)[4]>(to)) : "x"(x));
   } else {

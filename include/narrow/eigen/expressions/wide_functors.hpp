@@ -30,8 +30,7 @@ using replaced =
     std::conditional_t<narrow_float<T> || std::same_as<T, literal> || std::same_as<T, float>, Wide, T>;
 
 template <template <class...> class Functor, class... T>
-requires functor_of_eigen<Functor<T...>>
-struct wide_functor<Functor<T...>> {
+requires(functor_of_eigen<Functor<T...>> && !(is_complex<T> || ...)) struct wide_functor<Functor<T...>> {
   using type = Functor<replaced<T, wide_among<T...>>...>;
 };
 // scalar_min_op and scalar_max_op, which also say how NaNs propagate.

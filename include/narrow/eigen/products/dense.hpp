@@ -19,9 +19,8 @@
 namespace narrow::inline NARROW_ABI::detail {
 
 template <class L, class R>
-concept narrow_product = (dense_expression<L> && dense_expression<R> &&
-                          (narrow_expression<L> || narrow_expression<R>)) ||
-                         tensor_product<L, R>;
+concept narrow_product =
+    (dense_expression<L> && dense_expression<R> && some_narrow_factor<L, R>) || tensor_product<L, R>;
 
 /// A triangular or self-adjoint view, of which one triangle is read.
 template <class X>
@@ -32,7 +31,7 @@ concept triangle_view =
 template <class L, class R>
 concept narrow_triangle_product = ((triangle_view<L> && dense_expression<R>) ||
                                    (dense_expression<L> && triangle_view<R>)) &&
-                                  (narrow_expression<L> || narrow_expression<R>);
+                                  some_narrow_factor<L, R>;
 
 template <class X>
 concept sparse_expression = std::same_as<shape_of<X>, Eigen::SparseShape>;
@@ -41,8 +40,7 @@ concept sparse_expression = std::same_as<shape_of<X>, Eigen::SparseShape>;
 template <class L, class R>
 concept narrow_sparse_product = ((sparse_expression<L> && dense_expression<R>) ||
                                  (dense_expression<L> && sparse_expression<R>)) &&
-                                (narrow_expression<L> ||
-                                 narrow_expression<R>)&&dense_expression<Eigen::Product<L, R>>;
+                                some_narrow_factor<L, R>&& dense_expression<Eigen::Product<L, R>>;
 
 /// The products whose `generic_product_impl` is ours: the destination may share memory with the operands, and
 /// `evalTo` gives it its size.

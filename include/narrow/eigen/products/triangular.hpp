@@ -82,9 +82,9 @@ void update_triangle(Dst& dst, const Values& values, double alpha, double beta) 
 
 namespace Eigen::internal {
 
-#define NARROW_TRIANGLE_PRODUCT(LhsShape, RhsShape)     \
-  template <class L, class R, int Tag>                  \
-  requires narrow::detail::some_narrow_expression<L, R> \
+#define NARROW_TRIANGLE_PRODUCT(LhsShape, RhsShape) \
+  template <class L, class R, int Tag>              \
+  requires narrow::detail::some_narrow_factor<L, R> \
   struct generic_product_impl<L, R, LhsShape, RhsShape, Tag> : narrow::detail::triangle_product_impl<L, R> {};
 NARROW_TRIANGLE_PRODUCT(TriangularShape, DenseShape)
 NARROW_TRIANGLE_PRODUCT(DenseShape, TriangularShape)
@@ -103,7 +103,7 @@ struct product_evaluator<Product<L, R, Options>, Tag, LhsShape, RhsShape>
 };
 
 #define NARROW_TRIANGULAR_SOLVER(Side_, Unrolling_, Vectors_)                  \
-  requires narrow::detail::some_narrow_expression<L, R>                        \
+  requires narrow::detail::some_narrow_factor<L, R>                            \
   struct triangular_solver_selector<L, R, Side_, Mode, Unrolling_, Vectors_> { \
     static void run(const L& triangle, R& rhs) {                               \
       narrow::detail::solve_triangular<Side_, Mode>(triangle, rhs);            \
