@@ -18,7 +18,7 @@ template <class Program, class T, class Shape>
     if (few::are_ready()) [[likely]]
       few::store_lines(program, to, to_step, shape);
     else
-      few::store_otherwise(program, to, to_step, shape);
+      few::store_otherwise(few::in_memory(program), to, to_step, shape);
     return std::true_type{};
   } else {
     return do_job<stored_program<Program, T, Shape>>(
@@ -63,7 +63,8 @@ template <class Program, class Shape>
 template <class Program, class Shape>
 [[gnu::always_inline]] inline auto sum_program(const Program& program, const Shape& shape, float& sum) {
   if constexpr (few::stores_program<Program, float, Shape>) {
-    sum = few::are_ready() ? few::sum_lines(program, shape) : few::sum_otherwise(program, shape);
+    sum = few::are_ready() ? few::sum_lines(program, shape)
+                           : few::sum_otherwise(few::in_memory(program), shape);
     return std::true_type{};
   } else if constexpr (few::sums_program<Program, Shape>) {
     using line = decltype(as_line(program));
@@ -137,7 +138,7 @@ auto find_any(const Program& condition, const Shape& shape, bool& holds) {
     if (few::are_ready()) [[likely]]
       few::decides_any(condition, shape, holds);
     else
-      holds = few::find_otherwise(condition, shape);
+      holds = few::find_otherwise(few::in_memory(condition), shape);
     return std::true_type{};
   } else if constexpr (few::evaluates<Program>) {
     if (!few::are_ready() || !few::decides_any(condition, shape, holds))

@@ -30,6 +30,14 @@ template <index... V, class Use>
 }
 #define NARROW_INLINED __attribute__((always_inline))
 
+/// A copy for a call that is hardly ever made: it is in memory there, and what it was made of need not be
+/// before.
+template <class X> [[gnu::always_inline]] inline X in_memory(const X& x) {
+  X copy = x;
+  asm volatile("" : "+m"(copy));
+  return copy;
+}
+
 #if defined(__x86_64__)
 
 /// Whether numbers of T are read, and whether floats are rounded to them.
