@@ -25,14 +25,11 @@ namespace narrow::inline NARROW_ABI {
 namespace detail {
 template <class Dst, class Functor>
 concept assigns_drawn = assigns_narrow<Functor> && draws_per_element<typename Dst::Scalar>;
-/// Codes in memory that only change places, as those of the transpose of a constant matrix do.
-template <class Dst, class Src, class Functor>
-concept moves_stored_codes = sets_value<Functor> && moves_codes<Dst, Src> && direct_access<Src>;
-/// With arithmetic in float: of an expression, or with what is there already.
+/// With arithmetic in float: of an expression, or with what is there already. Codes that only move across
+/// lines, as those of the transpose of a constant matrix do, are left to Eigen's own loop.
 template <class Dst, class Src, class Functor>
 concept assigns_computed = assigns_narrow<Functor> && some_narrow_float<Dst, Src> &&
-    (computed_narrow_float<Src> ||
-     !std::same_as<typename Functor::combined, set_value>)&&!moves_stored_codes<Dst, Src, Functor>;
+    (sets_value<Functor> ? computed_narrow_float<Src> && !moves_across_lines<Dst, Src> : true);
 
 template <class Dst, class Src, class Functor>
 using assigned_values = rounded_last_t<typename Dst::Scalar, typename combination<Functor>::type, Src>;
