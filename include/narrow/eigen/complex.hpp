@@ -14,7 +14,7 @@ template <class T> std::complex<double> in_double(const std::complex<T>& z) {
   return {static_cast<double>(z.real()), static_cast<double>(z.imag())};
 }
 
-// A literal beside a complex number is not rounded itself.
+// A built-in number that is written beside complex ones is not rounded to their format first.
 #define NARROW_WITH_LITERAL(operation)                                             \
   template <narrow_scalar T>                                                       \
   std::complex<T> operator operation(const literal& a, const std::complex<T>& z) { \

@@ -7,7 +7,8 @@
 namespace narrow::inline NARROW_ABI::detail {
 
 /// The product of two quaternions of coefficients x, y, z, w: the matrix of the left one times the
-/// coefficients of the right one. (The lowest number of a fixed-point format has no negative one beside it.)
+/// coefficients of the right one. The lowest fixed-point number, whose negative its format has not, is
+/// negated as `-x` is.
 template <class T>
 [[gnu::noinline]] Eigen::Matrix<T, 4, 1> quaternion_product(const Eigen::Matrix<T, 4, 1>& a,
                                                             const Eigen::Matrix<T, 4, 1>& b) {
