@@ -60,7 +60,34 @@ template <narrow_scalar T> constexpr T thorough_root(T x) noexcept(T::cannot_thr
     if (!std::is_constant_evaluated() && (x.bits() & T::layout::sign_mask) == 0 &&
         deciding_floats<typename T::layout>::have(x)) [[likely]]
       return T(opaque(std::sqrt(static_cast<double>(static_cast<float>(x)))));
+  if constexpr (narrow_fixed<T> && rounds_to_nearest_even<T>)
+    if (!std::is_constant_evaluated() && x.bits() >= 0)
+      return rounded_fixed<T>(nearest_root(x.bits() * (std::int64_t{1} << T::fraction_length)), 0);
   return rounded<T>(square_root(unpack(x)));
+}
+template <narrow_float T>
+[[gnu::noinline]] constexpr T thorough_fma(T a, T b, T c) noexcept(T::cannot_throw) {
+  const typename T::round_policy round{};
+  return T(add(multiply(unpack(a), unpack(b)), unpack(c), sign_of_zero_sum(round)), round,
+           typename T::overflow_policy{});
+}
+/// The same in double, which has the product, and errs in the sum by less than one of its units: on which
+/// side of a number half-way between two of T's the exact value lies it tells wherever it is none of these.
+template <narrow_float T>
+requires computed_in_float<T>
+[[gnu::always_inline]] inline T quick_fma(T a, T b, T c) noexcept(T::cannot_throw) {
+  using layout = typename T::layout;
+  if constexpr (is_binary16<layout> && computes_binary16 &&
+                std::same_as<typename T::overflow_policy, overflow::ieee>) {
+    const std::uint32_t code = binary16_fma(a.bits(), b.bits(), c.bits());
+    if (!is_binary16_nan(code)) [[likely]]
+      return T::from_bits(static_cast<typename T::bits_type>(code));
+  } else {
+    const double x = opaque(opaque(double_of(a) * double_of(b)) + double_of(c));
+    if (is_decided_by_double<layout>(x)) [[likely]]
+      return T(x);
+  }
+  return thorough_fma(a, b, c);
 }
 template <class T> [[gnu::noinline]] constexpr T root_elsewhere(T x) noexcept(T::cannot_throw) {
   return thorough_root(x);
@@ -71,7 +98,10 @@ template <class T> [[gnu::noinline]] constexpr T root_elsewhere(T x) noexcept(T:
 template <narrow_scalar T> [[gnu::always_inline]] constexpr T sqrt(T x) noexcept(T::cannot_throw) {
   if constexpr (detail::has_quick_operators<T> && detail::has_quick_root) {
     using layout = typename T::layout;
-    if (!std::is_constant_evaluated() && detail::may_be_quick<layout>()) [[likely]] {
+    if constexpr (detail::is_binary16<layout> && detail::computes_binary16) {
+      if (!std::is_constant_evaluated() && x.bits() <= layout::infinity) [[likely]]
+        return T::from_bits(static_cast<typename T::bits_type>(detail::binary16_root(x.bits())));
+    } else if (!std::is_constant_evaluated() && detail::may_be_quick<layout>()) [[likely]] {
       const float value = detail::quick_value<layout>(x.bits());
       const float root = detail::opaque(detail::quick_root(value));
       if ((x.bits() & layout::sign_mask) == 0 && detail::deciding_floats<layout>::have(value) &&
@@ -90,10 +120,9 @@ template <narrow_fixed T> constexpr T fma(T a, T b, T c) noexcept(T::cannot_thro
   return detail::rounded_fixed<T>(std::int64_t{a.bits()} * b.bits() + unit * c.bits(), T::fraction_length);
 }
 template <narrow_float T> constexpr T fma(T a, T b, T c) noexcept(T::cannot_throw) {
-  const typename T::round_policy round{};
-  const auto exact =
-      detail::add(detail::multiply(unpack(a), unpack(b)), unpack(c), detail::sign_of_zero_sum(round));
-  return T(exact, round, typename T::overflow_policy{});
+  if constexpr (detail::computed_in_float<T>)
+    if (!std::is_constant_evaluated()) return detail::quick_fma(a, b, c);
+  return detail::thorough_fma(a, b, c);
 }
 
 /// The smaller number; a, where they are equal or one is NaN, as in std::min. By reference and constrained,

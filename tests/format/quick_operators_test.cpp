@@ -1,5 +1,5 @@
-// The operators and the root of formats whose numbers become floats in a few instructions: what exact
-// arithmetic gives, rounded once, in any floating-point environment.
+// The operators, the root and fma of formats whose numbers become floats in a few instructions, or are
+// computed with as they are: what exact arithmetic gives, rounded once, in any floating-point environment.
 #include <narrow/narrow.hpp>
 
 #include <cfenv>
@@ -26,6 +26,13 @@ template <class Op, class T> T exactly(T a, T b) {
            typename T::overflow_policy{});
 }
 
+template <class T> T exact_fma(T a, T b, T c) {
+  using namespace narrow::detail;
+  const typename T::round_policy round{};
+  return T(add(multiply(unpack(a), unpack(b)), unpack(c), sign_of_zero_sum(round)), round,
+           typename T::overflow_policy{});
+}
+
 template <class Op, class T, class Apply>
 void check(tally& count, const std::vector<code_pair>& pairs, const Apply& apply) {
   for (const code_pair& codes : pairs) {  // structured bindings cannot be captured by clang 14
@@ -44,6 +51,36 @@ template <class T> std::vector<code_pair> pairs() {
     for (const std::uint64_t other : {code, code ^ 0x8000, code + 1, std::uint64_t{0x3c01}, std::uint64_t{0}})
       result.push_back({code, other & 0xffff});
   return result;
+}
+
+/// a b + c and a b - a b of each pair, c being each number of the next pair.
+template <class T> void check_fma(tally& count, const std::vector<code_pair>& pairs) {
+  T c = number<T>(0);
+  for (const code_pair& codes : pairs) {
+    const T a = number<T>(codes.first), b = number<T>(codes.second);
+    for (const T summand : {c, -(a * b), a}) {
+      const T got = fma(a, b, summand), right = exact_fma(a, b, summand);
+      count.expect(got.bits() == right.bits(), [&] {
+        return text("fma of", codes.first, codes.second, summand.bits(), "gives", got.bits());
+      });
+    }
+    c = b;
+  }
+}
+
+/// The order of each pair, and of a number and the float and the double that have the other's value.
+template <class T> void check_order(tally& count, const std::vector<code_pair>& pairs) {
+  for (const code_pair& codes : pairs) {
+    const T a = number<T>(codes.first), b = number<T>(codes.second);
+    const auto order = compare(unpack(a), unpack(b));
+    const auto compared = [&](auto other) {
+      return (a < other) == (order < 0) && (a <= other) == (order <= 0) && (a > other) == (order > 0) &&
+             (a >= other) == (order >= 0) && (a == other) == (order == 0) && (a <=> other) == order;
+    };
+    using narrow::detail::nearest;
+    count.expect(compared(b) && compared(nearest<float>(unpack(b))) && compared(nearest<double>(unpack(b))),
+                 [&] { return text(codes.first, codes.second, "are ordered otherwise"); });
+  }
 }
 
 }  // namespace
@@ -67,8 +104,10 @@ TEMPLATE_TEST_CASE("quick operators do not depend on the floating-point environm
                 right = narrow::detail::rounded<T>(narrow::detail::square_root(unpack(x)));
         count.expect(got.bits() == right.bits(), [&] { return text("root of", code, "is", got.bits()); });
       }
+      check_fma<T>(count, some);
+      check_order<T>(count, some);
     }
-  count.require(environments * (4 * some.size() + (1u << 16)));
+  count.require(environments * ((4 + 3 + 1) * some.size() + (1u << 16)));
 }
 
 // Compilers keep what is computed next in its register, where they see that it fits.

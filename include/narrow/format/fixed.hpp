@@ -2,7 +2,7 @@
 #pragma once
 
 #include "../concepts.hpp"
-#include "../round/pack.hpp"
+#include "../round/fixed_point.hpp"
 
 namespace narrow::inline NARROW_ABI {
 
@@ -53,6 +53,11 @@ template <int WL, int FL, class Round, class Overflow> class fixed {
   /// x, rounded once.
   template <detail::arithmetic_value T>
   constexpr fixed(T x) noexcept(cannot_throw) : fixed(detail::unpack(x), Round{}, Overflow{}) {}
+  /// x, rounded once.
+  template <detail::arithmetic_value T>
+  requires detail::has_short_mantissa<T>
+  constexpr fixed(T x) noexcept(cannot_throw)
+      : mantissa_(static_cast<bits_type>(detail::mantissa_of_built_in(x, WL, FL, Round{}, Overflow{}))) {}
 
   /// Between two narrow formats: explicit, one rounding.
   template <narrow_scalar T>

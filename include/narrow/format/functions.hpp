@@ -18,21 +18,9 @@
 
 namespace narrow::inline NARROW_ABI::detail {
 
-/// The value of a number in double or long double. By way of its bits: where the processor flushes
-/// subnormals, a bf16 that is one would be lost on the way through float.
+/// The value of a number in double or long double.
 template <std::floating_point Wide, narrow_scalar T> constexpr Wide widened(T x) {
-  return nearest<double>(unpack(x));
-}
-/// The same of a format with quick operators: a normal number by way of float, which nothing flushes.
-template <std::floating_point Wide, narrow_scalar T>
-requires has_quick_operators<T>
-constexpr Wide widened(T x) {
-  using layout = typename T::layout;
-  const std::uint32_t magnitude = x.bits() & std::uint32_t{layout::magnitude_mask};
-  if (!std::is_constant_evaluated() && may_be_quick<layout>() &&
-      magnitude - layout::min_normal <= layout::max_finite - layout::min_normal) [[likely]]
-    return static_cast<Wide>(quick_value<layout>(x.bits()));
-  return nearest<double>(unpack(x));
+  return static_cast<Wide>(double_of(x));
 }
 template <std::floating_point Wide, arithmetic_operand T> constexpr Wide widened(T x) {
   return static_cast<Wide>(x);

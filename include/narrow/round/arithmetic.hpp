@@ -171,7 +171,7 @@ constexpr std::partial_ordering compare(const unpacked<Word>& a, const unpacked<
   return negative(a) ? 0 <=> magnitude : magnitude;
 }
 
-/// Order by value of two codes of a floating format of at most 32 bits. Little is branched on: signs are
+/// Order by value of two codes of a floating format. Little is branched on: signs are
 /// often random, and so is which of two numbers is less.
 template <class Layout> struct ordered_codes {
   using code = typename Layout::bits_type;
@@ -189,13 +189,21 @@ template <class Layout> struct ordered_codes {
       return std::partial_ordering::unordered;
     return key(a) <=> key(b);
   }
-  static constexpr bool less(code a, code b) { return orders(a, b, key(a) - key(b)); }
-  static constexpr bool not_greater(code a, code b) { return orders(a, b, key(a) - key(b) - 1); }
+  static constexpr bool less(code a, code b) {
+    if constexpr (has_differences) return orders(a, b, key(a) - key(b));
+    return key(a) < key(b) && !Layout::is_nan(a) && !Layout::is_nan(b);
+  }
+  static constexpr bool not_greater(code a, code b) {
+    if constexpr (has_differences) return orders(a, b, key(a) - key(b) - 1);
+    return key(a) <= key(b) && !Layout::is_nan(a) && !Layout::is_nan(b);
+  }
   static constexpr bool equal(code a, code b) {
     return a == b ? !Layout::is_nan(a) : Layout::has_negative_zero && ((a | b) & Layout::magnitude_mask) == 0;
   }
 
  private:
+  /// Whether the differences of integers of that length are such.
+  static constexpr bool has_differences = sizeof(code) < sizeof(wide);
   /// The largest magnitude of a number; NaN have larger ones, but that of `fnuz` has none.
   static constexpr bool nan_is_largest = Layout::special_values != specials::fnuz;
   static constexpr wide last = magnitude(Layout::has_infinity ? Layout::infinity : Layout::max_finite);

@@ -69,6 +69,8 @@ template <int E, int M, specials Specials> struct layout {
 
 using binary32 = layout<8, 23, specials::ieee>;
 using binary64 = layout<11, 52, specials::ieee>;
+template <std::floating_point T> struct layout_of_built_in { using type = binary64; };
+template <> struct layout_of_built_in<float> { using type = binary32; };
 
 /// floor(n log10(2)) for 0 <= n < 10^4; log10(2) = 0.30102999...
 constexpr int decimal_digits(int n) {

@@ -94,6 +94,67 @@ inline const bool has_binary16_instructions = [] {
 #undef NARROW_FROM
 #undef NARROW_NEXT
 
+#if defined(__AVX512FP16__)
+/// Whether the program has instructions that compute with binary16.
+inline constexpr bool computes_binary16 = true;
+// They round to nearest even, raise no exceptions and flush nothing, whatever the floating-point environment
+// is. Of two NaNs they choose in their own way.
+#define NARROW_BINARY16(name, instruction)                                                                  \
+  [[gnu::always_inline]] inline std::uint32_t name(std::uint16_t a, std::uint16_t b) {                      \
+    std::uint32_t code;                                                                                     \
+    asm(instruction " %{rn-sae%}, %2, %1, %0" : "=v"(code) : "v"(std::uint32_t{a}), "v"(std::uint32_t{b})); \
+    if (code > std::numeric_limits<std::uint16_t>::max()) __builtin_unreachable();                          \
+    return code;                                                                                            \
+  }
+NARROW_BINARY16(binary16_sum, "vaddsh")
+NARROW_BINARY16(binary16_difference, "vsubsh")
+NARROW_BINARY16(binary16_product, "vmulsh")
+NARROW_BINARY16(binary16_quotient, "vdivsh")
+#undef NARROW_BINARY16
+[[gnu::always_inline]] inline std::uint32_t binary16_root(std::uint16_t a) {
+  std::uint32_t code;
+  asm("vsqrtsh %{rn-sae%}, %1, %1, %0" : "=v"(code) : "v"(std::uint32_t{a}));
+  if (code > std::numeric_limits<std::uint16_t>::max()) __builtin_unreachable();
+  return code;
+}
+/// a b + c
+[[gnu::always_inline]] inline std::uint32_t binary16_fma(std::uint16_t a, std::uint16_t b, std::uint16_t c) {
+  std::uint32_t code = c;
+  asm("vfmadd231sh %{rn-sae%}, %2, %1, %0" : "+v"(code) : "v"(std::uint32_t{a}), "v"(std::uint32_t{b}));
+  if (code > std::numeric_limits<std::uint16_t>::max()) __builtin_unreachable();
+  return code;
+}
+[[gnu::always_inline]] inline bool is_binary16_nan(std::uint32_t code) {
+  bool unordered;
+  asm("vucomish %{sae%}, %1, %1" : "=@ccp"(unordered) : "v"(code));
+  return unordered;
+}
+/// a > b
+[[gnu::always_inline]] inline bool is_binary16_above(std::uint16_t a, std::uint16_t b) {
+  bool above;
+  asm("vcomish %{sae%}, %2, %1" : "=@cca"(above) : "v"(std::uint32_t{a}), "v"(std::uint32_t{b}));
+  return above;
+}
+/// a >= b
+[[gnu::always_inline]] inline bool is_binary16_not_below(std::uint16_t a, std::uint16_t b) {
+  bool not_below;
+  asm("vcomish %{sae%}, %2, %1" : "=@ccae"(not_below) : "v"(std::uint32_t{a}), "v"(std::uint32_t{b}));
+  return not_below;
+}
+#endif
+
+#endif
+#if !defined(__AVX512FP16__)
+inline constexpr bool computes_binary16 = false;
+std::uint32_t binary16_sum(std::uint16_t, std::uint16_t);
+std::uint32_t binary16_difference(std::uint16_t, std::uint16_t);
+std::uint32_t binary16_product(std::uint16_t, std::uint16_t);
+std::uint32_t binary16_quotient(std::uint16_t, std::uint16_t);
+std::uint32_t binary16_root(std::uint16_t);
+std::uint32_t binary16_fma(std::uint16_t, std::uint16_t, std::uint16_t);
+bool is_binary16_nan(std::uint32_t);
+bool is_binary16_above(std::uint16_t, std::uint16_t);
+bool is_binary16_not_below(std::uint16_t, std::uint16_t);
 #endif
 
 }  // namespace narrow::detail

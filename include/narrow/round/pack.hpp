@@ -129,7 +129,8 @@ constexpr std::int32_t mantissa_of(const unpacked<Word>& x, int wl, int fl, cons
 /// for `down` from 0 to the bits of k less one. No branch depends on the sign of k, which a processor cannot
 /// foresee.
 template <class Int, rounding_policy Round, overflow_policy Overflow>
-constexpr std::int32_t mantissa_of(Int k, int down, int wl, const Round& round, Overflow) {
+[[gnu::always_inline]] constexpr std::int32_t mantissa_of(Int k, int down, int wl, const Round& round,
+                                                          Overflow) {
   using Word = uint_at_least<bits_of<Int>>;
   constexpr int W = bits_of<Word>;
   if (std::same_as<Overflow, overflow::saturate> && down == 0) {  // nothing to round

@@ -7,9 +7,6 @@
 
 namespace narrow::inline NARROW_ABI::detail {
 
-template <std::floating_point T> struct layout_of_built_in { using type = binary64; };
-template <> struct layout_of_built_in<float> { using type = binary32; };
-
 /// Numbers that are normal in the wider layout From and become normal ones of To, as magnitudes of their
 /// codes.
 template <class To, class From> struct rounding_of_normals {
@@ -108,26 +105,17 @@ template <class Layout, std::floating_point T, overflow_policy Overflow>
 #endif
       if (normals::has(magnitude)) [[likely]]
         return normals::round(code);
+      if (__builtin_constant_p(magnitude) && normals::is_below(magnitude)) return normals::round_below(code);
       return nearest_code_elsewhere<Layout>(x, overflow);
     }
   }
   return computed_nearest_code<Layout>(x, overflow);
 }
 
-/// Whether an integer is one that float holds, as all up to it are.
-template <std::integral T> constexpr bool is_small_integer(T x) {
-  constexpr int digits = binary32::mantissa_bits + 1;
-  if constexpr (std::numeric_limits<T>::digits <= digits)
-    return true;
-  else if constexpr (std::signed_integral<T>)
-    return -(T{1} << digits) <= x && x <= T{1} << digits;
-  else
-    return x <= T{1} << digits;
-}
 /// The same of an integer: of one that float holds by way of that.
 template <class Layout, std::integral T, overflow_policy Overflow>
 [[gnu::always_inline]] constexpr typename Layout::bits_type nearest_code(T x, Overflow overflow) {
-  if (is_small_integer(x)) [[likely]] {
+  if (has_digits<binary32::mantissa_bits + 1>(x)) [[likely]] {
     const auto value = static_cast<float>(static_cast<std::int32_t>(x));
     if constexpr (Layout::mantissa_bits < binary32::mantissa_bits) {
       using normals = rounding_of_normals<Layout, binary32>;
@@ -232,5 +220,17 @@ template <class Layout> struct deciding_floats {
     return magnitude - lowest < binary32::infinity - lowest;
   }
 };
+
+/// Whether a double on the same side of every number half-way between two of Layout as an exact value, or
+/// such a one, decides what that is rounded to: it is a normal number in the format, or more, and not
+/// half-way.
+template <class Layout> constexpr bool is_decided_by_double(double x) {
+  constexpr int dropped = binary64::mantissa_bits - Layout::mantissa_bits;
+  constexpr std::uint64_t unit = std::uint64_t{1} << dropped,
+                          lowest = static_cast<std::uint64_t>(Layout::min_exponent + binary64::bias)
+                                   << binary64::mantissa_bits;
+  const std::uint64_t magnitude = std::bit_cast<std::uint64_t>(x) & binary64::magnitude_mask;
+  return magnitude - lowest < binary64::infinity - lowest && (magnitude & (unit - 1)) != unit / 2;
+}
 
 }  // namespace narrow::detail

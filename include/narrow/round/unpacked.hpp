@@ -68,6 +68,16 @@ constexpr unpacked<std::uint64_t> unpack(double x) {
   return unpack_code<binary64>(std::bit_cast<std::uint64_t>(x));
 }
 
+/// Whether an integer is at most 2^Digits, up and down.
+template <int Digits, std::integral T> constexpr bool has_digits(T x) {
+  if constexpr (std::numeric_limits<T>::digits <= Digits)
+    return true;
+  else if constexpr (std::signed_integral<T>)
+    return -(T{1} << Digits) <= x && x <= T{1} << Digits;
+  else
+    return x <= T{1} << Digits;
+}
+
 /// The word that holds any value of an integer type and the arithmetic on it: 64 bits would do for the value
 /// of a long, but not for its exact sum with a narrow number.
 template <std::integral T> using word_for = std::conditional_t<sizeof(T) <= 4, std::uint64_t, uint128>;
