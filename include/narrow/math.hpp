@@ -77,17 +77,14 @@ template <narrow_float T>
 requires computed_in_float<T>
 [[gnu::always_inline]] inline T quick_fma(T a, T b, T c) noexcept(T::cannot_throw) {
   using layout = typename T::layout;
-  if constexpr (is_binary16<layout> && computes_binary16 &&
-                std::same_as<typename T::overflow_policy, overflow::ieee>) {
-    const std::uint32_t code = binary16_fma(a.bits(), b.bits(), c.bits());
-    if (!is_binary16_nan(code)) [[likely]]
-      return T::from_bits(static_cast<typename T::bits_type>(code));
-  } else {
-    const double x = opaque(opaque(double_of(a) * double_of(b)) + double_of(c));
-    if (is_decided_by_double<layout>(x)) [[likely]]
-      return T(x);
-  }
-  return thorough_fma(a, b, c);
+  if constexpr (is_binary16<layout> && std::same_as<typename T::overflow_policy, overflow::ieee>)
+    if (computes_binary16()) {
+      const std::uint32_t code = binary16_fma(a.bits(), b.bits(), c.bits());
+      return is_binary16_nan(code) ? thorough_fma(a, b, c)
+                                   : T::from_bits(static_cast<typename T::bits_type>(code));
+    }
+  const double x = opaque(opaque(double_of(a) * double_of(b)) + double_of(c));
+  return is_decided_by_double<layout>(x) ? T(x) : thorough_fma(a, b, c);
 }
 template <class T> [[gnu::noinline]] constexpr T root_elsewhere(T x) noexcept(T::cannot_throw) {
   return thorough_root(x);
@@ -98,8 +95,11 @@ template <class T> [[gnu::noinline]] constexpr T root_elsewhere(T x) noexcept(T:
 template <narrow_scalar T> [[gnu::always_inline]] constexpr T sqrt(T x) noexcept(T::cannot_throw) {
   if constexpr (detail::has_quick_operators<T> && detail::has_quick_root) {
     using layout = typename T::layout;
-    if constexpr (detail::is_binary16<layout> && detail::computes_binary16) {
-      if (!std::is_constant_evaluated() && x.bits() <= layout::infinity) [[likely]]
+    bool computes = false;
+    if constexpr (detail::is_binary16<layout>)
+      computes = !std::is_constant_evaluated() && detail::computes_binary16();
+    if (computes) {
+      if (x.bits() <= layout::infinity) [[likely]]
         return T::from_bits(static_cast<typename T::bits_type>(detail::binary16_root(x.bits())));
     } else if (!std::is_constant_evaluated() && detail::may_be_quick<layout>()) [[likely]] {
       const float value = detail::quick_value<layout>(x.bits());

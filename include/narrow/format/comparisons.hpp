@@ -76,7 +76,7 @@ template <class Asked, class A, class B> [[gnu::always_inline]] constexpr auto o
   } else if constexpr (std::same_as<B, literal>) {
     return ordered<Asked>(a, b.value);
   } else if constexpr (narrow_float<A> && std::same_as<A, B>) {
-    if constexpr (is_binary16<typename A::layout> && computes_binary16 &&
+    if constexpr (is_binary16<typename A::layout> && orders_binary16 &&
                   requires { Asked::of_binary16(a.bits(), b.bits()); })
       if (!std::is_constant_evaluated() && !__builtin_constant_p(a.bits()) && !__builtin_constant_p(b.bits()))
         return Asked::of_binary16(a.bits(), b.bits());

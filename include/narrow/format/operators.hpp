@@ -194,7 +194,9 @@ template <class Op, class T>
 template <class Op, class T>
 [[gnu::always_inline]] inline std::uint32_t apply_quickly(T a, T b) noexcept(cannot_throw<T>) {
   using layout = typename T::layout;
-  if constexpr (is_binary16<layout> && computes_binary16) {
+  bool computes = false;
+  if constexpr (is_binary16<layout>) computes = computes_binary16();
+  if (computes) {
     const std::uint32_t code = Op::of_binary16(a.bits(), b.bits());
     if (!is_binary16_nan(code)) [[likely]]
       return code;

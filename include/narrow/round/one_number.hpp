@@ -1,4 +1,4 @@
-// Single numbers of binary16 and to it by the processor's instructions (F16C), whatever the program is
+// Single numbers of binary16 by the processor's instructions, F16C and AVX512-FP16, whatever the program is
 // compiled for: where it has no flag for them, it asks the processor when it runs.
 #pragma once
 
@@ -28,22 +28,43 @@ namespace narrow::inline NARROW_ABI::detail {
   "movaps " from ", " to "\n\t" NARROW_NEXT(instruction, value, to)
 #endif
 
-#if defined(__F16C__)
+#if defined(__F16C__) && defined(__AVX512FP16__)
 constexpr bool converts_binary16() { return true; }
+constexpr bool computes_binary16() { return true; }
+inline constexpr bool orders_binary16 = true;
+#define NARROW_COMPUTED
 #else
-/// Whether the processor has F16C, and the operating system saves what that computes with. False until this
-/// object is initialised, before main: till then numbers are converted in other ways, to the same bits.
-inline const bool has_binary16_instructions = [] {
-  constexpr int osxsave = 27, avx = 28, f16c = 29, ymm_state = 6;
+enum class binary16_instructions : unsigned char { none, conversions, arithmetic };
+/// Which instructions for binary16 the processor has, F16C and AVX512-FP16, where the operating system saves
+/// what they compute with. None until this object is initialised, before main: till then numbers are
+/// converted in other ways, to the same bits.
+inline const binary16_instructions has_binary16_instructions = [] {
+  constexpr int osxsave = 27, avx = 28, f16c = 29, avx512_fp16 = 23;
+  constexpr unsigned ymm_state = 0x6, zmm_state = 0xe6;
   unsigned a = 0, b = 0, c = 0, d = 0, saved = 0, high = 0;
   bool is_there = __get_cpuid(1, &a, &b, &c, &d) != 0;
   for (const int bit : {osxsave, avx, f16c}) is_there = is_there && (c >> bit & 1) != 0;
   if (is_there) asm volatile("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
-  return (saved & ymm_state) == ymm_state;
+  if ((saved & ymm_state) != ymm_state) return binary16_instructions::none;
+  const bool computes = __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d >> avx512_fp16 & 1) != 0;
+  return computes && (saved & zmm_state) == zmm_state ? binary16_instructions::arithmetic
+                                                      : binary16_instructions::conversions;
 }();
 
-/// Whether the two functions below may be called. They are volatile, so that no compiler calls them before.
-[[gnu::always_inline]] inline bool converts_binary16() { return has_binary16_instructions; }
+// Whether the functions below may be called that convert, and those that compute. They are volatile, so that
+// no compiler calls them before.
+#if defined(__F16C__)
+constexpr bool converts_binary16() { return true; }
+#else
+[[gnu::always_inline]] inline bool converts_binary16() {
+  return has_binary16_instructions != binary16_instructions::none;
+}
+#endif
+[[gnu::always_inline]] inline bool computes_binary16() {
+  return has_binary16_instructions == binary16_instructions::arithmetic;
+}
+inline constexpr bool orders_binary16 = false;  // to ask takes as long as integers take
+#define NARROW_COMPUTED volatile
 #endif
 
 // A code is handed on as a word, of which compilers know that it has no more bits: so it stays in the vector
@@ -94,17 +115,16 @@ inline const bool has_binary16_instructions = [] {
 #undef NARROW_FROM
 #undef NARROW_NEXT
 
-#if defined(__AVX512FP16__)
-/// Whether the program has instructions that compute with binary16.
-inline constexpr bool computes_binary16 = true;
 // They round to nearest even, raise no exceptions and flush nothing, whatever the floating-point environment
 // is. Of two NaNs they choose in their own way.
-#define NARROW_BINARY16(name, instruction)                                                                  \
-  [[gnu::always_inline]] inline std::uint32_t name(std::uint16_t a, std::uint16_t b) {                      \
-    std::uint32_t code;                                                                                     \
-    asm(instruction " %{rn-sae%}, %2, %1, %0" : "=v"(code) : "v"(std::uint32_t{a}), "v"(std::uint32_t{b})); \
-    if (code > std::numeric_limits<std::uint16_t>::max()) __builtin_unreachable();                          \
-    return code;                                                                                            \
+#define NARROW_BINARY16(name, instruction)                                             \
+  [[gnu::always_inline]] inline std::uint32_t name(std::uint16_t a, std::uint16_t b) { \
+    std::uint32_t code;                                                                \
+    asm NARROW_COMPUTED(instruction " %{rn-sae%}, %2, %1, %0"                          \
+                        : "=v"(code)                                                   \
+                        : "v"(std::uint32_t{a}), "v"(std::uint32_t{b}));               \
+    if (code > std::numeric_limits<std::uint16_t>::max()) __builtin_unreachable();     \
+    return code;                                                                       \
   }
 NARROW_BINARY16(binary16_sum, "vaddsh")
 NARROW_BINARY16(binary16_difference, "vsubsh")
@@ -113,39 +133,45 @@ NARROW_BINARY16(binary16_quotient, "vdivsh")
 #undef NARROW_BINARY16
 [[gnu::always_inline]] inline std::uint32_t binary16_root(std::uint16_t a) {
   std::uint32_t code;
-  asm("vsqrtsh %{rn-sae%}, %1, %1, %0" : "=v"(code) : "v"(std::uint32_t{a}));
+  asm NARROW_COMPUTED("vsqrtsh %{rn-sae%}, %1, %1, %0" : "=v"(code) : "v"(std::uint32_t{a}));
   if (code > std::numeric_limits<std::uint16_t>::max()) __builtin_unreachable();
   return code;
 }
 /// a b + c
 [[gnu::always_inline]] inline std::uint32_t binary16_fma(std::uint16_t a, std::uint16_t b, std::uint16_t c) {
   std::uint32_t code = c;
-  asm("vfmadd231sh %{rn-sae%}, %2, %1, %0" : "+v"(code) : "v"(std::uint32_t{a}), "v"(std::uint32_t{b}));
+  asm NARROW_COMPUTED("vfmadd231sh %{rn-sae%}, %2, %1, %0"
+                      : "+v"(code)
+                      : "v"(std::uint32_t{a}), "v"(std::uint32_t{b}));
   if (code > std::numeric_limits<std::uint16_t>::max()) __builtin_unreachable();
   return code;
 }
 [[gnu::always_inline]] inline bool is_binary16_nan(std::uint32_t code) {
   bool unordered;
-  asm("vucomish %{sae%}, %1, %1" : "=@ccp"(unordered) : "v"(code));
+  asm NARROW_COMPUTED("vucomish %{sae%}, %1, %1" : "=@ccp"(unordered) : "v"(code));
   return unordered;
 }
 /// a > b
 [[gnu::always_inline]] inline bool is_binary16_above(std::uint16_t a, std::uint16_t b) {
   bool above;
-  asm("vcomish %{sae%}, %2, %1" : "=@cca"(above) : "v"(std::uint32_t{a}), "v"(std::uint32_t{b}));
+  asm NARROW_COMPUTED("vcomish %{sae%}, %2, %1"
+                      : "=@cca"(above)
+                      : "v"(std::uint32_t{a}), "v"(std::uint32_t{b}));
   return above;
 }
 /// a >= b
 [[gnu::always_inline]] inline bool is_binary16_not_below(std::uint16_t a, std::uint16_t b) {
   bool not_below;
-  asm("vcomish %{sae%}, %2, %1" : "=@ccae"(not_below) : "v"(std::uint32_t{a}), "v"(std::uint32_t{b}));
+  asm NARROW_COMPUTED("vcomish %{sae%}, %2, %1"
+                      : "=@ccae"(not_below)
+                      : "v"(std::uint32_t{a}), "v"(std::uint32_t{b}));
   return not_below;
 }
-#endif
+#undef NARROW_COMPUTED
 
-#endif
-#if !defined(__AVX512FP16__)
-inline constexpr bool computes_binary16 = false;
+#else
+constexpr bool computes_binary16() { return false; }
+inline constexpr bool orders_binary16 = false;
 std::uint32_t binary16_sum(std::uint16_t, std::uint16_t);
 std::uint32_t binary16_difference(std::uint16_t, std::uint16_t);
 std::uint32_t binary16_product(std::uint16_t, std::uint16_t);
