@@ -74,6 +74,22 @@ template <class T, int Rows, int Cols> void compare_with_many(counts& all, const
     check([](auto& c, auto& x, auto& y, auto&) { c.array() /= x.array() * y.array(); });
     check([](auto& c, auto&, auto&, auto& z) { c = z.template cast<T>(); });
     check([](auto& c, auto& x, auto&, auto& z) { c = (x.template cast<float>() + z).template cast<T>(); });
+    // Numbers that lie apart, and what lies between them.
+    const auto check_apart = [&](const auto& compute) {
+      constexpr at inner = 2, outer = inner * few::InnerSizeAtCompileTime + 1;
+      const T between(7.f);
+      std::vector<T> memory(static_cast<std::size_t>(outer * b.outerSize()), between);
+      Eigen::Map<few, 0, Eigen::Stride<Eigen::Dynamic, inner>> got(memory.data(), {outer, inner});
+      got = b;
+      dynamic<T> right = b;
+      in.run([&] { compute(got, a); });
+      compute(right, many_a);
+      all.compare(got, right);
+      got.setConstant(between);
+      all.different += std::count(memory.begin(), memory.end(), between) != std::ssize(memory);
+    };
+    check_apart([](auto& c, auto& x) { c -= x; });
+    check_apart([](auto& c, auto& x) { c = x.cwiseAbs() - x; });
     // Floats are not rounded.
     few_floats got = f;
     dynamic<float> right = f;
@@ -200,7 +216,7 @@ TEMPLATE_LIST_TEST_CASE("few numbers have the bits that many have", "[eigen][sma
     CHECK(all.different == 0);
     compared += all.compared;
   });
-  REQUIRE(compared == at(test::isa_count()) * 25 * 11 * test::size_of_all<shapes>);
+  REQUIRE(compared == at(test::isa_count()) * 25 * 13 * test::size_of_all<shapes>);
 }
 
 TEMPLATE_LIST_TEST_CASE("sums of at most 16 numbers are added up lane by lane", "[eigen][small]", formats) {

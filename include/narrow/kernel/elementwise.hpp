@@ -27,10 +27,20 @@ template <class Program, class T, class Shape>
 }
 
 /// The same to elements that do not lie side by side (see spread_out_program).
-template <class Program, class T>
-auto spread_program(const Program& program, T* to, const line_steps& steps, const line_shape& shape) {
-  return do_job<spread_out_program<Program, T>>(
-      [&](const auto& kernel) { kernel(program, to, steps, shape); });
+template <class Program, class T, class Shape>
+[[gnu::always_inline]] inline auto spread_program(const Program& program, T* to, const line_steps& steps,
+                                                  const Shape& shape) {
+  if constexpr (few::stores_program<Program, T, Shape>) {
+    if (few::are_ready()) [[likely]]
+      few::store_lines(program, to, steps, shape);
+    else
+      few::store_otherwise(few::in_memory(program), to, steps, shape);
+    return std::true_type{};
+  } else {
+    return do_job<spread_out_program<Program, T>>([&](const auto& kernel) {
+      kernel(program, to, steps, line_shape{shape.lines, shape.length});
+    });
+  }
 }
 
 /// The sum of one line of many numbers, or in any floating-point environment. Not inlined, so that what asks

@@ -214,7 +214,33 @@ template <class T, std::size_t Vectors>
   asm("vpsrad $16, %1, %0" : "=x"(odd) : "x"(result));
   return odd;
 }
-/// Stores the first Count numbers of a vector, which was prepared.
+/// The codes of the numbers of a vector, which was prepared, in its first lanes.
+template <class T> [[gnu::always_inline]] inline __m128i coded(floats x) {
+  if constexpr (coded_as_fp16<T>) {
+    __m128i some;
+    asm volatile("vcvtps2ph $0, %1, %0" : "=x"(some) : "x"(x));
+    return some;
+  } else {
+    const words upper = upper_halves(x);
+    return reinterpret_cast<__m128i>(packed(upper, upper));
+  }
+}
+/// Stores the first Count numbers of such a vector one by one, each `step` after the one before.
+template <int Count, class T> [[gnu::always_inline]] inline void store_apart(T* to, index step, floats x) {
+  if constexpr (std::same_as<T, float>) {
+    for_each(std::make_integer_sequence<index, Count>{}, [&](auto lane) NARROW_INLINED {
+      asm volatile("vextractps %2, %1, %0" : "=m"(to[lane * step]) : "x"(x), "i"(decltype(lane)::value));
+    });
+  } else {
+    const __m128i some = coded<T>(x);
+    for_each(std::make_integer_sequence<index, Count>{}, [&](auto lane) NARROW_INLINED {
+      constexpr int number = decltype(lane)::value;
+      put_word<std::uint16_t>(reinterpret_cast<unsigned char*>(to + number * step),
+                              static_cast<std::uint16_t>(_mm_extract_epi16(some, number)));
+    });
+  }
+}
+/// Stores the first Count numbers of such a vector side by side.
 template <int Count, class T> [[gnu::always_inline]] inline void store(T* to, floats x) {
   auto* const bytes = reinterpret_cast<unsigned char*>(to);
   if constexpr (std::same_as<T, float>) {
@@ -228,13 +254,7 @@ template <int Count, class T> [[gnu::always_inline]] inline void store(T* to, fl
   } else if constexpr (coded_as_fp16<T> && Count == lanes) {
     asm volatile("vcvtps2ph $0, %1, %0" : "=m"(*reinterpret_cast<T(*)[4]>(to)) : "x"(x));
   } else {
-    __m128i some;
-    if constexpr (coded_as_fp16<T>) {
-      asm volatile("vcvtps2ph $0, %1, %0" : "=x"(some) : "x"(x));
-    } else {
-      const words upper = upper_halves(x);
-      some = reinterpret_cast<__m128i>(packed(upper, upper));
-    }
+    const __m128i some = coded<T>(x);
     if constexpr (Count == lanes) {
       _mm_storel_epi64(reinterpret_cast<__m128i*>(bytes), some);
     } else {

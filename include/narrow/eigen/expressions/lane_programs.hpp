@@ -402,9 +402,11 @@ template <class Combine, class Dst, class X, class Fit>
                            return kernel::store_program(p, dst.data(), dst.outerStride(), shape);
                          });
     else
-      return kernel::spread_program(p, dst.data(), {dst.outerStride(), dst.innerStride()},
-                                    one_line ? kernel::line_shape{1, dst.size()}
-                                             : kernel::line_shape{dst.outerSize(), dst.innerSize()});
+      return in_shape_along<false, order>(
+          dst, one_line, [&](const auto& shape) __attribute__((always_inline)) {
+            return kernel::spread_program(p, dst.data(),
+                                          kernel::line_steps{dst.outerStride(), dst.innerStride()}, shape);
+          });
   };
   if constexpr (std::is_void_v<Combine>)
     return store(program::template make<order>(x));

@@ -12,6 +12,21 @@ template <class X> auto wide_inverse(const X& x) {
   return wide(wide(x).inverse());
 }
 
+/// An inverse in a program of lanes: computed before the program runs.
+template <narrow_expression X>
+requires(dense_expression<X>&&
+             std::same_as<widened_t<typename X::Scalar>, float>) struct lane_program<Eigen::Inverse<X>>
+    : lane_numbers_of_any_order {
+  using expression = Eigen::Inverse<X>;
+  using number = float;
+  static constexpr bool computes_first = true;
+  template <traversal Order> static auto make(const expression& x) {
+    using held = held_like<float, expression, Order>;
+    return kernel::lane_held<held>{held(wide_inverse(x.nestedExpression())),
+                                   Order == by_rows ? x.cols() : x.rows()};
+  }
+};
+
 template <narrow_expression X> struct wide_determinant {
   static typename X::Scalar run(const X& x) {
     return static_cast<typename X::Scalar>(plain_like<routine_scalar_t<X>, X>(x).determinant());

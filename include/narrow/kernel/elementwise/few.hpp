@@ -164,18 +164,36 @@ template <class A, class B> inline constexpr bool is_quiet<lane_binary<lane_diff
 template <class A, class B> inline constexpr bool is_quiet<lane_binary<lane_product, A, B>> = true;
 template <class A, class B> inline constexpr bool is_quiet<lane_binary<lane_quotient, A, B>> = true;
 
+/// Computes a program's numbers, a line in some vectors.
+template <class Program, index Lines, index Length, std::size_t Vectors>
+[[gnu::always_inline]] inline void compute_lines(const Program& program, floats (&results)[Vectors],
+                                                 const fixed_shape<Lines, Length>&) {
+  for_each(std::make_integer_sequence<index, static_cast<index>(Vectors)>{}, [&](auto v) NARROW_INLINED {
+    constexpr index in_line = vectors_of(Length), l = v / in_line, part = v % in_line;
+    results[v] = at(program, l, part * lanes, so_many<count_in(Length, part)>{});
+  });
+}
 /// Stores a program's numbers; all are computed before one is stored.
 template <class Program, class T, index Lines, index Length>
 [[gnu::always_inline]] inline void store_lines(const Program& program, T* to, index to_step,
-                                               const fixed_shape<Lines, Length>&) {
-  constexpr index in_line = vectors_of(Length);
-  constexpr index count = Lines * in_line;
-  vectors<count> results;
-  for_each(std::make_integer_sequence<index, count>{}, [&](auto v) NARROW_INLINED {
-    constexpr index l = v / in_line, part = v % in_line;
-    results[v] = at(program, l, part * lanes, so_many<count_in(Length, part)>{});
-  });
+                                               const fixed_shape<Lines, Length>& shape) {
+  vectors<Lines * vectors_of(Length)> results;
+  compute_lines(program, results, shape);
   store_all<Length, is_quiet<Program>>(results, to, to_step);
+}
+/// The same to elements that do not lie side by side.
+template <class Program, class T, index Lines, index Length>
+[[gnu::always_inline]] inline void store_lines(const Program& program, T* to, const line_steps& steps,
+                                               const fixed_shape<Lines, Length>& shape) {
+  constexpr index in_line = vectors_of(Length);
+  vectors<Lines * in_line> results;
+  compute_lines(program, results, shape);
+  prepare_to_store<T>(results);
+  for_each(std::make_integer_sequence<index, Lines * in_line>{}, [&](auto v) NARROW_INLINED {
+    constexpr index l = v / in_line, part = v % in_line;
+    store_apart<count_in(Length, part)>(to + l * steps.line + part * lanes * steps.element, steps.element,
+                                        results[v]);
+  });
 }
 
 // Sums are those of 16 lanes, or of two times 8, to each of which the numbers of its place are added, and of
@@ -268,13 +286,15 @@ constexpr bool are_few(const one_line& shape) { return shape.length <= max_numbe
 
 /// The same in any floating-point environment, and where nothing is computed so. Of copies, so that no
 /// argument has to be in memory for it.
-template <class Program, class T, class Shape>
-[[gnu::noinline, gnu::cold]] void store_otherwise(Program program, T* to, index to_step, Shape shape) {
+template <class Program, class T, class Steps, class Shape>
+[[gnu::noinline, gnu::cold]] void store_otherwise(Program program, T* to, Steps steps, Shape shape) {
   detail::with_float_environment([&] {
     if (dispatch::has_few_lanes())
-      store_lines(program, to, to_step, shape);
+      store_lines(program, to, steps, shape);
+    else if constexpr (std::same_as<Steps, line_steps>)
+      portable::spread_lines(program, to, steps, line_shape{shape.lines, shape.length});
     else
-      portable::store_lines(program, to, to_step, shape);
+      portable::store_lines(program, to, steps, shape);
   });
 }
 template <class Program, class Shape>
@@ -298,8 +318,9 @@ template <class Program, class Shape>
 #else
 
 // What the door names, and nothing calls.
-template <class Program, class T, class Shape> void store_lines(const Program&, T*, index, const Shape&);
-template <class Program, class T, class Shape> void store_otherwise(Program, T*, index, Shape);
+template <class Program, class T, class Steps, class Shape>
+void store_lines(const Program&, T*, const Steps&, const Shape&);
+template <class Program, class T, class Steps, class Shape> void store_otherwise(Program, T*, Steps, Shape);
 template <class Program, class Shape> float sum_lines(const Program&, const Shape&);
 template <class Program, class Shape> float sum_otherwise(Program, Shape);
 template <class Shape> bool are_few(const Shape&);
