@@ -322,7 +322,23 @@ template <class Function, narrow_scalar T, class... Rest> T rounded_value(double
       return rounded_near_tie<Function, T>(value, x, rest...);
   return T(value);
 }
+/// Functions of which <cmath> has the value in float, or from which it is a step or two.
+template <class Function>
+concept has_float_value = std::same_as<decltype(Function::of(float{})), float>;
+/// More units in the last place than such a value errs by, in whichever rounding mode; those of glibc err by
+/// up to 3 to nearest (The GNU C Library Reference Manual, "Known maximum errors in math functions").
+inline constexpr int float_error = 32;
+
+/// The exact value of a function: where the value in float tells what it is rounded to, which takes half as
+/// long as that in double, by way of that.
 template <class Function, narrow_scalar T> T function_of(T x) {
+  if constexpr (has_float_value<Function> && computed_in_float<T>) {
+    const float value = opaque(Function::of(opaque(static_cast<float>(x))));
+    const std::uint32_t magnitude = std::bit_cast<std::uint32_t>(value) & binary32::magnitude_mask;
+    if (magnitude - binary32::min_normal < binary32::infinity - binary32::min_normal &&
+        is_far_from_ties<bits_of_ties<T>()>(value, float_error)) [[likely]]
+      return T(value);
+  }
   return rounded_value<Function, T>(widened<double>(x));
 }
 
