@@ -40,7 +40,12 @@ template <narrow_scalar T> constexpr bool isnormal(T x) noexcept {
   return x.bits() != 0;
 }
 /// Whether the sign is negative, that of a zero or NaN, too.
-template <narrow_scalar T> constexpr bool signbit(T x) noexcept { return unpack(x).of == sign::negative; }
+template <narrow_scalar T> constexpr bool signbit(T x) noexcept {
+  if constexpr (narrow_float<T>)
+    return (x.bits() & T::layout::sign_mask) != 0;
+  else
+    return x.bits() < 0;
+}
 
 /// |x|, exact; the most negative number of a fixed format saturates or wraps.
 template <narrow_scalar T> constexpr T abs(T x) noexcept(noexcept(-x)) {
@@ -167,18 +172,27 @@ template <narrow_scalar T> constexpr T whole_number(T x, T near) {
   return near;
 }
 /// The whole number nearest to x, ties to even, whatever the rounding mode: each operation is exact.
-inline double nearest_whole(double x) {
-  if (!(std::fabs(x) < 0x1p52)) return x;  // a whole number, infinity or NaN
-  const double below = std::floor(x), rest = x - below, half = below / 2;
-  return rest > 0.5 || (rest == 0.5 && std::floor(half) != half) ? below + 1 : below;
+template <std::floating_point Real> Real nearest_whole(Real x) {
+  if (!(std::fabs(x) < 1 / std::numeric_limits<Real>::epsilon()))
+    return x;  // a whole number, infinity or NaN
+  const Real below = std::floor(x), rest = x - below, half = below / 2;
+  return rest > Real(0.5) || (rest == Real(0.5) && std::floor(half) != half) ? below + 1 : below;
 }
+/// A built-in type in which whole numbers near those of T are found: of their subnormal ones none is lost on
+/// the way, even where those of float are flushed.
+template <class T> struct whole_numbers { using type = carrier_t<T>; };
+template <narrow_float T>
+requires(deciding_floats<typename T::layout>::may_flush) struct whole_numbers<T> {
+  using type = double;
+};
 }  // namespace detail
 
 /// Whole numbers near x, rounded once more where the format has no such number; of rint and nearbyint the
 /// nearest one, ties to even.
-#define NARROW_WHOLE(name, function)                                                      \
-  template <narrow_scalar T> T name(T x) noexcept(T::cannot_throw) {                      \
-    return detail::whole_number(x, static_cast<T>(function(detail::widened<double>(x)))); \
+#define NARROW_WHOLE(name, function)                                                    \
+  template <narrow_scalar T> T name(T x) noexcept(T::cannot_throw) {                    \
+    using wide = typename detail::whole_numbers<T>::type;                               \
+    return detail::whole_number(x, static_cast<T>(function(detail::widened<wide>(x)))); \
   }
 NARROW_WHOLE(floor, std::floor)
 NARROW_WHOLE(ceil, std::ceil)
@@ -188,32 +202,58 @@ NARROW_WHOLE(rint, detail::nearest_whole)
 NARROW_WHOLE(nearbyint, detail::nearest_whole)
 #undef NARROW_WHOLE
 
+namespace detail {
+/// x^y, of which a square is a product.
+template <narrow_scalar T, class A, class B> T power_of(A x, B y) {
+  if constexpr (std::same_as<A, T>)
+    if (y == 2) return x * x;
+  return value_rounded_once<functions::pow, T>(x, y);
+}
+template <class T> constexpr bool is_negative(T x) {
+  if constexpr (narrow_scalar<T>)
+    return signbit(x);
+  else if constexpr (std::same_as<T, literal>)
+    return is_negative(x.value);
+  else if constexpr (std::floating_point<T>)
+    return std::signbit(x);
+  else
+    return x < T{};
+}
+/// The size of x with this sign.
+template <narrow_scalar T, class X> constexpr T with_sign(X x, bool negative) {
+  if constexpr (std::same_as<T, X>)
+    return signbit(x) == negative ? x : -x;
+  else
+    return T(std::copysign(widened<double>(x), negative ? -1 : 1));
+}
+}  // namespace detail
+
 /// Functions of two arguments give the type of their sum: of one narrow and one built-in argument, say.
 /// hypot, atan2 and pow, of narrow numbers and integers, are rounded as the functions of one argument are,
 /// but for pow where it comes within 2^-46 of a number of the format, or of the middle of two, without being
 /// that: a directed mode then may take the neighbour (if powers lie at random, of fewer than one pair in
 /// 2^30).
-#define NARROW_BINARY(name, in_double)                                                       \
-  template <class A, class B>                                                                \
-  requires detail::mixable<A, B> detail::mixed_t<A, B> name(A a, B b)                        \
-  noexcept(detail::cannot_throw<detail::mixed_t<A, B>>) {                                    \
-    using result = detail::mixed_t<A, B>;                                                    \
-    using wide = std::conditional_t<std::same_as<result, long double>, long double, double>; \
-    const wide x = detail::widened<wide>(a), y = detail::widened<wide>(b);                   \
-    if constexpr (narrow_scalar<result>)                                                     \
-      return in_double;                                                                      \
-    else                                                                                     \
-      return static_cast<result>(std::name(x, y));                                           \
+#define NARROW_BINARY(name, narrow_result)                                                       \
+  template <class A, class B>                                                                    \
+  requires detail::mixable<A, B> detail::mixed_t<A, B> name(A a, B b)                            \
+  noexcept(detail::cannot_throw<detail::mixed_t<A, B>>) {                                        \
+    using result = detail::mixed_t<A, B>;                                                        \
+    using wide = std::conditional_t<std::same_as<result, long double>, long double, double>;     \
+    if constexpr (narrow_scalar<result>)                                                         \
+      return narrow_result;                                                                      \
+    else                                                                                         \
+      return static_cast<result>(std::name(detail::widened<wide>(a), detail::widened<wide>(b))); \
   }
 #define NARROW_FUNCTION(name) \
-  NARROW_BINARY(name, (detail::rounded_value<detail::functions::name, result>(x, y)))
-#define NARROW_EXACT(name) NARROW_BINARY(name, static_cast<result>(std::name(x, y)))
-NARROW_FUNCTION(pow)
+  NARROW_BINARY(name, (detail::value_rounded_once<detail::functions::name, result>(a, b)))
+#define NARROW_EXACT(name) \
+  NARROW_BINARY(name, static_cast<result>(std::name(detail::widened<wide>(a), detail::widened<wide>(b))))
+NARROW_BINARY(pow, detail::power_of<result>(a, b))
 NARROW_FUNCTION(atan2)
 NARROW_FUNCTION(hypot)
 NARROW_EXACT(fmod)
 NARROW_EXACT(remainder)
-NARROW_EXACT(copysign)
+NARROW_BINARY(copysign, detail::with_sign<result>(a, detail::is_negative(b)))
 #undef NARROW_EXACT
 #undef NARROW_FUNCTION
 #undef NARROW_BINARY

@@ -228,7 +228,7 @@ struct gelu_tanh : gated {
 /// powers lie at random, fewer than one in 2^30 is so near to one without being one.
 struct pow : usual_function {
   static constexpr bool underflows = true, overflows = true;
-  static double of(double x, double y) { return std::pow(x, y); }
+  template <std::floating_point Real> static Real of(Real x, Real y) { return std::pow(x, y); }
   static neighbour near(double x, double y, double value) {
     const double number = with_few_bits(value), size = std::abs(x);
     if (std::abs(number) != 1 || size == 1 || y == 0) return {number, 0};
@@ -236,14 +236,14 @@ struct pow : usual_function {
   }
 };
 struct atan2 : usual_function {
-  static double of(double y, double x) { return std::atan2(y, x); }
+  template <std::floating_point Real> static Real of(Real y, Real x) { return std::atan2(y, x); }
   static neighbour near(double y, double x, double) {
     const double ratio = with_few_bits(y / x);
     return opaque(ratio * x) == y ? toward_zero_of(ratio) : toward_zero_of(y / x);
   }
 };
 struct hypot : usual_function {
-  static double of(double x, double y) { return std::hypot(x, y); }
+  template <std::floating_point Real> static Real of(Real x, Real y) { return std::hypot(x, y); }
   /// The squares are exact, and so is the difference of two that differ by less than a factor of 2: if
   /// -ffast-math leaves the sum in this order.
   static neighbour near(double x, double y, double value) {
@@ -322,24 +322,40 @@ template <class Function, narrow_scalar T, class... Rest> T rounded_value(double
       return rounded_near_tie<Function, T>(value, x, rest...);
   return T(value);
 }
+/// What float holds as it is: numbers of some formats, and some of these integers; subnormal floats may be
+/// flushed.
+template <class T>
+concept enters_float = std::integral<T> || narrow_float<T>;
+template <enters_float T> constexpr bool is_float(T x) {
+  if constexpr (std::integral<T>) {
+    return has_digits<std::numeric_limits<float>::digits>(x);
+  } else {
+    using layout = typename T::layout;
+    const std::uint32_t magnitude = x.bits() & std::uint32_t{layout::magnitude_mask};
+    return !deciding_floats<layout>::may_flush || magnitude == 0 || magnitude >= layout::min_normal;
+  }
+}
 /// Functions of which <cmath> has the value in float, or from which it is a step or two.
-template <class Function>
-concept has_float_value = std::same_as<decltype(Function::of(float{})), float>;
+template <class Function, class... X>
+concept has_float_value =
+    (enters_float<X> && ...) && std::same_as<decltype(Function::of(static_cast<float>(X{})...)), float>;
 /// More units in the last place than such a value errs by, in whichever rounding mode; those of glibc err by
 /// up to 3 to nearest (The GNU C Library Reference Manual, "Known maximum errors in math functions").
 inline constexpr int float_error = 32;
 
 /// The exact value of a function: where the value in float tells what it is rounded to, which takes half as
 /// long as that in double, by way of that.
-template <class Function, narrow_scalar T> T function_of(T x) {
-  if constexpr (has_float_value<Function> && computed_in_float<T>) {
-    const float value = opaque(Function::of(opaque(static_cast<float>(x))));
-    const std::uint32_t magnitude = std::bit_cast<std::uint32_t>(value) & binary32::magnitude_mask;
-    if (magnitude - binary32::min_normal < binary32::infinity - binary32::min_normal &&
-        is_far_from_ties<bits_of_ties<T>()>(value, float_error)) [[likely]]
-      return T(value);
-  }
-  return rounded_value<Function, T>(widened<double>(x));
+template <class Function, narrow_scalar T, class... X> T value_rounded_once(X... x) {
+  if constexpr (has_float_value<Function, X...> && computed_in_float<T>)
+    if ((is_float(x) && ...)) {
+      const float value = opaque(Function::of(opaque(static_cast<float>(x))...));
+      const std::uint32_t magnitude = std::bit_cast<std::uint32_t>(value) & binary32::magnitude_mask;
+      if (magnitude - binary32::min_normal < binary32::infinity - binary32::min_normal &&
+          is_far_from_ties<bits_of_ties<T>()>(value, float_error)) [[likely]]
+        return T(value);
+    }
+  return rounded_value<Function, T>(widened<double>(x)...);
 }
+template <class Function, narrow_scalar T> T function_of(T x) { return value_rounded_once<Function, T>(x); }
 
 }  // namespace narrow::detail

@@ -211,6 +211,21 @@ template <class Op, class T>
   return other;
 }
 
+/// What double holds as it is: an integer of so many digits, a literal, a number of such a format.
+template <class T>
+concept takes_part_in_double = std::integral<T> || std::same_as<T, literal> || computed_in_float<T>;
+template <takes_part_in_double T> constexpr bool is_double(T x) {
+  if constexpr (std::integral<T>) return has_digits<std::numeric_limits<double>::digits>(x);
+  return true;
+}
+template <takes_part_in_double T> constexpr double in_double(T x) {
+  if constexpr (std::integral<T>)
+    return static_cast<double>(x);
+  else if constexpr (std::same_as<T, literal>)
+    return x.value;
+  else
+    return double_of(x);
+}
 /// A narrow result is the exact one, rounded once, found in the shortest way there is. A built-in result is
 /// that type's own arithmetic on the value of the narrow operand, in double where the narrow operand needs
 /// double.
@@ -241,6 +256,12 @@ template <class Op, class A, class B>
                   (rounds_to_nearest_even<result> || (std::same_as<A, B> && !std::same_as<Op, over>)))
       if (in_integers<Op, result, A, B>::exists(a, b)) [[likely]]
         return in_integers<Op, result, A, B>::of(a, b);
+    if constexpr (computed_in_float<result> && takes_part_in_double<A> && takes_part_in_double<B>)
+      if (!std::is_constant_evaluated() && is_double(a) && is_double(b)) {
+        const double x = opaque(Op::native(in_double(a), opaque(in_double(b))));
+        if (is_decided_by_double<typename result::layout>(x)) [[likely]]
+          return result(x);
+      }
     return apply_exactly<Op>(a, b);
   }
 }
