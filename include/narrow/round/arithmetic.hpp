@@ -208,15 +208,10 @@ template <class Layout> struct ordered_codes {
   static constexpr bool nan_is_largest = Layout::special_values != specials::fnuz;
   static constexpr wide last = magnitude(Layout::has_infinity ? Layout::infinity : Layout::max_finite);
 
-  /// Negative unless x is NaN. Of a code that the compiler knows all of it is known.
-  static constexpr wide is_number(code x) {
-    if (__builtin_constant_p(x)) return Layout::is_nan(x) ? 0 : -1;
-    return magnitude(x) - last - 1;
-  }
   /// Whether a difference is negative and neither number NaN: the sign of one integer.
   static constexpr bool orders(code a, code b, wide difference) {
     if constexpr (nan_is_largest)
-      return (difference & is_number(a) & is_number(b)) < 0;
+      return (difference & ~((last - magnitude(a)) | (last - magnitude(b)))) < 0;
     else
       return difference < 0 && !Layout::is_nan(a) && !Layout::is_nan(b);
   }
