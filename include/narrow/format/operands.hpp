@@ -75,7 +75,8 @@ template <narrow_scalar T> constexpr bool has_integer(std::integral auto x) {
 template <narrow_scalar T> constexpr double double_of(T x) {
   if constexpr (narrow_float<T>) {
     using layout = typename T::layout;
-    if (deciding_floats<layout>::may_flush && (x.bits() & layout::magnitude_mask) < layout::min_normal)
+    const std::uint32_t magnitude = x.bits() & std::uint32_t{layout::magnitude_mask};
+    if (deciding_floats<layout>::may_flush && magnitude - 1 < std::uint32_t{layout::min_normal} - 1)
       return nearest<double>(unpack(x));
   }
   return static_cast<double>(static_cast<carrier_t<T>>(x));
