@@ -48,9 +48,20 @@ ROUNDING = [
              "quick_operators", "-O2"),
     Mutation("signalling_nan_stays", "format/floating.hpp", "negative | float_layout::quiet_nan | payload",
              "negative | float_layout::infinity | payload | 1", "narrow_cast"),
-    Mutation("negative_zero_is_less", "round/arithmetic.hpp",
-             "return (x & Layout::sign_mask) != 0 ? -magnitude : magnitude;",
-             "return (x & Layout::sign_mask) != 0 ? -magnitude - 1 : magnitude;", "comparison"),
+    Mutation("negative_zero_is_less", "round/arithmetic.hpp", "return (magnitude(x) ^ sign) - sign;",
+             "return magnitude(x) ^ sign;", "comparison"),
+    Mutation("half_way_in_double", "round/through_float.hpp", " && (magnitude & (unit - 1)) != unit / 2", "",
+             "quick_operators"),
+    Mutation("subnormals_are_flushed_in_double", "format/operands.hpp",
+             "magnitude - 1 < std::uint32_t{layout::min_normal} - 1", "false && magnitude == 0", "quick_operators"),
+    Mutation("integers_of_one_digit_more", "format/operands.hpp", "T::layout::mantissa_bits + 1, T::layout::max_exponent",
+             "T::layout::mantissa_bits + 2, T::layout::max_exponent", "operators"),
+    Mutation("fixed_quotients_of_ties_go_away", "round/fixed_point.hpp", "twice + (down & 1) > size", "twice >= size",
+             "arithmetic_fixed"),
+    Mutation("fixed_roots_go_down", "round/fixed_point.hpp", "return root + (rest > root ? 1 : 0);", "return root;",
+             "arithmetic_fixed"),
+    Mutation("integers_beside_fixed_are_units", "format/comparisons.hpp",
+             "return static_cast<std::int64_t>(x) * (std::int64_t{1} << T::fraction_length);", "return x;", "comparison"),
 ]
 
 KERNELS = [
@@ -134,6 +145,7 @@ FILES = [
 ]
 
 EIGEN = [
+    Mutation("few_numbers_side_by_side", "simd/few_lanes.hpp", "(to + number * step)", "(to + number)", "few_lanes"),
     Mutation("drawn_by_columns", "eigen/assignment.hpp", "round.at(element_index(i, j, cols))",
              "round.at(element_index(j, i, rows))", "stochastic_matrices"),
     Mutation("mean_of_rows_alone", "eigen/reductions.hpp",
