@@ -76,14 +76,13 @@ template <narrow_float T>
   return T(add(multiply(unpack(a), unpack(b)), unpack(c), sign_of_zero_sum(round)), round,
            typename T::overflow_policy{});
 }
-/// The same in double, which has the product, and errs in the sum by less than one of its units: on which
-/// side of a number half-way between two of T's the exact value lies it tells wherever it is none of these.
+/// The same by way of double, where the product is exact and only the sum is rounded.
 template <narrow_float T>
 requires computed_in_float<T>
 [[gnu::always_inline]] inline T quick_fma(T a, T b, T c) noexcept(T::cannot_throw) {
   using layout = typename T::layout;
-  if constexpr (is_binary16<layout> && std::same_as<typename T::overflow_policy, overflow::ieee>)
-    if (computes_binary16()) {
+  if constexpr (has_quick_operators<T>)
+    if (computes_directly<layout>()) {
       const std::uint32_t code = binary16_fma(a.bits(), b.bits(), c.bits());
       return is_binary16_nan(code) ? thorough_fma(a, b, c)
                                    : T::from_bits(static_cast<typename T::bits_type>(code));
@@ -100,10 +99,7 @@ template <class T> [[gnu::noinline]] constexpr T root_elsewhere(T x) noexcept(T:
 template <narrow_scalar T> [[gnu::always_inline]] constexpr T sqrt(T x) noexcept(T::cannot_throw) {
   if constexpr (detail::has_quick_operators<T> && detail::has_quick_root) {
     using layout = typename T::layout;
-    bool computes = false;
-    if constexpr (detail::is_binary16<layout>)
-      computes = !std::is_constant_evaluated() && detail::computes_binary16();
-    if (computes) {
+    if (!std::is_constant_evaluated() && detail::computes_directly<layout>()) {
       if (x.bits() <= layout::infinity) [[likely]]
         return T::from_bits(static_cast<typename T::bits_type>(detail::binary16_root(x.bits())));
     } else if (!std::is_constant_evaluated() && detail::may_be_quick<layout>()) [[likely]] {
@@ -139,8 +135,8 @@ template <narrow_scalar T> constexpr const T& max(const T& a, const T& b) noexce
 /// Functions of real numbers: the exact value, rounded once, for formats of at most 16 bits and every
 /// rounding mode but the stochastic one, which rounds a double; of formats with more bits the value is that
 /// of a double that errs by a few units in its last place. Overflow, underflow and poles are as in <cmath>
-/// (C11, annex F). 4 to 15 ns on a Xeon, most of it the function in float; 8 to 30 where that does not
-/// decide.
+/// (C11, annex F). 4 to 15 ns on a Xeon, most of it the function in float; where that does not decide, for
+/// `fixed` and for other rounding than to nearest even 8 to 30, in double.
 ///   rsqrt      1 / sqrt(x); of -0 minus infinity (IEEE 754-2019 section 9.2.1)
 ///   logistic   1 / (1 + e^-x)
 ///   softplus   log(1 + e^x) (Dugas et al., "Incorporating second-order functional knowledge", 2000)

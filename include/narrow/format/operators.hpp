@@ -194,9 +194,7 @@ template <class Op, class T>
 template <class Op, class T>
 [[gnu::always_inline]] inline std::uint32_t apply_quickly(T a, T b) noexcept(cannot_throw<T>) {
   using layout = typename T::layout;
-  bool computes = false;
-  if constexpr (is_binary16<layout>) computes = computes_binary16();
-  if (computes) {
+  if (computes_directly<layout>()) {
     const std::uint32_t code = Op::of_binary16(a.bits(), b.bits());
     if (!is_binary16_nan(code)) [[likely]]
       return code;
@@ -334,6 +332,9 @@ requires narrow_scalar<From> || detail::arithmetic_value<From> || foreign_scalar
     return narrow_cast<To>(detail::as_narrow(x), round, overflow);
   else if constexpr (narrow_float<To> && detail::has_short_way<From, Round>)
     return To::from_bits(detail::nearest_code<typename To::layout>(x, overflow));
+  else if constexpr (narrow_fixed<To> && detail::has_short_mantissa<From>)
+    return To::from_bits(static_cast<typename To::bits_type>(
+        detail::mantissa_of_built_in(x, To::word_length, To::fraction_length, round, overflow)));
   else
     return To(unpack(x), round, overflow);
 }

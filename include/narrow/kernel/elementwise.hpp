@@ -9,38 +9,38 @@
 
 namespace narrow::inline NARROW_ABI::kernel {
 
+/// Stores few numbers where the caller stands: side by side, or by line_steps.
+template <class Program, class T, class Steps, class Shape>
+[[gnu::always_inline]] inline std::true_type store_few(const Program& program, T* to, const Steps& steps,
+                                                       const Shape& shape) {
+  if (few::are_ready()) [[likely]]
+    few::store_lines(program, to, steps, shape);
+  else
+    few::store_otherwise(few::in_memory(program), to, steps, shape);
+  return {};
+}
+
 /// Stores what a program gives (see stored_program). False, and nothing is done, where there is no kernel for
 /// it (see do_job).
 template <class Program, class T, class Shape>
 [[gnu::always_inline]] inline auto store_program(const Program& program, T* to, index to_step,
                                                  const Shape& shape) {
-  if constexpr (few::stores_program<Program, T, Shape>) {
-    if (few::are_ready()) [[likely]]
-      few::store_lines(program, to, to_step, shape);
-    else
-      few::store_otherwise(few::in_memory(program), to, to_step, shape);
-    return std::true_type{};
-  } else {
+  if constexpr (few::stores_program<Program, T, Shape>)
+    return store_few(program, to, to_step, shape);
+  else
     return do_job<stored_program<Program, T, Shape>>(
         [&](const auto& kernel) { kernel(program, to, to_step, shape); });
-  }
 }
-
 /// The same to elements that do not lie side by side (see spread_out_program).
 template <class Program, class T, class Shape>
 [[gnu::always_inline]] inline auto spread_program(const Program& program, T* to, const line_steps& steps,
                                                   const Shape& shape) {
-  if constexpr (few::stores_program<Program, T, Shape>) {
-    if (few::are_ready()) [[likely]]
-      few::store_lines(program, to, steps, shape);
-    else
-      few::store_otherwise(few::in_memory(program), to, steps, shape);
-    return std::true_type{};
-  } else {
+  if constexpr (few::stores_program<Program, T, Shape>)
+    return store_few(program, to, steps, shape);
+  else
     return do_job<spread_out_program<Program, T>>([&](const auto& kernel) {
       kernel(program, to, steps, line_shape{shape.lines, shape.length});
     });
-  }
 }
 
 /// The sum of one line of many numbers, or in any floating-point environment. Not inlined, so that what asks

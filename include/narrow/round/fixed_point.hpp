@@ -43,8 +43,8 @@ template <rounding_policy Round, overflow_policy Overflow, has_short_mantissa T>
   return mantissa_of(unpack(x), wl, fl, round, overflow);
 }
 
-/// a / b rounded to the nearest integer, ties to even, for b other than 0 and at most 2^62 times as large as
-/// 1.
+/// a / b rounded to the nearest integer, ties to even: a is at most 2^62 in magnitude, b, which is not 0, at
+/// most 2^31.
 constexpr std::int64_t nearest_quotient(std::int64_t a, std::int64_t b) {
   const std::int64_t down = a / b, rest = a % b;
   const std::int64_t twice = 2 * (rest < 0 ? -rest : rest), size = b < 0 ? -b : b;

@@ -69,6 +69,7 @@ template <int E, int M, specials Specials> struct layout {
 
 using binary32 = layout<8, 23, specials::ieee>;
 using binary64 = layout<11, 52, specials::ieee>;
+/// The layout of a float or a double.
 template <std::floating_point T> struct layout_of_built_in { using type = binary64; };
 template <> struct layout_of_built_in<float> { using type = binary32; };
 

@@ -31,6 +31,7 @@ namespace narrow::inline NARROW_ABI::detail {
 #if defined(__F16C__) && defined(__AVX512FP16__)
 constexpr bool converts_binary16() { return true; }
 constexpr bool computes_binary16() { return true; }
+/// Whether numbers are compared by these instructions, too.
 inline constexpr bool orders_binary16 = true;
 #define NARROW_COMPUTED
 #else
@@ -115,8 +116,8 @@ inline constexpr bool orders_binary16 = false;  // to ask takes as long as integ
 #undef NARROW_FROM
 #undef NARROW_NEXT
 
-// They round to nearest even, raise no exceptions and flush nothing, whatever the floating-point environment
-// is. Of two NaNs they choose in their own way.
+// Operations on binary16 itself, by AVX512-FP16. They round to nearest even, raise no exceptions and flush
+// nothing, whatever the floating-point environment is. Which NaN they give is not what is asked for here.
 #define NARROW_BINARY16(name, instruction)                                             \
   [[gnu::always_inline]] inline std::uint32_t name(std::uint16_t a, std::uint16_t b) { \
     std::uint32_t code;                                                                \
@@ -151,27 +152,24 @@ NARROW_BINARY16(binary16_quotient, "vdivsh")
   asm NARROW_COMPUTED("vucomish %{sae%}, %1, %1" : "=@ccp"(unordered) : "v"(code));
   return unordered;
 }
-/// a > b
-[[gnu::always_inline]] inline bool is_binary16_above(std::uint16_t a, std::uint16_t b) {
-  bool above;
-  asm NARROW_COMPUTED("vcomish %{sae%}, %2, %1"
-                      : "=@cca"(above)
-                      : "v"(std::uint32_t{a}), "v"(std::uint32_t{b}));
-  return above;
-}
-/// a >= b
-[[gnu::always_inline]] inline bool is_binary16_not_below(std::uint16_t a, std::uint16_t b) {
-  bool not_below;
-  asm NARROW_COMPUTED("vcomish %{sae%}, %2, %1"
-                      : "=@ccae"(not_below)
-                      : "v"(std::uint32_t{a}), "v"(std::uint32_t{b}));
-  return not_below;
-}
+// Orders, which do not hold of NaN.
+#define NARROW_BINARY16_ORDER(name, holds)                                    \
+  [[gnu::always_inline]] inline bool name(std::uint16_t a, std::uint16_t b) { \
+    bool result;                                                              \
+    asm NARROW_COMPUTED("vcomish %{sae%}, %2, %1"                             \
+                        : holds(result)                                       \
+                        : "v"(std::uint32_t{a}), "v"(std::uint32_t{b}));      \
+    return result;                                                            \
+  }
+NARROW_BINARY16_ORDER(is_binary16_above, "=@cca")       // a > b
+NARROW_BINARY16_ORDER(is_binary16_not_below, "=@ccae")  // a >= b
+#undef NARROW_BINARY16_ORDER
 #undef NARROW_COMPUTED
 
 #else
 constexpr bool computes_binary16() { return false; }
 inline constexpr bool orders_binary16 = false;
+// What is named elsewhere, and nothing calls.
 std::uint32_t binary16_sum(std::uint16_t, std::uint16_t);
 std::uint32_t binary16_difference(std::uint16_t, std::uint16_t);
 std::uint32_t binary16_product(std::uint16_t, std::uint16_t);

@@ -151,6 +151,11 @@ template <class Layout> [[gnu::always_inline]] inline bool may_be_quick() {
 #endif
   return true;
 }
+/// Whether the processor has operations on numbers of Layout themselves.
+template <class Layout> [[gnu::always_inline]] inline bool computes_directly() {
+  if constexpr (is_binary16<Layout>) return computes_binary16();
+  return false;
+}
 /// The number with this code; of a signalling NaN such a one.
 template <class Layout> [[gnu::always_inline]] inline float quick_value(typename Layout::bits_type code) {
   constexpr int dropped = binary32::mantissa_bits - Layout::mantissa_bits;
@@ -221,9 +226,10 @@ template <class Layout> struct deciding_floats {
   }
 };
 
-/// Whether a double on the same side of every number half-way between two of Layout as an exact value, or
-/// such a one, decides what that is rounded to: it is a normal number in the format, or more, and not
-/// half-way.
+/// Whether the nearest double below or above an exact value, or that value itself, decides what it is rounded
+/// to in Layout. Numbers half-way between two of the format are doubles: so the value lies on the same side
+/// of each of them as the double does, unless the double is one. Subnormal numbers of the format are left
+/// out.
 template <class Layout> constexpr bool is_decided_by_double(double x) {
   constexpr int dropped = binary64::mantissa_bits - Layout::mantissa_bits;
   constexpr std::uint64_t unit = std::uint64_t{1} << dropped,
