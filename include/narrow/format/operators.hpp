@@ -224,6 +224,18 @@ template <takes_part_in_double T> constexpr double in_double(T x) {
   else
     return double_of(x);
 }
+/// The exact result, rounded once, by way of double where that decides it. Not inlined: an operator that has
+/// this within it is too long for compilers to inline it where it is asked for less.
+template <class Op, takes_part_in_double A, takes_part_in_double B>
+[[gnu::noinline]] mixed_t<A, B> apply_in_double(A a, B b) noexcept(cannot_throw<mixed_t<A, B>>) {
+  using result = mixed_t<A, B>;
+  if (is_double(a) && is_double(b)) {
+    const double x = opaque(Op::native(in_double(a), opaque(in_double(b))));
+    if (is_decided_by_double<typename result::layout>(x)) [[likely]]
+      return result(x);
+  }
+  return apply_exactly<Op>(a, b);
+}
 /// A narrow result is the exact one, rounded once, found in the shortest way there is. A built-in result is
 /// that type's own arithmetic on the value of the narrow operand, in double where the narrow operand needs
 /// double.
@@ -255,11 +267,7 @@ template <class Op, class A, class B>
       if (in_integers<Op, result, A, B>::exists(a, b)) [[likely]]
         return in_integers<Op, result, A, B>::of(a, b);
     if constexpr (computed_in_float<result> && takes_part_in_double<A> && takes_part_in_double<B>)
-      if (!std::is_constant_evaluated() && is_double(a) && is_double(b)) {
-        const double x = opaque(Op::native(in_double(a), opaque(in_double(b))));
-        if (is_decided_by_double<typename result::layout>(x)) [[likely]]
-          return result(x);
-      }
+      if (!std::is_constant_evaluated()) return apply_in_double<Op>(a, b);
     return apply_exactly<Op>(a, b);
   }
 }
