@@ -51,6 +51,9 @@ struct instructions {
   static integers load_some(const void* from, index n) {
     return _mm512_maskz_loadu_epi32(static_cast<__mmask16>((1u << n) - 1), from);
   }
+  // What was stored under a mask, a processor reads only when it has reached the cache, and so it does where
+  // more is read than was stored: 4 and 8 numbers of 16 bits, which are many a short vector, are read and
+  // written as they are.
   template <class Vector> static void read_part(Vector& to, const void* from, index bytes) {
     static_assert(sizeof to <= bytes_of_vector);
     const std::uint64_t mask = (std::uint64_t{1} << bytes) - 1;
@@ -58,7 +61,13 @@ struct instructions {
       const __m512i x = _mm512_maskz_loadu_epi8(mask, from);
       std::memcpy(&to, &x, sizeof to);
     } else if constexpr (sizeof to == bytes_of_vector / 2) {
-      const __m256i x = _mm256_maskz_loadu_epi8(static_cast<__mmask32>(mask), from);
+      __m256i x;
+      if (bytes == index{sizeof(__m128i)})
+        x = _mm256_zextsi128_si256(_mm_loadu_si128(static_cast<const __m128i*>(from)));
+      else if (bytes == index{sizeof(std::uint64_t)})
+        x = _mm256_zextsi128_si256(_mm_loadl_epi64(static_cast<const __m128i*>(from)));
+      else
+        x = _mm256_maskz_loadu_epi8(static_cast<__mmask32>(mask), from);
       std::memcpy(&to, &x, sizeof to);
     } else {
       const __m128i x = _mm_maskz_loadu_epi8(static_cast<__mmask16>(mask), from);
@@ -73,7 +82,12 @@ struct instructions {
     } else if constexpr (sizeof from == bytes_of_vector / 2) {
       __m256i x;
       std::memcpy(&x, &from, sizeof from);
-      _mm256_mask_storeu_epi8(to, static_cast<__mmask32>(mask), x);
+      if (bytes == index{sizeof(__m128i)})
+        _mm_storeu_si128(static_cast<__m128i*>(to), _mm256_castsi256_si128(x));
+      else if (bytes == index{sizeof(std::uint64_t)})
+        _mm_storel_epi64(static_cast<__m128i*>(to), _mm256_castsi256_si128(x));
+      else
+        _mm256_mask_storeu_epi8(to, static_cast<__mmask32>(mask), x);
     } else {
       __m128i x = _mm_setzero_si128();
       std::memcpy(&x, &from, sizeof from);
