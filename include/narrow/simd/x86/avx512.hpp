@@ -82,12 +82,16 @@ struct instructions {
     } else if constexpr (sizeof from == bytes_of_vector / 2) {
       __m256i x;
       std::memcpy(&x, &from, sizeof from);
-      if (bytes == index{sizeof(__m128i)})
-        _mm_storeu_si128(static_cast<__m128i*>(to), _mm256_castsi256_si128(x));
-      else if (bytes == index{sizeof(std::uint64_t)})
-        _mm_storel_epi64(static_cast<__m128i*>(to), _mm256_castsi256_si128(x));
-      else
+      if (bytes % 8 != 0) {
         _mm256_mask_storeu_epi8(to, static_cast<__mmask32>(mask), x);
+      } else if (bytes == 8) {
+        _mm_storel_epi64(static_cast<__m128i*>(to), _mm256_castsi256_si128(x));
+      } else {
+        _mm_storeu_si128(static_cast<__m128i*>(to), _mm256_castsi256_si128(x));
+        if (bytes > 16)
+          _mm_storel_epi64(reinterpret_cast<__m128i*>(static_cast<unsigned char*>(to) + 16),
+                           _mm256_extracti128_si256(x, 1));
+      }
     } else {
       __m128i x = _mm_setzero_si128();
       std::memcpy(&x, &from, sizeof from);
