@@ -147,7 +147,8 @@ TEMPLATE_LIST_TEST_CASE("extremes are those of floats, one by one", "[eigen][lan
   test::for_each_isa([&](const std::string& isa) {
     for (const auto kind :
          {numbers::any_code, numbers::no_nan, numbers::zeros_of_both_signs, numbers::only_nan})
-      for (const auto& [rows, cols] : {std::pair{1, 1}, {5, 3}, {1, 17}, {33, 1}, {67, 9}, {3, 150}}) {
+      for (const auto& [rows, cols] :
+           {std::pair{1, 1}, {5, 3}, {1, 17}, {33, 1}, {8, 7}, {16, 12}, {67, 9}, {3, 150}}) {
         INFO(isa << ", numbers " << static_cast<int>(kind) << ", " << rows << " x " << cols);
         checked += check_extremes<TestType, Eigen::ColMajor>(kind, rows, cols);
         if (rows > 1 && cols > 1) checked += check_extremes<TestType, Eigen::RowMajor>(kind, rows, cols);

@@ -106,11 +106,17 @@ template <class Program> bool product_of(const Program& program, const line_shap
 /// sum_line.
 template <class Order, class Line>
 [[gnu::noinline]] float extreme_on_line(handed_line<Line> line, index length) {
+  if constexpr (few::sums_program<Line, one_line>)
+    if (length > 0 && few::are_few(one_line{length}) && few::are_ready())
+      return few::extreme_of_line<Order>(line, length);
   const auto kernel = job_kernel<extreme_of_line<Line, Order>>();
   return kernel == nullptr ? std::numeric_limits<float>::quiet_NaN() : run_kernel(kernel, line, length);
 }
 /// The same with its place (see extreme_found_on_line), which is the length where there is no kernel for it.
 template <class Order, class Line> placed_number find_extreme_on_line(handed_line<Line> line, index length) {
+  if constexpr (few::sums_program<Line, one_line>)
+    if (length > 0 && few::are_few(one_line{length}) && few::are_ready())
+      return few::find_extreme<Order>(line, length);
   const auto kernel = job_kernel<extreme_found_on_line<Line, Order>>();
   return kernel == nullptr ? placed_number{length, 0} : run_kernel(kernel, line, length);
 }

@@ -65,6 +65,14 @@ template <class Lanes> [[gnu::always_inline]] inline floats apply(lane_absolute,
 template <class Lanes> [[gnu::always_inline]] inline floats apply(lane_square, floats a, Lanes) {
   return product(a, a);
 }
+template <class T, class Lanes>
+requires(stores<T> && sizeof(T) == 2) [[gnu::always_inline]] inline floats
+    apply(lane_rounded<T>, floats a, Lanes) {
+  const auto codes = reinterpret_cast<few::codes>(coded<T>(a));
+  const floats rounded = decoded<T>(codes);
+  if constexpr (coded_as_fp16<T>) return rounded;
+  return chosen(unordered(a, a), a, rounded);
+}
 template <class Lanes> [[gnu::always_inline]] inline floats apply(lane_is_nan, floats a, Lanes) {
   return unordered(a, a);
 }
@@ -232,13 +240,14 @@ template <class Program, index Lines, index Length>
   });
   return total_of(sums);
 }
-/// The elements of line 0 from element i on, which are fewer than a vector's, and zeros.
+/// The elements of line 0 from element i on, which are fewer than a vector's, and spare ones.
 template <class Program>
-[[gnu::always_inline]] inline floats rest_at(const Program& program, index i, index count) {
-  floats rest = {};
-  if (count == 1) rest = first_of<1>(at(program, 0, i, so_many<1>{}), floats{});
-  if (count == 2) rest = first_of<2>(at(program, 0, i, so_many<2>{}), floats{});
-  if (count == 3) rest = first_of<3>(at(program, 0, i, so_many<3>{}), floats{});
+[[gnu::always_inline]] inline floats rest_at(const Program& program, index i, index count,
+                                             floats spare = floats{}) {
+  floats rest = spare;
+  if (count == 1) rest = first_of<1>(at(program, 0, i, so_many<1>{}), spare);
+  if (count == 2) rest = first_of<2>(at(program, 0, i, so_many<2>{}), spare);
+  if (count == 3) rest = first_of<3>(at(program, 0, i, so_many<3>{}), spare);
   return rest;
 }
 template <class Program>
@@ -252,6 +261,50 @@ template <class Program>
   });
   sums[0] = first_sum<Program, lanes>(sums[0]);
   return total_of(sums);
+}
+
+/// The vectors of a line of few numbers; after these what Order keeps only where there is no other.
+template <class Order, class Program>
+[[gnu::always_inline]] inline void compute_line(const Program& program, index length,
+                                                vectors<max_numbers / lanes>& x) {
+  constexpr std::uint32_t sign = std::same_as<Order, lane_larger> ? detail::binary32::sign_mask : 0;
+  const auto spare = reinterpret_cast<floats>(words{} + (detail::binary32::infinity | sign));
+  const index whole = length / lanes, more = length % lanes;
+  floats rest = spare;
+  if (more != 0) rest = rest_at(program, whole * lanes, more, spare);
+  for_each(std::make_integer_sequence<index, max_numbers / lanes>{}, [&](auto v) NARROW_INLINED {
+    x[v] = v < whole ? at(program, 0, v * lanes, so_many<lanes>{}) : v == whole ? rest : spare;
+  });
+}
+template <class Order>
+[[gnu::always_inline]] inline float extreme_of_vectors(const vectors<max_numbers / lanes>& x) {
+  const auto kept = [](floats a, floats b) NARROW_INLINED { return apply(Order{}, a, b, so_many<lanes>{}); };
+  const floats nan = either(unordered(x[0], x[1]), unordered(x[2], x[3]));
+  floats all = kept(kept(x[0], x[1]), kept(x[2], x[3]));
+  if (any_of(nan)) [[unlikely]]
+    return pinned(reinterpret_cast<floats>(words{} + detail::binary32::quiet_nan))[0];
+  all = kept(all, __builtin_shufflevector(all, all, 2, 3, 2, 3));
+  return pinned(kept(all, __builtin_shufflevector(all, all, 1, 1, 1, 1)))[0];
+}
+/// The one of a line of few numbers that Order keeps: NaN if any is, of zeros whichever.
+template <class Order, class Program>
+[[gnu::always_inline]] inline float extreme_of_line(const Program& program, index length) {
+  vectors<max_numbers / lanes> x;
+  compute_line<Order>(program, length, x);
+  return extreme_of_vectors<Order>(x);
+}
+/// The same with the place of the first number that equals it, which is the length where there is NaN.
+template <class Order, class Program>
+[[gnu::always_inline]] inline placed_number find_extreme(const Program& program, index length) {
+  vectors<max_numbers / lanes> x;
+  compute_line<Order>(program, length, x);
+  const float extreme = extreme_of_vectors<Order>(x);
+  const floats wanted = all_of(extreme);
+  unsigned places = 1u << length;
+  for_each(std::make_integer_sequence<index, max_numbers / lanes>{}, [&](auto v) NARROW_INLINED {
+    places |= static_cast<unsigned>(_mm_movemask_ps(equal(x[v], wanted))) << (v * lanes);
+  });
+  return {std::countr_zero(places), extreme};
 }
 
 /// Whether a condition holds of any of few numbers; false, if more than are looked at here decide.

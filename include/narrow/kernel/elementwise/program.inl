@@ -188,11 +188,15 @@ template <class Program>
 NARROW_KERNEL void sum_each_line(const Program& program, float* to, const line_shape& shape) {
   const auto [lines, length] = shape;  // which a store to `to` cannot change
   index l = 0;
-  // Totals of as many lines as a vector has lanes are made together.
-  for (; l + lanes32 <= lines && length <= lanes32; l += lanes32) {
+  // Totals of as many lines as a vector has lanes are made together, and so those of fewer, but for the few
+  // that take less time one by one.
+  constexpr index least = lanes32 / 4;
+  for (; l + least <= lines && length <= lanes32; l += lanes32) {
+    const index count = std::min<index>(lines - l, lanes32);
     float_vector sums[lanes32];
-    for (index i = 0; i < lanes32; ++i) sums[i] = sum_of_vector(on_line(program, l + i), length);
-    write(to + l, totals_of_floats<lanes32>(sums), lanes32);
+    for (index i = 0; i < lanes32; ++i)
+      sums[i] = i < count ? sum_of_vector(on_line(program, l + i), length) : float_vector{};
+    write(to + l, totals_of_floats<lanes32>(sums), count);
   }
   for (; l < lines; ++l) {
     float_vector sum = {};

@@ -78,7 +78,26 @@ struct instructions {
     static_assert(sizeof from <= bytes_of_vector);
     const std::uint64_t mask = (std::uint64_t{1} << bytes) - 1;
     if constexpr (sizeof from == bytes_of_vector) {
-      _mm512_mask_storeu_epi8(to, mask, _mm512_loadu_si512(&from));
+      const __m512i x = _mm512_loadu_si512(&from);
+      auto* next = static_cast<unsigned char*>(to);
+      __m128i rest = _mm512_castsi512_si128(x);
+      if (bytes % 4 != 0) return _mm512_mask_storeu_epi8(to, mask, x);
+      if ((bytes & 32) != 0) {
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(next), _mm512_castsi512_si256(x));
+        next += 32;
+        rest = _mm512_extracti32x4_epi32(x, 2);
+      }
+      if ((bytes & 16) != 0) {
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(next), rest);
+        next += 16;
+        rest = (bytes & 32) != 0 ? _mm512_extracti32x4_epi32(x, 3) : _mm512_extracti32x4_epi32(x, 1);
+      }
+      if ((bytes & 8) != 0) {
+        _mm_storel_epi64(reinterpret_cast<__m128i*>(next), rest);
+        next += 8;
+        rest = _mm_unpackhi_epi64(rest, rest);
+      }
+      if ((bytes & 4) != 0) _mm_storeu_si32(next, rest);
     } else if constexpr (sizeof from == bytes_of_vector / 2) {
       __m256i x;
       std::memcpy(&x, &from, sizeof from);
