@@ -28,7 +28,7 @@ template <class M> M samples(unsigned seed) {
 
 /// (A B)(i, j) in ascending order.
 template <class A, class B> float product(const A& a, const B& b, at i, at j) {
-  float sum = 0;
+  volatile float sum = 0;  // rounded after each product, in this order, whatever the flags
   for (at p = 0; p < a.cols(); ++p)
     sum = std::fma(static_cast<float>(a(i, p)), static_cast<float>(b(p, j)), sum);
   return sum;
