@@ -20,16 +20,28 @@ template <class Program, class T, class Steps, class Shape>
   return {};
 }
 
+/// Stores few numbers of one line. Not inlined, so that what asks for it stays small.
+template <class Line, class T>
+[[gnu::noinline]] void store_short_line(handed_line<Line> line, T* to, index length) {
+  store_few(line, to, index{}, one_line{length});
+}
+
 /// Stores what a program gives (see stored_program). False, and nothing is done, where there is no kernel for
 /// it (see do_job).
 template <class Program, class T, class Shape>
 [[gnu::always_inline]] inline auto store_program(const Program& program, T* to, index to_step,
                                                  const Shape& shape) {
-  if constexpr (few::stores_program<Program, T, Shape>)
+  const auto run = [&](const auto& kernel) { kernel(program, to, to_step, shape); };
+  if constexpr (few::stores_line<Program, T, Shape>) {
+    using line = decltype(as_line(program));
+    if (shape.length > few::longest_stored) return do_job<stored_program<Program, T, Shape>>(run);
+    store_short_line<line>(as_line(program), to, shape.length);
+    return std::true_type{};
+  } else if constexpr (few::stores_program<Program, T, Shape>) {
     return store_few(program, to, to_step, shape);
-  else
-    return do_job<stored_program<Program, T, Shape>>(
-        [&](const auto& kernel) { kernel(program, to, to_step, shape); });
+  } else {
+    return do_job<stored_program<Program, T, Shape>>(run);
+  }
 }
 /// The same to elements that do not lie side by side (see spread_out_program).
 template <class Program, class T, class Shape>

@@ -307,6 +307,28 @@ template <class Order, class Program>
   return {std::countr_zero(places), extreme};
 }
 
+/// Stores Count numbers of a line from element i on.
+template <int Count, class Program, class T>
+[[gnu::always_inline]] inline void store_some(const Program& program, T* to, index i) {
+  floats x[] = {at(program, 0, i, so_many<Count>{})};
+  store_all<Count, is_quiet<Program>>(x, to + i, 0);
+}
+/// Stores a program's numbers, few of them on one line. The last four, where there are as many, are computed
+/// before one is stored, and stored after the others.
+template <class Program, class T>
+[[gnu::always_inline]] inline void store_lines(const Program& program, T* to, index, const one_line& shape) {
+  const index length = shape.length;
+  if (length < lanes) {
+    if (length == 1) store_some<1>(program, to, 0);
+    if (length == 2) store_some<2>(program, to, 0);
+    if (length == 3) store_some<3>(program, to, 0);
+    return;
+  }
+  floats last[] = {at(program, 0, length - lanes, so_many<lanes>{})};
+  for (index i = 0; i + lanes < length; i += lanes) store_some<lanes>(program, to, i);
+  store_all<lanes, is_quiet<Program>>(last, to + length - lanes, 0);
+}
+
 /// Whether a condition holds of any of few numbers; false, if more than are looked at here decide.
 template <class Program, index Lines, index Length>
 [[gnu::always_inline]] inline bool decides_any(const Program& condition, const fixed_shape<Lines, Length>&,
@@ -387,6 +409,11 @@ template <class Program, class T, class Shape> inline constexpr bool stores_prog
 template <class Program, class T, index Lines, index Length>
 inline constexpr bool stores_program<Program, T, fixed_shape<Lines, Length>> =
     evaluates<Program>&& stores<T>&& Lines* Length <= max_numbers;
+/// The same of a line of at most so many numbers: more are stored sooner by a kernel.
+inline constexpr index longest_stored = max_numbers - lanes;
+template <class Program, class T, class Shape>
+inline constexpr bool stores_line = std::same_as<Shape, one_line>&& evaluates<Program>&& stores<T>&&
+    runs_everywhere<stored_program<Program, T, Shape>>;
 template <class Program, class Shape>
 inline constexpr bool sums_program = stores_program<Program, float, Shape>;
 template <class Program> inline constexpr bool sums_program<Program, one_line> = evaluates<Program>;
