@@ -30,8 +30,8 @@ template <class T> T any_number(std::mt19937& engine) {
   else
     return T::from_bits(static_cast<typename T::bits_type>(code >> 7));
 }
-template <class M> M any_numbers(std::mt19937& engine) {
-  return test::filled<M>([&] { return any_number<typename M::Scalar>(engine); });
+template <class M> M any_numbers(at rows, at cols, std::mt19937& engine) {
+  return M::NullaryExpr(rows, cols, [&] { return any_number<typename M::Scalar>(engine); });
 }
 
 template <class T> using dynamic = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
@@ -45,17 +45,22 @@ struct counts {
   }
 };
 
-/// What `compute(destination, a, b, f, s)` assigns: few numbers, and as many whose number only the program
-/// that runs knows.
-template <class T, int Rows, int Cols> void compare_with_many(counts& all, const environment& in) {
-  using few = Eigen::Matrix<T, Rows, Cols, Rows == 1 && Cols != 1 ? Eigen::RowMajor : Eigen::ColMajor>;
+/// What `compute(destination, a, b, f, s)` assigns: few numbers in matrices or vectors, and as many in
+/// matrices of which only the program that runs knows how many they are.
+template <class few> void compare_with_many(counts& all, at rows, at cols, const environment& in) {
+  using T = typename few::Scalar;
   using few_floats = typename Eigen::internal::plain_matrix_type<
       Eigen::CwiseUnaryOp<Eigen::internal::scalar_cast_op<T, float>, const few>>::type;
-  std::mt19937 engine(Rows * 16 + Cols);
+  std::mt19937 engine(static_cast<unsigned>(rows * 16 + cols));
   for (int round = 0; round < 25; ++round) {
-    const few a = any_numbers<few>(engine), b = any_numbers<few>(engine);
-    const few_floats f = any_numbers<few_floats>(engine);
-    const T s = any_number<T>(engine);
+    const auto a = any_numbers<few>(rows, cols, engine);
+    auto b = any_numbers<few>(rows, cols, engine);
+    auto f = any_numbers<few_floats>(rows, cols, engine);
+    T s = any_number<T>(engine);
+    // NaNs meet numbers: which of two is kept is the compiler's choice.
+    if (s != s) s = T(0.75f);
+    b = (a.array() != a.array()).select(T(0.75f), b);
+    f = (a.array() != a.array()).select(0.75f, f);
     const dynamic<T> many_a = a, many_b = b;
     const dynamic<float> many_f = f;
     const auto check = [&](const auto& compute) {
@@ -76,10 +81,11 @@ template <class T, int Rows, int Cols> void compare_with_many(counts& all, const
     check([](auto& c, auto& x, auto&, auto& z) { c = (x.template cast<float>() + z).template cast<T>(); });
     // Numbers that lie apart, and what lies between them.
     const auto check_apart = [&](const auto& compute) {
-      constexpr at inner = 2, outer = inner * few::InnerSizeAtCompileTime + 1;
+      constexpr at inner = 2;
+      const at outer = inner * b.innerSize() + 1;
       const T between(7.f);
       std::vector<T> memory(static_cast<std::size_t>(outer * b.outerSize()), between);
-      Eigen::Map<few, 0, Eigen::Stride<Eigen::Dynamic, inner>> got(memory.data(), {outer, inner});
+      Eigen::Map<few, 0, Eigen::Stride<Eigen::Dynamic, inner>> got(memory.data(), rows, cols, {outer, inner});
       got = b;
       dynamic<T> right = b;
       in.run([&] { compute(got, a); });
@@ -108,9 +114,16 @@ using shapes = test::some_of<std::tuple<shape<3, 1>, shape<1, 4>, shape<7, 1>, s
                                         shape<2, 1>, shape<2, 2>, shape<3, 3>>,
                              0, 1, 2, 3>;
 
+/// Vectors of as many numbers, and of more.
+constexpr at longest = 18;
+
 template <class T> counts compare_shapes(const environment& in = {}) {
   counts all;
-  test::for_each_shape<shapes>([&]<int Rows, int Cols>() { compare_with_many<T, Rows, Cols>(all, in); });
+  test::for_each_shape<shapes>([&]<int Rows, int Cols>() {
+    using few = Eigen::Matrix<T, Rows, Cols, Rows == 1 && Cols != 1 ? Eigen::RowMajor : Eigen::ColMajor>;
+    compare_with_many<few>(all, Rows, Cols, in);
+  });
+  for (at n = 1; n <= longest; ++n) compare_with_many<Eigen::Matrix<T, Eigen::Dynamic, 1>>(all, n, 1, in);
   return all;
 }
 
@@ -216,7 +229,8 @@ TEMPLATE_LIST_TEST_CASE("few numbers have the bits that many have", "[eigen][sma
     CHECK(all.different == 0);
     compared += all.compared;
   });
-  REQUIRE(compared == at(test::isa_count()) * 25 * 13 * test::size_of_all<shapes>);
+  REQUIRE(compared ==
+          at(test::isa_count()) * 25 * 13 * (test::size_of_all<shapes> + longest * (longest + 1) / 2));
 }
 
 TEMPLATE_LIST_TEST_CASE("sums of at most 16 numbers are added up lane by lane", "[eigen][small]", formats) {

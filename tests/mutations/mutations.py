@@ -148,6 +148,8 @@ EIGEN = [
     Mutation("places_in_the_first_vector", "kernel/elementwise/few.hpp", "<< (v * lanes)", "<< v", "extremes"),
     Mutation("spare_numbers_are_one", "kernel/elementwise/few.hpp", "(detail::binary32::infinity | sign)", "(sign | 0x3f80'0000u)",
              "extremes"),
+    Mutation("short_lines_have_a_gap", "kernel/elementwise/few.hpp", "i + lanes < length", "i + 2 * lanes < length",
+             "few_lanes"),
     Mutation("few_numbers_side_by_side", "simd/few_lanes.hpp", "(to + number * step)", "(to + number)", "few_lanes"),
     Mutation("drawn_by_columns", "eigen/assignment.hpp", "round.at(element_index(i, j, cols))",
              "round.at(element_index(j, i, rows))", "stochastic_matrices"),
