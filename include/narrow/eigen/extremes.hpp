@@ -78,15 +78,15 @@ template <class T, template <class, class, int> class Op, int NaNs, class X> T e
 template <class X>
 concept one_line_in_lanes = lane_expressions<X> && reduced_in_lanes<X> &&
     (lane_order<X> == by_columns ? int(X::ColsAtCompileTime) == 1 : int(X::RowsAtCompileTime) == 1);
-template <class X> [[gnu::always_inline]] inline auto line_program(const X& x) {
-  return kernel::as_line(lane_program_t<X>::template make<lane_order<X>>(x));
-}
-template <class X> using line_program_type = decltype(line_program(std::declval<const X&>()));
+template <class X>
+using line_program_type =
+    decltype(kernel::as_line(lane_program_t<X>::template make<lane_order<X>>(std::declval<const X&>())));
 
 /// The first coefficient that is what Order keeps (see kernel::extreme_found_on_line).
 template <class Order, class X>
 [[gnu::always_inline]] inline kernel::placed_number placed_extreme(const X& x) {
-  return kernel::find_extreme_on_line<Order, line_program_type<X>>(line_program(x), x.size());
+  const auto program = lane_program_t<X>::template make<lane_order<X>>(x);
+  return kernel::find_extreme_on_line<Order, line_program_type<X>>(kernel::as_line(program), x.size());
 }
 
 /// An expression for a function that is not inlined: a copy of it, so that it does not have to be in memory
@@ -121,7 +121,8 @@ template <class T, template <class, class, int> class Op, int NaNs, class X>
                 !computes_first<X>) {
     return extreme_of_few<T, Op, NaNs>(x);
   } else if constexpr (one_line_in_lanes<X>) {
-    kept = kernel::extreme_on_line<order, line_program_type<X>>(line_program(x), x.size());
+    const auto program = lane_program_t<X>::template make<lane_order<X>>(x);
+    kept = kernel::extreme_on_line<order, line_program_type<X>>(kernel::as_line(program), x.size());
   } else if constexpr (lane_expressions<X> && reduced_in_lanes<X>) {
     kept = extreme_in_lanes<order>(x);
   } else if constexpr (read_in_pieces<X>) {

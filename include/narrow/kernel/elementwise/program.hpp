@@ -148,6 +148,10 @@ template <class Program> [[gnu::always_inline]] inline Program as_line(const Pro
 template <class T> [[gnu::always_inline]] inline lane_line<T> as_line(const lane_numbers<T>& x) {
   return {x.from};
 }
+/// Of numbers that a program holds, where they are: it has to last as long.
+template <class Held> [[gnu::always_inline]] inline auto as_line(const lane_held<Held>& x) {
+  return lane_line<std::remove_cvref_t<decltype(*x.values.data())>>{x.values.data()};
+}
 template <class Op, class A> [[gnu::always_inline]] inline auto as_line(const lane_unary<Op, A>& x);
 template <class Op, class A, class B>
 [[gnu::always_inline]] inline auto as_line(const lane_binary<Op, A, B>& x) {
