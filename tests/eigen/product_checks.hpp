@@ -17,7 +17,7 @@ inline constexpr auto store_noalias_added = [](auto& c, const auto& x) { c.noali
 inline constexpr auto store_noalias_subtracted = [](auto& c, const auto& x) { c.noalias() -= x; };
 
 /// Runs `f(name, store, keep, gain)` for each way, or for half of them: it leaves keep c + gain x.
-template <bool All, class F> void for_each_store(F f) {
+template <bool All = true, class F> void for_each_store(F f) {
   f("c = x", store_plain, 0, 1);
   f("c += x", store_added, 1, 1);
   f("c.noalias() -= x", store_noalias_subtracted, 1, -1);
