@@ -8,8 +8,10 @@ namespace test {
 
 /// The types at these places of a list, one for each kind of code, and in the exhaustive tests all of them.
 #if defined(NARROW_EXHAUSTIVE)
+inline constexpr bool is_exhaustive = true;
 template <class List, std::size_t...> using some_of = List;
 #else
+inline constexpr bool is_exhaustive = false;
 template <class List, std::size_t... Places>
 using some_of = std::tuple<std::tuple_element_t<Places, List>...>;
 #endif

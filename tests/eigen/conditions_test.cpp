@@ -5,6 +5,7 @@
 #include "any_codes.hpp"
 #include "catch.hpp"
 #include "every_isa.hpp"
+#include "exhaustive.hpp"
 
 namespace {
 
@@ -58,8 +59,11 @@ template <class M> at check_with_one_other(const M& m) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("conditions of all and of any coefficients", "[eigen][conditions]", fp16, bf16, fp8_e4m3fn,
-                   fp8_e5m2, fp6_e2m3) {
+// With infinities, without, and without NaNs, too.
+using formats = test::some_of<std::tuple<fp16, bf16, fp8_e4m3fn, fp8_e5m2, fp6_e2m3>, 0, 2, 4>;
+using wide_formats = test::some_of<std::tuple<fp16, bf16>, 1>;
+
+TEMPLATE_LIST_TEST_CASE("conditions of all and of any coefficients", "[eigen][conditions]", formats) {
   using S = TestType;
   at checked = 0;
   const auto check_order = [&]<int Order>(std::integral_constant<int, Order>) {
@@ -82,8 +86,8 @@ TEMPLATE_TEST_CASE("conditions of all and of any coefficients", "[eigen][conditi
   REQUIRE(checked == at(test::isa_count()) * 2 * 9 * (9 * 5 + 3 * 4 * 423));
 }
 
-TEMPLATE_TEST_CASE("conditions of few coefficients, whose number is known when the program is compiled",
-                   "[eigen][conditions]", fp16, bf16) {
+TEMPLATE_LIST_TEST_CASE("conditions of few coefficients, whose number is known when the program is compiled",
+                        "[eigen][conditions]", wide_formats) {
   using S = TestType;
   at checked = 0;
   test::for_each_isa([&](const std::string& isa) {

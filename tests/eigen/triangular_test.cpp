@@ -25,14 +25,14 @@ template <unsigned Mode, class M> void check_triangle(tally& result) {
   column<S> v(size);
   check_stores(
       result, "triangle times matrix", c, [&] { return view * y; }, t * b);
-  check_stores(
+  check_some_of_stores(
       result, "matrix times triangle", ct, [&] { return yt * view; }, b.transpose() * t);
-  check_stores(
+  check_some_of_stores(
       result, "triangle times column", v, [&] { return view * y.col(1); }, t * b.col(1));
   check_stores(
       result, "sum with triangle times matrix", c, [&] { return 2 * z - view * y; }, 2 * d - t * b);
 }
-constexpr int triangle_count = 4 * store_count;
+constexpr int triangle_count = 2 * store_count + 2 * some_of_stores_count;
 
 template <unsigned Mode, class M> void check_symmetric(tally& result) {
   const M x = a.cast<S>(), y = b.cast<S>(), yt = y.transpose();
@@ -42,12 +42,12 @@ template <unsigned Mode, class M> void check_symmetric(tally& result) {
   column<S> v(size);
   check_stores(
       result, "symmetric times matrix", c, [&] { return view * y; }, s * b);
-  check_stores(
+  check_some_of_stores(
       result, "matrix times symmetric", ct, [&] { return yt * view; }, b.transpose() * s);
   check_stores(
       result, "symmetric times column", v, [&] { return view * y.col(1); }, s * b.col(1));
 }
-constexpr int symmetric_count = 3 * store_count;
+constexpr int symmetric_count = 2 * store_count + some_of_stores_count;
 
 }  // namespace
 
