@@ -68,8 +68,7 @@ template <class Lanes> [[gnu::always_inline]] inline floats apply(lane_square, f
 template <class T, class Lanes>
 requires(stores<T> && sizeof(T) == 2) [[gnu::always_inline]] inline floats
     apply(lane_rounded<T>, floats a, Lanes) {
-  const auto codes = reinterpret_cast<few::codes>(coded<T>(a));
-  const floats rounded = decoded<T>(codes);
+  const floats rounded = decoded<T>(reinterpret_cast<codes>(coded<T>(a)));
   if constexpr (coded_as_fp16<T>) return rounded;
   return chosen(unordered(a, a), a, rounded);
 }
