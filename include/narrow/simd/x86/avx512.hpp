@@ -52,8 +52,8 @@ struct instructions {
     return _mm512_maskz_loadu_epi32(static_cast<__mmask16>((1u << n) - 1), from);
   }
   // What was stored under a mask, a processor reads only when it has reached the cache, and so it does where
-  // more is read than was stored: 4 and 8 numbers of 16 bits, which are many a short vector, are read and
-  // written as they are.
+  // more is read than was stored. So 4 and 8 numbers of 16 bits, which are many a short vector, are read as
+  // they are, and 4, 8 and 12 of them, and floats, are stored without a mask.
   template <class Vector> static void read_part(Vector& to, const void* from, index bytes) {
     static_assert(sizeof to <= bytes_of_vector);
     const std::uint64_t mask = (std::uint64_t{1} << bytes) - 1;
