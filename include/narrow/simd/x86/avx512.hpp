@@ -51,9 +51,6 @@ struct instructions {
   static integers load_some(const void* from, index n) {
     return _mm512_maskz_loadu_epi32(static_cast<__mmask16>((1u << n) - 1), from);
   }
-  // What was stored under a mask, a processor reads only when it has reached the cache, and so it does where
-  // more is read than was stored. So 4 and 8 numbers of 16 bits, which are many a short vector, are read as
-  // they are, and 4, 8 and 12 of them, and floats, are stored without a mask.
   template <class Vector> static void read_part(Vector& to, const void* from, index bytes) {
     static_assert(sizeof to <= bytes_of_vector);
     const std::uint64_t mask = (std::uint64_t{1} << bytes) - 1;
@@ -61,13 +58,7 @@ struct instructions {
       const __m512i x = _mm512_maskz_loadu_epi8(mask, from);
       std::memcpy(&to, &x, sizeof to);
     } else if constexpr (sizeof to == bytes_of_vector / 2) {
-      __m256i x;
-      if (bytes == index{sizeof(__m128i)})
-        x = _mm256_zextsi128_si256(_mm_loadu_si128(static_cast<const __m128i*>(from)));
-      else if (bytes == index{sizeof(std::uint64_t)})
-        x = _mm256_zextsi128_si256(_mm_loadl_epi64(static_cast<const __m128i*>(from)));
-      else
-        x = _mm256_maskz_loadu_epi8(static_cast<__mmask32>(mask), from);
+      const __m256i x = _mm256_maskz_loadu_epi8(static_cast<__mmask32>(mask), from);
       std::memcpy(&to, &x, sizeof to);
     } else {
       const __m128i x = _mm_maskz_loadu_epi8(static_cast<__mmask16>(mask), from);
@@ -78,39 +69,11 @@ struct instructions {
     static_assert(sizeof from <= bytes_of_vector);
     const std::uint64_t mask = (std::uint64_t{1} << bytes) - 1;
     if constexpr (sizeof from == bytes_of_vector) {
-      const __m512i x = _mm512_loadu_si512(&from);
-      auto* next = static_cast<unsigned char*>(to);
-      __m128i rest = _mm512_castsi512_si128(x);
-      if (bytes % 4 != 0) return _mm512_mask_storeu_epi8(to, mask, x);
-      if ((bytes & 32) != 0) {
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(next), _mm512_castsi512_si256(x));
-        next += 32;
-        rest = _mm512_extracti32x4_epi32(x, 2);
-      }
-      if ((bytes & 16) != 0) {
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(next), rest);
-        next += 16;
-        rest = (bytes & 32) != 0 ? _mm512_extracti32x4_epi32(x, 3) : _mm512_extracti32x4_epi32(x, 1);
-      }
-      if ((bytes & 8) != 0) {
-        _mm_storel_epi64(reinterpret_cast<__m128i*>(next), rest);
-        next += 8;
-        rest = _mm_unpackhi_epi64(rest, rest);
-      }
-      if ((bytes & 4) != 0) _mm_storeu_si32(next, rest);
+      _mm512_mask_storeu_epi8(to, mask, _mm512_loadu_si512(&from));
     } else if constexpr (sizeof from == bytes_of_vector / 2) {
       __m256i x;
       std::memcpy(&x, &from, sizeof from);
-      if (bytes % 8 != 0) {
-        _mm256_mask_storeu_epi8(to, static_cast<__mmask32>(mask), x);
-      } else if (bytes == 8) {
-        _mm_storel_epi64(static_cast<__m128i*>(to), _mm256_castsi256_si128(x));
-      } else {
-        _mm_storeu_si128(static_cast<__m128i*>(to), _mm256_castsi256_si128(x));
-        if (bytes > 16)
-          _mm_storel_epi64(reinterpret_cast<__m128i*>(static_cast<unsigned char*>(to) + 16),
-                           _mm256_extracti128_si256(x, 1));
-      }
+      _mm256_mask_storeu_epi8(to, static_cast<__mmask32>(mask), x);
     } else {
       __m128i x = _mm_setzero_si128();
       std::memcpy(&x, &from, sizeof from);
