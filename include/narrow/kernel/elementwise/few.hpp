@@ -398,6 +398,8 @@ template <class Program, class T, class Steps, class Shape> void store_otherwise
 template <class Program, class Shape> float sum_lines(const Program&, const Shape&);
 template <class Program, class Shape> float sum_otherwise(Program, Shape);
 template <class Shape> bool are_few(const Shape&);
+template <class Order, class Program> float extreme_of_line(const Program&, index);
+template <class Order, class Program> placed_number find_extreme(const Program&, index);
 template <class Program, class Shape> bool decides_any(const Program&, const Shape&, bool&);
 template <class Program, class Shape> bool find_otherwise(const Program&, const Shape&);
 
