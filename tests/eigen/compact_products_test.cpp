@@ -152,7 +152,7 @@ TEMPLATE_LIST_TEST_CASE("Products of small matrices of any sizes are those of th
     ++shapes;
   };
   test::for_each_isa([&](const std::string& isa) {
-    for (const at m : {2, 3, 8, 15, 16, 20, 33})
+    for (const at m : {2, 3, 4, 8, 15, 16, 20, 33})
       for (const at k : {1, 2, 4, 5, 16, 17})
         for (const at n : {2, 3, 4, 7, 16, 31, 32, 48}) check(isa, m, k, n);
     check(isa, 300, 1, 70);
@@ -236,4 +236,36 @@ TEMPLATE_LIST_TEST_CASE("Small products raise no exceptions that their numbers d
       }
   });
   results.require(2 * std::size(sizes) * 4 * test::isa_count());
+}
+
+TEMPLATE_LIST_TEST_CASE("Products of matrices of few numbers raise no exceptions that these do not raise", "",
+                        formats) {
+  using T = TestType;
+  tally results;
+  std::uint64_t shapes = 0;
+  const T infinity = std::numeric_limits<T>::infinity();
+  test::for_each_isa([&](const std::string& isa) {
+    for (const at m : {2, 3, 4, 5, 8})
+      for (const at k : {1, 2, 3, 4})
+        for (const at n : {2, 3, 4, 5, 8}) {
+          ++shapes;
+          // As above: of the numbers of a factor all but its last are usual ones, or all are infinite.
+          const matrix<T, by_columns> ones = matrix<T, by_columns>::Ones(m, k);
+          const matrix<T, by_rows> all = matrix<T, by_rows>::Constant(k, n, infinity);
+          matrix<T, by_columns> a = ones;
+          a(m - 1, k - 1) = infinity;
+          const matrix<T, by_columns> b = matrix<T, by_columns>::Ones(k, n);
+          matrix<T, by_columns> y(m, n), z(m, n);
+          std::feclearexcept(FE_ALL_EXCEPT);
+          y.noalias() = ones * all;
+          z.noalias() = a * b;
+          const bool raised = std::fetestexcept(FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW) != 0;
+          const bool match =
+              y == matrix<T, by_columns>::Constant(m, n, infinity) &&
+              z.row(m - 1) == matrix<T, by_columns>::Constant(1, n, infinity) &&
+              z.topRows(m - 1) == matrix<T, by_columns>::Constant(m - 1, n, T(static_cast<float>(k)));
+          results.expect(!raised && match, [&] { return isa + ", " + shape(m, k, n); });
+        }
+  });
+  results.require(shapes);
 }

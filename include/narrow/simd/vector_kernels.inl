@@ -60,6 +60,8 @@
 
 #include "../kernel/product/compact.inl"
 
+#include "../kernel/product/compact_line.inl"
+
 #include "../kernel/convert/offer.inl"
 #include "../kernel/product/offer.inl"
 #include "../kernel/quantize/offer.inl"

@@ -88,11 +88,15 @@ template <class A, class B, class C>
                                                    float alpha, float beta) {
   const auto lies_in_lines = [](index row_step, index col_step) { return row_step == 1 || col_step == 1; };
   const compact_lines<C> to{c, x.rows, c_row_step, x.cols, 1};
-  return x.rows > 1 && x.cols > 1 && x.depth > 0 && is_surely_compact(x.rows, x.depth, x.cols) &&
-         !is_deep(x.rows, x.depth, x.cols) && raises_no_others(x.cols) &&
-         lies_in_lines(x.a_row_step, x.a_term_step) && lies_in_lines(x.b_term_step, x.b_col_step) &&
-         are_apart(compact_lines<const A>{x.a, x.rows, x.a_row_step, x.depth, x.a_term_step}, to) &&
-         are_apart(compact_lines<const B>{x.b, x.cols, x.b_col_step, x.depth, x.b_term_step}, to) &&
+  if (x.rows <= 1 || x.cols <= 1 || x.depth <= 0 || !lies_in_lines(x.a_row_step, x.a_term_step) ||
+      !lies_in_lines(x.b_term_step, x.b_col_step) ||
+      !are_apart(compact_lines<const A>{x.a, x.rows, x.a_row_step, x.depth, x.a_term_step}, to) ||
+      !are_apart(compact_lines<const B>{x.b, x.cols, x.b_col_step, x.depth, x.b_term_step}, to))
+    return false;
+  // Which most are for which the way to their kernel is long.
+  if (has_few_numbers(x.rows, x.depth, x.cols)) return multiply_factors(x, c, {c_row_step, 1}, alpha, beta);
+  return is_surely_compact(x.rows, x.depth, x.cols) && !is_deep(x.rows, x.depth, x.cols) &&
+         raises_no_others(x.cols) &&
          for_compact_parts(x.rows, x.depth, x.cols, [&](index i, index j, index rows, index cols) {
            return multiply_factors(x.part(i, j, rows, cols), c + i * c_row_step + j, {c_row_step, 1}, alpha,
                                    beta);

@@ -1,6 +1,7 @@
 // What an instruction set offers for products of matrices, of a matrix and a vector, and of two vectors.
 #pragma once
 
+#include <array>
 #include <type_traits>
 
 #include "../shapes.hpp"
@@ -135,6 +136,22 @@ struct widening_kernels {
 /// first one is a row.
 inline constexpr index max_compact = 4096;
 
+/// The most numbers of a matrix whose product is made by moving the lanes of vectors: as many as a vector of
+/// 512 bits has.
+inline constexpr index few_numbers = 16;
+/// row_of_place[cols][p]: the row of number p of a matrix of so many columns that lies row by row.
+inline constexpr auto row_of_place = [] {
+  std::array<std::array<std::int32_t, few_numbers>, few_numbers + 1> rows{};
+  for (std::size_t cols = 1; cols < rows.size(); ++cols)
+    for (std::size_t p = 0; p < rows[cols].size(); ++p) rows[cols][p] = static_cast<std::int32_t>(p / cols);
+  return rows;
+}();
+
+/// Whether the three matrices of a product have few numbers each.
+constexpr bool has_few_numbers(index rows, index depth, index cols) {
+  return rows * depth <= few_numbers && depth * cols <= few_numbers && rows * cols <= few_numbers;
+}
+
 /// Two such matrices (rows, depth) and (depth, cols): neighbours lie side by side along the rows or along the
 /// columns of each of them.
 template <class A, class B> struct compact_factors {
@@ -146,6 +163,12 @@ template <class A, class B> struct compact_factors {
   /// Numbers after those of a decoded matrix that are read, but not used.
   static constexpr index max_spare = 16;
 
+  /// Whether the three matrices have few numbers, and those of A and of B follow one another.
+  bool are_few() const {
+    return has_few_numbers(rows, depth, cols) &&
+           ((a_term_step == 1 && a_row_step == depth) || (a_row_step == 1 && a_term_step == rows)) &&
+           ((b_col_step == 1 && b_term_step == cols) || (b_term_step == 1 && b_col_step == depth));
+  }
   /// The factors of so many rows and columns of the product, from row i and column j on.
   compact_factors part(index i, index j, index so_many_rows, index so_many_cols) const {
     return {a + i * a_row_step, b + j * b_col_step, a_row_step, a_term_step, b_term_step,
