@@ -105,6 +105,10 @@ KERNELS = [
     Mutation("zeros_hide_subnormal_blocks", "kernel/product/bf16_values.hpp",
              "if (a.most == 0 || b.most == 0) return is_normal(a) && is_normal(b);",
              "if (a.most == 0 || b.most == 0) return true;", "mx_product"),
+    Mutation("spare_lanes_multiply_zeros", "kernel/product/compact.inl", "(row & is_number)", "row", "compact_products"),
+    Mutation("factors_take_one_step", "kernel/product/compact.inl",
+             "right_places[v] += static_cast<std::int32_t>(x.b_term_step);",
+             "right_places[v] += static_cast<std::int32_t>(x.a_term_step);", "compact_products"),
 ]
 
 BLOCKS = [
