@@ -223,6 +223,40 @@ template <class T> counts check_every_length(std::size_t lanes, const environmen
   return all;
 }
 
+/// Sums of every column, or row, of a matrix against those of one after the other.
+template <class T> counts check_sums_of_lines(const environment& in = {}) {
+  using sums = Eigen::Matrix<T, 1, Eigen::Dynamic>;
+  counts all;
+  std::mt19937 engine(7);
+  for (at rows = 1; rows <= 5; ++rows)
+    for (at cols = 1; cols <= 18; ++cols) {
+      const auto a = any_numbers<dynamic<T>>(rows, cols, engine);
+      const auto b = any_numbers<dynamic<T>>(rows, cols, engine);
+      const dynamic<T> zeros = -dynamic<T>::Zero(rows, cols);
+      sums of_columns, of_rows, of_differences, squares, of_zeros;
+      in.run([&] {
+        of_columns = a.colwise().sum();
+        of_rows = a.transpose().rowwise().sum().transpose();
+        of_differences = (a.cwiseAbs() - b).colwise().sum();
+        squares = (a.colwise() - b.col(0)).colwise().squaredNorm();
+        of_zeros = zeros.colwise().sum();
+      });
+      sums one_by_one(cols), differences(cols), norms(cols);
+      for (at j = 0; j < cols; ++j) {
+        one_by_one[j] = a.col(j).sum();
+        differences[j] = (a.col(j).cwiseAbs() - b.col(j)).sum();
+        norms[j] = (a.col(j) - b.col(0)).squaredNorm();
+      }
+      all.compare(of_columns, one_by_one);
+      all.compare(of_rows, one_by_one);
+      all.compare(of_differences, differences);
+      all.compare(squares, norms);
+      all.compare(of_zeros, sums::Zero(cols));
+    }
+  return all;
+}
+constexpr at sums_of_lines = 5 * 5 * (18 * 19 / 2);
+
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("few numbers have the bits that many have", "[eigen][small]", formats) {
@@ -248,10 +282,22 @@ TEMPLATE_LIST_TEST_CASE("sums of at most 16 numbers are added up lane by lane", 
   REQUIRE(compared >= at(test::isa_count()) * (16 + at(std::tuple_size_v<lengths>)) * 20 * 10);
 }
 
+TEMPLATE_LIST_TEST_CASE("sums of few lines are those of each of them", "[eigen][small]", formats) {
+  at compared = 0;
+  test::for_each_isa([&](const std::string& isa) {
+    INFO(isa);
+    const counts all = check_sums_of_lines<TestType>();
+    CHECK(all.different == 0);
+    compared += all.compared;
+  });
+  REQUIRE(compared == at(test::isa_count()) * sums_of_lines);
+}
+
 TEST_CASE("few numbers do not depend on the floating-point environment", "[eigen][small]") {
   test::for_each_environment([](const environment& in) {
     INFO(in);
     CHECK(compare_shapes<bf16>(in).different == 0);
+    CHECK(check_sums_of_lines<bf16>(in).different == 0);
     CHECK(check_every_length<bf16>(lanes_of(std::string(isa_name())), in).different == 0);
     CHECK(in.is_kept());
   });

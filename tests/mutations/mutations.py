@@ -109,6 +109,9 @@ KERNELS = [
     Mutation("factors_take_one_step", "kernel/product/compact.inl",
              "right_places[v] += static_cast<std::int32_t>(x.b_term_step);",
              "right_places[v] += static_cast<std::int32_t>(x.a_term_step);", "compact_products"),
+    Mutation("a_line_is_added_twice", "kernel/elementwise/few_lines.hpp", "c = line(l + 2)", "c = line(l + 1)", "few_lanes"),
+    Mutation("sums_end_with_a_line_before", "kernel/elementwise/few_lines.hpp", "to[l] = total(line(l))",
+             "to[l] = total(line(l - 1))", "few_lanes"),
 ]
 
 BLOCKS = [

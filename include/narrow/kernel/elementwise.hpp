@@ -4,6 +4,7 @@
 #include "../runtime/scratch.hpp"
 #include "../simd/jobs.hpp"
 #include "elementwise/few.hpp"
+#include "elementwise/few_lines.hpp"
 #include "elementwise/fixed.hpp"
 #include "elementwise/functions.hpp"
 
@@ -103,6 +104,11 @@ template <class Program, class Shape>
 /// The sums of lines, or of places on all lines (see sums_along_lines, sums_across_lines). False, if the
 /// instruction set in use has no vectors; so the functions below.
 template <class Program> bool sums_of_lines(const Program& program, const line_shape& shape, float* to) {
+  if constexpr (few::evaluates<Program>)
+    if (few::are_few_lines(shape) && few::are_ready()) {
+      few::sum_each_line(program, shape, to);
+      return true;
+    }
   return do_job<sums_along_lines<Program>>([&](const auto& kernel) { kernel(program, to, shape); });
 }
 template <class Program> bool sums_across(const Program& program, const line_shape& shape, float* to) {

@@ -194,25 +194,6 @@ struct larger_one {
 
 inline float total_of_floats(float_vector x) { return folded(added{}, x); }
 
-/// The lanes of x and y as groups of Size: the sum of the first and the second half of each.
-template <int Size, int... L>
-inline float_vector added_halves(float_vector x, float_vector y, std::integer_sequence<int, L...>) {
-  constexpr int half = Size / 2;
-  return __builtin_shufflevector(x, y, (L / half * Size + L % half)...) +
-         __builtin_shufflevector(x, y, (L / half * Size + L % half + half)...);
-}
-/// In lane l the total of vector l, in the order of total_of_floats: what Count vectors from First on have
-/// become, in groups of lanes32 / Count.
-template <int Count, int First = 0>
-[[gnu::always_inline]] inline float_vector totals_of_floats(const float_vector (&x)[lanes32]) {
-  if constexpr (Count == 1)
-    return x[First];
-  else
-    return added_halves<2 * lanes32 / Count>(totals_of_floats<Count / 2, First>(x),
-                                             totals_of_floats<Count / 2, First + Count / 2>(x),
-                                             std::make_integer_sequence<int, lanes32>{});
-}
-
 template <class Elements, bool Upper, int... I>
 inline Elements interleaved(Elements a, Elements b, std::integer_sequence<int, I...>) {
   constexpr int n = sizeof...(I), block = 16 * n / vector_bytes;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "../../simd/few_lanes.hpp"
+#include "../../simd/jobs.hpp"
 #include "portable.hpp"
 
 namespace narrow::inline NARROW_ABI::kernel::few {

@@ -184,19 +184,26 @@ template <class Line>
   const first_lanes some{length};
   return float_vector{} + (are_numbers(some) ? at(line, 0, some) : float_vector{});
 }
+/// The sums of lines of at most a vector each, at most Count of them from line l on.
+template <int Count, class Program>
+inline void sum_some_lines(const Program& program, float* to, index l, index count, index length) {
+  float_vector sums[Count];
+  for (index i = 0; i < Count; ++i)
+    sums[i] = i < count ? sum_of_vector(on_line(program, l + i), length) : float_vector{};
+  write(to + l, totals_of(sums), count);
+}
 template <class Program>
 NARROW_KERNEL void sum_each_line(const Program& program, float* to, const line_shape& shape) {
   const auto [lines, length] = shape;  // which a store to `to` cannot change
   index l = 0;
   // Totals of as many lines as a vector has lanes are made together, and so those of fewer, but for the few
   // that take less time one by one.
-  constexpr index least = lanes32 / 4;
-  for (; l + least <= lines && length <= lanes32; l += lanes32) {
-    const index count = std::min<index>(lines - l, lanes32);
-    float_vector sums[lanes32];
-    for (index i = 0; i < lanes32; ++i)
-      sums[i] = i < count ? sum_of_vector(on_line(program, l + i), length) : float_vector{};
-    write(to + l, totals_of_floats<lanes32>(sums), count);
+  constexpr index half = lanes32 / 2, least = lanes32 / 4;
+  for (; l + half < lines && length <= lanes32; l += lanes32)
+    sum_some_lines<lanes32>(program, to, l, std::min<index>(lines - l, lanes32), length);
+  if (l + least <= lines && length <= lanes32) {
+    sum_some_lines<half>(program, to, l, lines - l, length);
+    return;
   }
   for (; l < lines; ++l) {
     float_vector sum = {};
