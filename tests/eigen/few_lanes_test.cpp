@@ -7,6 +7,7 @@
 
 #include "catch.hpp"
 #include "coefficient_bits.hpp"
+#include "compared.hpp"
 #include "every_isa.hpp"
 #include "filled.hpp"
 #include "float_control.hpp"
@@ -260,36 +261,21 @@ constexpr at sums_of_lines = 5 * 5 * (18 * 19 / 2);
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("few numbers have the bits that many have", "[eigen][small]", formats) {
-  at compared = 0;
-  test::for_each_isa([&](const std::string& isa) {
-    INFO(isa);
-    const counts all = compare_shapes<TestType>();
-    CHECK(all.different == 0);
-    compared += all.compared;
-  });
+  const at compared =
+      test::compared_on_every_isa([](const std::string&) { return compare_shapes<TestType>(); });
   REQUIRE(compared ==
           at(test::isa_count()) * 25 * 13 * (test::size_of_all<shapes> + longest * (longest + 1) / 2));
 }
 
 TEMPLATE_LIST_TEST_CASE("sums of at most 16 numbers are added up lane by lane", "[eigen][small]", formats) {
-  at compared = 0;
-  test::for_each_isa([&](const std::string& isa) {
-    INFO(isa);
-    const counts all = check_every_length<TestType>(lanes_of(isa));
-    CHECK(all.different == 0);
-    compared += all.compared;
-  });
+  const at compared = test::compared_on_every_isa(
+      [](const std::string& isa) { return check_every_length<TestType>(lanes_of(isa)); });
   REQUIRE(compared >= at(test::isa_count()) * (16 + at(std::tuple_size_v<lengths>)) * 20 * 10);
 }
 
 TEMPLATE_LIST_TEST_CASE("sums of few lines are those of each of them", "[eigen][small]", formats) {
-  at compared = 0;
-  test::for_each_isa([&](const std::string& isa) {
-    INFO(isa);
-    const counts all = check_sums_of_lines<TestType>();
-    CHECK(all.different == 0);
-    compared += all.compared;
-  });
+  const at compared =
+      test::compared_on_every_isa([](const std::string&) { return check_sums_of_lines<TestType>(); });
   REQUIRE(compared == at(test::isa_count()) * sums_of_lines);
 }
 

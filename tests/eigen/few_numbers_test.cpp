@@ -7,6 +7,7 @@
 
 #include "catch.hpp"
 #include "coefficient_bits.hpp"
+#include "compared.hpp"
 #include "every_isa.hpp"
 #include "exhaustive.hpp"
 #include "filled.hpp"
@@ -133,13 +134,8 @@ using formats = test::some_of<std::tuple<fp16, bf16, fp8_e4m3fn, fp8_e5m2, fp6_e
 
 TEMPLATE_LIST_TEST_CASE("expressions of few numbers are computed in float and rounded once", "[eigen][small]",
                         formats) {
-  at compared = 0;
-  test::for_each_isa([&](const std::string& isa) {
-    INFO(isa);
-    const counts all = check_shapes<TestType>();
-    CHECK(all.different == 0);
-    compared += all.compared;
-  });
+  const at compared =
+      test::compared_on_every_isa([](const std::string&) { return check_shapes<TestType>(); });
   REQUIRE(compared == at(test::isa_count()) * 2 * 13 * test::size_of_all<shapes>);
 }
 

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "catch.hpp"
+#include "compared.hpp"
 #include "counting.hpp"
 #include "every_isa.hpp"
 #include "exhaustive.hpp"
@@ -112,13 +113,7 @@ using formats = test::some_of<std::tuple<fp16, bf16, fp8_e4m3fn, fixed<16, 8>, f
 TEMPLATE_LIST_TEST_CASE("quaternions and transforms are summed exactly and rounded once", "[eigen][geometry]",
                         formats) {
   constexpr at of_quaternions = narrow_float<TestType> ? 12 : 4, of_transforms = 2 * (3 + 3 + 3 + 2);
-  at compared = 0;
-  test::for_each_isa([&](const std::string& isa) {
-    INFO(isa);
-    const counts all = check<TestType>();
-    CHECK(all.different == 0);
-    compared += all.compared;
-  });
+  const at compared = test::compared_on_every_isa([](const std::string&) { return check<TestType>(); });
   REQUIRE(compared == at(test::isa_count()) * rounds * (of_quaternions + of_transforms));
 }
 

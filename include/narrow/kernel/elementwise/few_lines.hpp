@@ -6,7 +6,8 @@
 
 namespace narrow::inline NARROW_ABI::kernel::few {
 
-/// So many lines, or fewer, are few: more are added sooner by a kernel.
+/// So many lines, or fewer, are few: a kernel, which adds up as many at once as a vector has lanes, takes
+/// about as long for more.
 inline constexpr index most_lines = 16;
 
 #if defined(__x86_64__)

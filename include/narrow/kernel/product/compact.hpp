@@ -93,7 +93,7 @@ template <class A, class B, class C>
       !are_apart(compact_lines<const A>{x.a, x.rows, x.a_row_step, x.depth, x.a_term_step}, to) ||
       !are_apart(compact_lines<const B>{x.b, x.cols, x.b_col_step, x.depth, x.b_term_step}, to))
     return false;
-  // Which most are for which the way to their kernel is long.
+  // Few multiplications take about as long as the questions after this one, whose answers are known for them.
   if (has_few_numbers(x.rows, x.depth, x.cols)) return multiply_factors(x, c, {c_row_step, 1}, alpha, beta);
   return is_surely_compact(x.rows, x.depth, x.cols) && !is_deep(x.rows, x.depth, x.cols) &&
          raises_no_others(x.cols) &&

@@ -274,7 +274,7 @@ inline void multiply_few(const compact_factors<A, B>& x, const compact_result<C>
   constexpr int vectors = numbers_by_place::vectors;
   const numbers_by_place left(x.a, x.rows * x.depth), right(x.b, x.depth * x.cols);
   const index count = x.rows * x.cols;
-  const auto& places = row_of_place[1];
+  const auto& places = row_of_place[1];  // 0, 1, 2, ...: with one column each number is a row
   const auto& rows = row_of_place[static_cast<std::size_t>(x.cols)];
   int32_vector left_places[vectors], right_places[vectors];
   NARROW_UNROLL for (int v = 0; v < vectors; ++v) {
