@@ -312,6 +312,30 @@ TEST_CASE("subnormals take part in products, beside large numbers, too", "[kerne
   });
 }
 
+TEST_CASE("a subnormal of bf16 in every place of a factor", "[kernel][isa]") {
+  tally count;
+  for_each_isa([&](const std::string& isa) {
+    for (const auto& [m, n, k, step] : {std::array<place, 4>{15, 33, 10, 1}, {64, 65, 70, 31}}) {
+      matrix<bf16> a(m, k, 0, [] { return bf16(0); });
+      const matrix<bf16> b(k, n, 1, [] { return bf16(0x1p100f); });
+      std::vector<float> c(static_cast<std::size_t>(m * n)), turned(c.size());
+      for (place at = 0; at < m * k; at += step) {
+        bf16& number = a.view(at / k, at % k);
+        number = bf16::from_bits(static_cast<std::uint16_t>(at % 0x7f + 1));
+        const double product = static_cast<double>(number) * 0x1p100;
+        gemm(in(a), in(b), row_major(c, m, n));
+        gemm(b.view.transposed(), a.view.transposed(), row_major(turned, n, m));
+        for (place j = 0; j < n; ++j)
+          for (const float got : {c[static_cast<std::size_t>(at / k * n + j)],
+                                  turned[static_cast<std::size_t>(j * m + at / k)]})
+            count.expect(double{got} == product, [&] { return text(isa, "at", at, "got", got); });
+        number = bf16(0);
+      }
+    }
+  });
+  count.require(2 * isa_count() * (15 * 10 * 33 + (64 * 70 + 30) / 31 * 65));
+}
+
 TEST_CASE("deep products of integers", "[kernel][isa]") {
   for_each_isa([](const std::string& isa) {
     CAPTURE(isa);

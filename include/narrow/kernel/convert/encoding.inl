@@ -384,22 +384,24 @@ template <class Fp16> NARROW_KERNEL void decode_fp16(const void* from, float* to
 
 NARROW_KERNEL inline bool has_code16(const void* codes, index n, const code_range& range) {
   using half_lanes [[gnu::vector_size(vector_bytes)]] = std::uint16_t;
-  constexpr index count = vector_bytes / 2;
+  constexpr index count = vector_bytes / 2, ways = 4;
   const auto* next = static_cast<const unsigned char*>(codes);
-  half_lanes found = {};
-  const auto look = [&](const void* from) {
+  // The least distance from the first code of the range; those before it become large numbers.
+  half_lanes least[ways] = {};
+  for (half_lanes& x : least) x = ~x;
+  const auto look = [&](const void* from, half_lanes& to) {
     half_lanes code;
     std::memcpy(&code, from, sizeof code);
-    const half_lanes from_first = (code & range.mask) - range.first;  // those before it become large numbers
-    found |= from_first < range.count;
+    to = smaller(to, (code & range.mask) - range.first);
   };
-  for (; n >= count; n -= count, next += sizeof(half_lanes)) look(next);
+  for (; n >= ways * count; n -= ways * count, next += ways * sizeof(half_lanes))
+    NARROW_UNROLL for (int v = 0; v < ways; ++v) look(next + v * sizeof(half_lanes), least[v]);
+  for (; n >= count; n -= count, next += sizeof(half_lanes)) look(next, least[0]);
   if (n > 0) {
     std::uint16_t rest[count];  // no range begins with 0
     read_part(rest, next, n * index{sizeof(std::uint16_t)});
-    look(rest);
+    look(rest, least[1]);
   }
-  std::uint16_t any = 0;
-  for (index l = 0; l < count; ++l) any = static_cast<std::uint16_t>(any | found[l]);
-  return any != 0;
+  const half_lanes of_all = smaller(smaller(least[0], least[1]), smaller(least[2], least[3]));
+  return any_of(lanes_as<int32_vector>(of_all < range.count));
 }

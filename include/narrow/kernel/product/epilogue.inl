@@ -4,7 +4,8 @@
 using sum_lanes [[gnu::vector_size(vector_bytes)]] = std::int32_t;
 
 /// f(i, j, n) for the n lanes from (i, j) on, n <= Lanes.
-template <int Lanes = lanes32, class F> inline void for_vectors(const tile_shape& s, F f) {
+template <int Lanes = lanes32, class F> inline void for_vectors(const tile_shape& shape, F f) {
+  const tile_shape s = shape;  // which what f stores cannot change
   for (index i = 0; i < s.rows; ++i) {
     index j = 0;
     for (; j + Lanes <= s.cols; j += Lanes) f(i, j, index{Lanes});
@@ -48,18 +49,29 @@ NARROW_KERNEL void round_tile(const Sum* sums, const tile_shape& s, const intege
   constexpr int lanes = vector_bytes / sizeof(Sum);
   using sums_in_lanes [[gnu::vector_size(vector_bytes)]] = Sum;
   using elements [[gnu::vector_size(lanes * sizeof(Element))]] = Element;
-  const Sum half = Sum{1} << (r.dropped_bits - 1), rest_mask = 2 * (half - 1) + 1;
-  const sums_in_lanes lowest = sums_in_lanes{} + Sum{r.lowest}, highest = sums_in_lanes{} + Sum{r.highest};
-  auto* const bytes = static_cast<unsigned char*>(to);
-  for_vectors<lanes>(s, [=](index i, index j, index n) {
-    const sums_in_lanes sum = read<sums_in_lanes>(sums + i * s.stride + j, n);
-    const sums_in_lanes floor = sum >> r.dropped_bits, rest = (sum & rest_mask) + (floor & 1);
-    sums_in_lanes x = floor - (rest > half);  // true is -1
-    x = x < highest ? x : highest;
-    x = x > lowest ? x : lowest;
-    write(bytes + (i * s.to_stride + j) * static_cast<index>(sizeof(Element)),
-          __builtin_convertvector(x, elements), n);
-  });
+  const int dropped = r.dropped_bits;
+  const Sum half = Sum{1} << (dropped - 1), rest_mask = 2 * (half - 1) + 1;
+  const auto store = [=, step = s.to_stride, bytes = static_cast<unsigned char*>(to)](
+                         index i, index j, index n, const sums_in_lanes& x) {
+    write(bytes + (i * step + j) * static_cast<index>(sizeof(Element)), __builtin_convertvector(x, elements),
+          n);
+  };
+  if (r.highest < std::numeric_limits<Sum>::max() >> dropped) {
+    // Held to the range first, sums leave room for what is added to them.
+    const sums_in_lanes lowest = sums_in_lanes{} + Sum{r.lowest} * 2 * half,
+                        highest = sums_in_lanes{} + Sum{r.highest} * 2 * half;
+    for_vectors<lanes>(s, [=, stride = s.stride](index i, index j, index n) {
+      const auto x = larger(smaller(read<sums_in_lanes>(sums + i * stride + j, n), highest), lowest);
+      store(i, j, n, (x + (half - 1) + (x >> dropped & 1)) >> dropped);
+    });
+  } else {
+    const sums_in_lanes lowest = sums_in_lanes{} + Sum{r.lowest}, highest = sums_in_lanes{} + Sum{r.highest};
+    for_vectors<lanes>(s, [=, stride = s.stride](index i, index j, index n) {
+      const auto sum = read<sums_in_lanes>(sums + i * stride + j, n);
+      const sums_in_lanes floor = sum >> dropped, rest = (sum & rest_mask) + (floor & 1);
+      store(i, j, n, larger(smaller(floor - (rest > half), highest), lowest));  // true is -1
+    });
+  }
 }
 
 template <class Element, class Sum>

@@ -50,11 +50,14 @@ bool reads_in_place(const panel_kernel<lane_of<P>>& kernel, const matrix_view<co
   if constexpr (!is_element<P, A>) {
     return false;
   } else {
-    const auto extent = [](index stride, index count) { return (stride < 0 ? -stride : stride) * count; };
+    const auto extent = [](index stride, index count) {
+      return (stride < 0 ? -stride : stride) * (count - 1);
+    };
     const bool whole_packs =
         (k_pack<P> == 1 || a.col_stride == 1) && a.cols % (k_pack<P> * kernel.multiple) == 0;
     const bool is_near =
-        (extent(a.row_stride, kernel.rows) + extent(a.col_stride, a.cols)) * index{sizeof(A)} <= near_bytes;
+        (extent(a.row_stride, kernel.rows) + extent(a.col_stride, a.cols) + 1) * index{sizeof(A)} <=
+        near_bytes;
     return !kernel.takes_bytes() && whole_packs && a.rows >= kernel.rows &&
            (is_near || rows == reading::once);
   }

@@ -81,8 +81,10 @@ template <packed_type P> const panel_kernel<lane_of<P>>& panels_for(kernel_set t
   } else if constexpr (P == packed_type::fp32) {
     return t.get<packed_traits<P>::panels>();
   } else {
+    // Sums of integers, which are the same by either, take some zeros for it.
     const auto& large_k = t.get<packed_traits<P>::large_k>();
-    return large_k && packs >= large_k.multiple ? large_k : t.get<packed_traits<P>::panels>();
+    const index fewest = std::integral<lane_of<P>> ? 3 * large_k.multiple / 4 : large_k.multiple;
+    return large_k && packs >= fewest ? large_k : t.get<packed_traits<P>::panels>();
   }
 }
 

@@ -59,6 +59,42 @@ NARROW_KERNEL inline bool dot_checked_bf16(const void* a, const void* b, index n
   return result.exact;
 }
 
+inline bool any_subnormal(__m512 x, __m512 y) {
+  constexpr int subnormal = 0x20;  // of the classes of VFPCLASSPS
+  return (_mm512_fpclass_ps_mask(x, subnormal) | _mm512_fpclass_ps_mask(y, subnormal)) != 0;
+}
+
+/// The codes of a tile in a format of 16 bits. As bf16 by an instruction that knows what becomes of a NaN but
+/// takes subnormal numbers for zeros: if there is one, by other ones.
+NARROW_KERNEL inline bool encode_tile16(const float* from, const tile_shape& shape, void* to,
+                                        const encoding& e) {
+  if (!e.is_upper_half) return avx512::encode_tile<std::uint16_t>(from, shape, to, e);
+  constexpr index lanes = avx512::lanes32;
+  const tile_shape s = shape.joined();
+  auto* const codes = static_cast<std::uint16_t*>(to);
+  for (index i = 0; i < s.rows; ++i)
+    for (index j = 0; j < s.cols; j += 2 * lanes) {
+      const index rest = s.cols - j;
+      const float* const numbers = from + i * s.stride + j;
+      std::uint16_t* const place = codes + i * s.to_stride + j;
+      const bool whole = rest >= 2 * lanes;
+      const __mmask32 some = whole ? ~__mmask32{0} : (__mmask32{1} << rest) - 1;
+      const __m512 x = whole ? _mm512_loadu_ps(numbers)
+                             : _mm512_maskz_loadu_ps(static_cast<__mmask16>(some), numbers),
+                   y = whole ? _mm512_loadu_ps(numbers + lanes)
+                             : _mm512_maskz_loadu_ps(static_cast<__mmask16>(some >> lanes), numbers + lanes);
+      const auto both = reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(y, x));
+      const bool has_zero = _mm512_mask_testn_epi16_mask(some, both, _mm512_set1_epi16(0x7fff)) != 0;
+      if (has_zero && any_subnormal(x, y)) [[unlikely]]
+        return avx512::encode_tile<std::uint16_t>(from, shape, to, e);
+      if (whole)
+        _mm512_storeu_si512(place, both);
+      else
+        _mm512_mask_storeu_epi16(place, some, both);
+    }
+  return true;
+}
+
 /// As bf16 by instructions that take subnormal numbers for zeros: if there is one, by other ones.
 template <class T> struct stored_as { static constexpr bool is_there = false; };
 template <class T>
@@ -78,12 +114,6 @@ requires(coded_as_bf16<T>&& std::same_as<typename T::overflow_policy, overflow::
     const __m512bh codes = _mm512_cvtne2ps_pbh(y, x);
     std::memcpy(static_cast<void*>(to), &codes, sizeof codes);
   }
-
- private:
-  static bool any_subnormal(const avx512::float_vector& x, const avx512::float_vector& y) {
-    constexpr int subnormal = 0x20;  // of the classes of VFPCLASSPS
-    return (_mm512_fpclass_ps_mask(x, subnormal) | _mm512_fpclass_ps_mask(y, subnormal)) != 0;
-  }
 };
 template <class, class T> using stored_of_line = stored_as<T>;
 using avx512::all_lanes, avx512::at, avx512::chooses_codes, avx512::has_quick_tables, avx512::lanes32,
@@ -94,6 +124,8 @@ using avx512::all_lanes, avx512::at, avx512::chooses_codes, avx512::has_quick_ta
 struct kernels {
   template <class Table> static constexpr void offer(Table& table) {
     NARROW_OFFER(bf16, panels<bf16_pairs, 14, 2, 8>("vdpbf16ps"));
+    NARROW_OFFER(codes16, {encode_tile16, avx512::encode_line_stochastic<std::uint16_t>,
+                           avx512::encode_tile_in_mode<std::uint16_t>, avx512::decode_line<std::uint16_t>});
     NARROW_OFFER(dot_bf16, {dot_line<bf16_line>, dot_checked_bf16});
     NARROW_OFFER_JOB(table);
   }
