@@ -9,12 +9,17 @@ namespace {
 using fuzz::sums;
 using place = std::ptrdiff_t;
 
+/// One in four is large enough for kernels that have to repay what they pack, every other depth one that
+/// fills their panels.
 struct shape {
   place rows, cols, depth;
-  explicit shape(fuzz::input& in)
-      : rows(static_cast<place>(1 + in.below(36))),
-        cols(static_cast<place>(1 + in.below(36))),
-        depth(static_cast<place>(1 + in.below(100))) {}
+  explicit shape(fuzz::input& in) : shape(in, in.below(4) == 0 ? 100 : 36) {}
+
+ private:
+  shape(fuzz::input& in, std::size_t most)
+      : rows(static_cast<place>(1 + in.below(most))),
+        cols(static_cast<place>(1 + in.below(most))),
+        depth(static_cast<place>(in.below(2) == 0 ? 16 * (1 + in.below(8)) : 1 + in.below(100))) {}
 };
 
 /// A matrix by rows or by columns, perhaps with gaps, of the numbers of the input's words.

@@ -37,6 +37,8 @@ std::vector<shape> shapes() {
   for (const place m : {2, 5, 6, 7, 12, 13, 14, 15, 29})
     for (const place n : {2, 15, 16, 17, 31, 32, 33, 65})
       result.push_back({m, n, depths[depth++ % std::size(depths)]});
+  // Large enough for every kernel, and small enough that factors are read where they lie, in every layout.
+  for (const place depth : {32, 64}) result.insert(result.end(), 4 * 4 * 2, {66, 65, depth});
   return result;
 }
 

@@ -54,7 +54,8 @@ bool reads_in_place(const panel_kernel<lane_of<P>>& kernel, const matrix_view<co
       return (stride < 0 ? -stride : stride) * (count - 1);
     };
     const bool whole_packs =
-        (k_pack<P> == 1 || a.col_stride == 1) && a.cols % (k_pack<P> * kernel.multiple) == 0;
+        (a.col_stride == 1 || (k_pack<P> == 1 && kernel.order == left_order::rows_side_by_side)) &&
+        a.cols % (k_pack<P> * kernel.multiple) == 0;
     const bool is_near =
         (extent(a.row_stride, kernel.rows) + extent(a.col_stride, a.cols) + 1) * index{sizeof(A)} <=
         near_bytes;
