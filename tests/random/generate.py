@@ -45,7 +45,7 @@ STATEMENTS, SHIFTS = table(grammar.STATEMENTS), table(grammar.SHIFTS)
 # What is no operation of its own as the last one of an operand: of products, factors, which they take over; of sums of fixed
 # point, products, which they add up exactly; of compound assignments the cast to what they store.
 TAKEN_OVER = {"product": ("({k} *", "({x} * {k}", "(-{x}"),
-              "exact sum": ("({x} * {y})", "{x}.cwiseProduct(", "{x}.square(", "{x}.cwiseAbs2("),
+              "exact sum": ("({x} * {y})", "{x}.cwiseProduct(", "{x}.cwiseAbs2("),
               "assignment": ("{x}.template cast<S>",), "": ("none",)}
 
 
