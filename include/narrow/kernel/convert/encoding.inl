@@ -394,8 +394,8 @@ NARROW_KERNEL inline bool has_code16(const void* codes, index n, const code_rang
     std::memcpy(&code, from, sizeof code);
     to = smaller(to, (code & range.mask) - range.first);
   };
-  for (; n >= ways * count; n -= ways * count, next += ways * sizeof(half_lanes))
-    NARROW_UNROLL for (int v = 0; v < ways; ++v) look(next + v * sizeof(half_lanes), least[v]);
+  for (; n >= ways * count; n -= ways * count, next += ways * index{sizeof(half_lanes)})
+    NARROW_UNROLL for (index v = 0; v < ways; ++v) look(next + v * index{sizeof(half_lanes)}, least[v]);
   for (; n >= count; n -= count, next += sizeof(half_lanes)) look(next, least[0]);
   if (n > 0) {
     std::uint16_t rest[count];  // no range begins with 0
