@@ -38,7 +38,7 @@ std::vector<shape> shapes() {
     for (const place n : {2, 15, 16, 17, 31, 32, 33, 65})
       result.push_back({m, n, depths[depth++ % std::size(depths)]});
   // Large enough for every kernel, and small enough that factors are read where they lie, in every layout.
-  for (const place depth : {32, 64}) result.insert(result.end(), 4 * 4 * 2, {66, 65, depth});
+  for (const place even_depth : {32, 64}) result.insert(result.end(), 4 * 4 * 2, {66, 65, even_depth});
   return result;
 }
 
