@@ -81,9 +81,9 @@ template <packed_type P> const panel_kernel<lane_of<P>>& panels_for(kernel_set t
   } else if constexpr (P == packed_type::fp32) {
     return t.get<packed_traits<P>::panels>();
   } else {
-    // Sums of integers, which are the same by either, take some zeros for it.
+    // Sums of int8, which are the same by either, take some zeros for it.
     const auto& large_k = t.get<packed_traits<P>::large_k>();
-    const index fewest = std::integral<lane_of<P>> ? 3 * large_k.multiple / 4 : large_k.multiple;
+    const index fewest = P == packed_type::int8 ? 3 * large_k.multiple / 4 : large_k.multiple;
     return large_k && packs >= fewest ? large_k : t.get<packed_traits<P>::panels>();
   }
 }
@@ -182,7 +182,7 @@ bool plan_scaled_panels(kernel_set t, const work_shape& w, magnitudes largest, i
                         product_plan& plan) {
   const index packs = length / k_pack<P>;
   const auto& best = panels_for<P>(t, packs);
-  const auto& kernel = best.takes_bytes() ? panels_for<P>(t, 0) : best;
+  const auto& kernel = best.takes_bytes() || packs % best.multiple != 0 ? panels_for<P>(t, 0) : best;
   if (!kernel || !t.get<&kernel_table::packing>() || !tile_scaling<lane_of<P>>(t) ||
       length % (k_pack<P> * kernel.multiple) != 0)
     return false;
