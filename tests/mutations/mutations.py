@@ -99,7 +99,7 @@ KERNELS = [
              "read<float_vector>(sums + i * s.stride + j, n) * alpha;", "read<float_vector>(sums + i * s.stride + j, n);",
              "gemm"),
     Mutation("columns_are_read_as_rows", "kernel/product/left_factor.hpp",
-             " && kernel.order == left_order::rows_side_by_side", "", "isa"),
+             " || kernel.order == left_order::rows_along", "", "isa"),
     Mutation("tile_ties_down", "kernel/product/epilogue.inl", "(x + (half - 1) + (x >> dropped & 1)) >> dropped",
              "(x + (half - 1)) >> dropped", "fixed_tensor_rounding"),
     Mutation("tile_of_large_range_ties_down", "kernel/product/epilogue.inl", "rest = (sum & rest_mask) + (floor & 1);",

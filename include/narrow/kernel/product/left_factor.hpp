@@ -53,9 +53,10 @@ bool reads_in_place(const panel_kernel<lane_of<P>>& kernel, const matrix_view<co
     const auto extent = [](index stride, index count) {
       return (stride < 0 ? -stride : stride) * (count - 1);
     };
+    // Words of more elements than one, and rows that the kernel takes as they lie along memory.
+    const bool takes_neighbours = k_pack<P> > 1 || kernel.order == left_order::rows_along;
     const bool whole_packs =
-        (a.col_stride == 1 || (k_pack<P> == 1 && kernel.order == left_order::rows_side_by_side)) &&
-        a.cols % (k_pack<P> * kernel.multiple) == 0;
+        (a.col_stride == 1 || !takes_neighbours) && a.cols % (k_pack<P> * kernel.multiple) == 0;
     const bool is_near =
         (extent(a.row_stride, kernel.rows) + extent(a.col_stride, a.cols) + 1) * index{sizeof(A)} <=
         near_bytes;

@@ -70,6 +70,7 @@ NARROW_KERNEL inline bool encode_tile16(const float* from, const tile_shape& sha
                                         const encoding& e) {
   if (!e.is_upper_half) return avx512::encode_tile<std::uint16_t>(from, shape, to, e);
   constexpr index lanes = avx512::lanes32;
+  const __m512i magnitude = _mm512_set1_epi16(static_cast<short>(floating<8, 7>::layout::magnitude_mask));
   const tile_shape s = shape.joined();
   auto* const codes = static_cast<std::uint16_t*>(to);
   for (index i = 0; i < s.rows; ++i)
@@ -84,7 +85,7 @@ NARROW_KERNEL inline bool encode_tile16(const float* from, const tile_shape& sha
                    y = whole ? _mm512_loadu_ps(numbers + lanes)
                              : _mm512_maskz_loadu_ps(static_cast<__mmask16>(some >> lanes), numbers + lanes);
       const auto both = reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(y, x));
-      const bool has_zero = _mm512_mask_testn_epi16_mask(some, both, _mm512_set1_epi16(0x7fff)) != 0;
+      const bool has_zero = _mm512_mask_testn_epi16_mask(some, both, magnitude) != 0;
       if (has_zero && any_subnormal(x, y)) [[unlikely]]
         return avx512::encode_tile<std::uint16_t>(from, shape, to, e);
       if (whole)
