@@ -112,21 +112,30 @@ template <class T> class window_layout {
   /// next row.
   T* cut(T* to) {
     const auto row = sizeof(T) * static_cast<std::size_t>(grid_.kernel * grid_.image.channels);
-    if (row <= 8) return cut_in_pieces<8>(to);
-    if (row <= 16) return cut_in_pieces<16>(to);
-    return cut_in_pieces<largest_piece>(to);
+    if (row <= 8) return cut_rows(to, [](T* at, const T* from, Eigen::Index) { copy_piece<8>(at, from); });
+    if (row <= 16) return cut_rows(to, [](T* at, const T* from, Eigen::Index) { copy_piece<16>(at, from); });
+    return cut_rows(to, [](T* at, const T* from, Eigen::Index numbers) {
+      constexpr auto piece = static_cast<Eigen::Index>(largest_piece / sizeof(T));
+      for (Eigen::Index i = 0; i < numbers; i += piece) copy_piece<largest_piece>(at + i, from + i);
+    });
   }
-  template <std::size_t Bytes> T* cut_in_pieces(T* to) {
-    constexpr auto piece = static_cast<Eigen::Index>(Bytes / sizeof(T));
-    const Eigen::Index run = Eigen::Index{grid_.kernel} * grid_.image.channels;
-    const Eigen::Index row = Eigen::Index{grid_.padded_width()} * grid_.image.channels;
-    const int rows = grid_.rows(), columns = grid_.columns();
+  template <std::size_t Bytes> static void copy_piece(T* to, const T* from) {
+    std::memcpy(static_cast<void*>(to), from, Bytes);
+  }
+  /// copy(to, from, numbers) for each row of each window. What it writes may be any byte of this object, as
+  /// far as the compiler knows, so that the loop keeps to itself what it needs of the grid.
+  template <class Copy> T* cut_rows(T* to, Copy copy) {
+    const auto grid = grid_;
+    const T* const padded = memory().padded.data();
+    const Eigen::Index channels = grid.image.channels, run = grid.kernel * channels,
+                       row = grid.padded_width() * channels, step = grid.stride * channels;
+    const int rows = grid.rows(), columns = grid.columns(), kernel = grid.kernel;
     for (int y = 0; y < rows; ++y) {
-      const T* from = memory().padded.data() + y * grid_.stride * row;
-      for (int x = 0; x < columns; ++x, from += grid_.stride * grid_.image.channels)
-        for (int k = 0; k < grid_.kernel; ++k, to += run)
-          for (Eigen::Index i = 0; i < run; i += piece)
-            std::memcpy(static_cast<void*>(to + i), from + k * row + i, Bytes);
+      const T* window = padded + y * grid.stride * row;
+      for (int x = 0; x < columns; ++x, window += step) {
+        const T* from = window;
+        for (int k = 0; k < kernel; ++k, from += row, to += run) copy(to, from, run);
+      }
     }
     return to;
   }
