@@ -103,6 +103,14 @@ inline auto joined(const Lanes& low, const Lanes& high, std::integer_sequence<in
   return __builtin_shufflevector(low, high, I...);
 }
 
+/// Lanes of a and of b in turn, those of their first or second halves, Half is 0 or 1.
+template <int Half, class Lanes, int... L>
+inline Lanes in_turn(const Lanes& a, const Lanes& b, std::integer_sequence<int, L...>) {
+  constexpr int count = sizeof...(L);
+  return __builtin_shufflevector(a, b, (L / 2 + Half * count / 2 + L % 2 * count)...);
+}
+inline constexpr auto all_lanes32 = std::make_integer_sequence<int, lanes32>{};
+
 template <class Vector, int... L>
 inline auto half_lanes(const Vector& x, int first, std::integer_sequence<int, L...>) {
   return first == 0 ? __builtin_shufflevector(x, x, L...)

@@ -35,17 +35,24 @@ inline void multiply_with_columns(const compact_factors<float, B>& x, index j,
 }
 
 /// One row, from column j on Vectors vectors of columns, whose neighbours lie side by side. Terms are added
-/// in four sums, since each addition waits for the one before.
+/// in four sums, since each addition waits for the one before. Columns of bf16 are taken in twos, as those of
+/// programs are in alternating.inl.
 template <int Vectors, spare_lanes Spare, class B, class C>
 inline void multiply_some_of_line(const compact_factors<float, B>& x, index j,
                                   const compact_result<C>& result) {
   constexpr int ways = 4, last = Vectors - 1;
+  constexpr bool has_twos = coded_as_bf16<B> && std::endian::native == std::endian::little;
+  constexpr int in_twos = has_twos ? (Spare == spare_lanes::none ? Vectors : last) / 2 * 2 : 0;
   float_vector sums[ways][Vectors] = {};
   const first_lanes columns{x.cols - j - last * lanes32};
   lane_numbers<B> right{x.b + j, 0};
   const auto add = [&](float_vector(&to)[Vectors], index p) __attribute__((always_inline)) {
     const float_vector left = x.a[p] - float_vector{};
-    NARROW_UNROLL for (int v = 0; v < Vectors; ++v) {
+    if constexpr (in_twos > 0) NARROW_UNROLL for (int v = 0; v < in_twos; v += 2) {
+        to[v] = multiply_add(to[v], left, at(right, v * lanes32, one_of_twos<0>{}));
+        to[v + 1] = multiply_add(to[v + 1], left, at(right, v * lanes32, one_of_twos<1>{}));
+      }
+    NARROW_UNROLL for (int v = in_twos; v < Vectors; ++v) {
       float_vector factor;
       if (Spare != spare_lanes::none && v == last) {
         factor = at(right, v * lanes32, columns);
@@ -64,10 +71,17 @@ inline void multiply_some_of_line(const compact_factors<float, B>& x, index j,
   NARROW_UNROLL for (int w = 0; w < ways - 1; ++w) {
     if (p + w < x.depth) add(sums[w], p + w);
   }
+  float_vector totals[Vectors];
+  NARROW_UNROLL for (int v = 0; v < Vectors; ++v) totals[v] =
+      (sums[0][v] + sums[1][v]) + (sums[2][v] + sums[3][v]);
+  NARROW_UNROLL for (int v = 0; v < in_twos; v += 2) {
+    const float_vector first = totals[v], second = totals[v + 1];
+    totals[v] = in_turn<0>(first, second, all_lanes32);
+    totals[v + 1] = in_turn<1>(first, second, all_lanes32);
+  }
   NARROW_UNROLL for (int v = 0; v < Vectors; ++v) {
     const bool is_whole = Spare == spare_lanes::none || v < last;
-    result.store(0, j + v * lanes32, (sums[0][v] + sums[1][v]) + (sums[2][v] + sums[3][v]),
-                 is_whole ? lanes32 : columns.count);
+    result.store(0, j + v * lanes32, totals[v], is_whole ? lanes32 : columns.count);
   }
 }
 /// The last columns, of at most so many vectors.
