@@ -22,6 +22,8 @@ concept vector_in_memory = direct_access<X> && bool(X::IsVectorAtCompileTime);
 
 template <class L, class R> auto sum_of_any_products(const L& l, const R& r) {
   using T = typename L::Scalar;
+  if constexpr (block_vectors<L, R>)
+    if (float sum = 0; kernel::try_dot(block_line_of(l), block_line_of(r), sum)) return sum;
   if constexpr (vector_in_memory<L> && vector_in_memory<R> && few_in_integers<T> &&
                 std::same_as<typename R::Scalar, T> && is_few(L::SizeAtCompileTime)) {
     std::int64_t sum = 0;
@@ -136,7 +138,8 @@ concept product_functor = requires(const Op& op) {
 /// exact there.
 template <class L, class R>
 concept summed_as_dot = narrow_product<L, R> &&
-    ((direct_access<L> && direct_access<R>) || (narrow_fixed<scalar_of<L>> && narrow_fixed<scalar_of<R>>));
+    ((direct_access<L> && direct_access<R>) || (narrow_fixed<scalar_of<L>> && narrow_fixed<scalar_of<R>>) ||
+     block_vectors<L, R>);
 
 template <product_functor Op, class L, class R, class Values>
 requires summed_as_dot<L, R>
@@ -148,6 +151,17 @@ requires summed_as_dot<X, X>
 [[gnu::always_inline]] inline auto wide_sum(const Eigen::CwiseUnaryOp<Op, X>& x, const Values&) {
   return sum_of_products(x.nestedExpression(), x.nestedExpression());
 }
+
+/// Products of such vectors in blocks, which are floats to Eigen.
+template <class X> inline constexpr bool is_product_of_blocks = false;
+template <product_functor Op, class L, class R>
+inline constexpr bool is_product_of_blocks<Eigen::CwiseBinaryOp<Op, L, R>> =
+    block_vectors<std::remove_const_t<L>, std::remove_const_t<R>>;
+template <squares Op, class X>
+inline constexpr bool is_product_of_blocks<Eigen::CwiseUnaryOp<Op, X>> =
+    block_vectors<std::remove_const_t<X>, std::remove_const_t<X>>;
+template <class X>
+concept product_of_blocks = is_product_of_blocks<X>;
 
 template <class X> auto wide_sum(const X& x) { return wide_sum(x, Eigen::internal::evaluator<X>(x)); }
 
@@ -169,6 +183,8 @@ auto summed_line(const Eigen::CwiseUnaryOp<Eigen::internal::scalar_abs2_op<S>, X
 template <class X>
 concept sums_floats_in_lanes = std::same_as<typename X::Scalar, float> && lane_expressions<X> &&
     reduced_in_lanes<X> && piecewise_t<X>::any_narrow;
+template <class X>
+concept summed_from_narrow = product_of_blocks<X> || sums_floats_in_lanes<X>;
 
 /// A sum as a coefficient: float stays wide, an exact fixed-point sum is rounded to T.
 template <class T, class Sum> auto sum_coefficient(const Sum& sum) {
@@ -273,23 +289,26 @@ struct redux_impl<scalar_hypot_op<T, T>, Evaluator, narrow_traversal, NoUnrollin
   }
 };
 
-/// The sum of floats that are computed of narrow ones, as of `x.cast<float>()`.
-template <class X>
-requires narrow::detail::sums_floats_in_lanes<X>
+/// The sum of floats that are computed of narrow ones, as of `x.cast<float>()`; `dot` and `squaredNorm` of
+/// vectors in blocks.
+template <narrow::detail::summed_from_narrow X>
 struct redux_traits<scalar_sum_op<float, float>, redux_evaluator<X>> {
   using PacketType = float;
   enum { PacketSize = 1, Traversal = narrow_traversal, Unrolling = NoUnrolling };
 };
-template <class X>
-requires narrow::detail::sums_floats_in_lanes<X>
+template <narrow::detail::summed_from_narrow X>
 struct redux_impl<scalar_sum_op<float, float>, redux_evaluator<X>, narrow_traversal, NoUnrolling> {
   template <class Values>
   static float run(const Values& values, const scalar_sum_op<float, float>&, const X& x) {
-    float sum = 0;
-    if (narrow::detail::sum_in_lanes(x, sum)) return sum;
-    for (Index j = 0; j < x.cols(); ++j)
-      for (Index i = 0; i < x.rows(); ++i) sum += values.coeff(i, j);
-    return sum;
+    if constexpr (narrow::detail::product_of_blocks<X>) {
+      return narrow::detail::wide_sum(x, values);
+    } else {
+      float sum = 0;
+      if (narrow::detail::sum_in_lanes(x, sum)) return sum;
+      for (Index j = 0; j < x.cols(); ++j)
+        for (Index i = 0; i < x.rows(); ++i) sum += values.coeff(i, j);
+      return sum;
+    }
   }
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "../simd/jobs.hpp"
+#include "product/block_dot.hpp"
 #include "product/compiled.hpp"
 #include "product/explain.hpp"
 #include "product/few.hpp"
@@ -90,6 +91,14 @@ template <class A, class B> auto dot(matrix_view<A> a, matrix_view<B> b) {
   return enter_lightly([&](kernel_set t) {
     return typename detail::accumulation_traits<left, right>::result(dot_of_matrices<left, right>(t, a, b));
   });
+}
+
+/// The product of a as a row and b as a column of the same length, in blocks, as `gemm` computes it. False,
+/// and nothing is done, where scales change with every term.
+template <class E, class S, class F, class T>
+requires summed_in_64_bits<E, F>
+bool try_dot(const block_line<E, S>& a, const block_line<F, T>& b, float& result) {
+  return enter_lightly([&](kernel_set t) { return try_dot_of_blocks(t, a, b, result); });
 }
 
 /// The exact sums of products of integers A B of at most these magnitudes, handed to store(t, i, j, sums), a

@@ -1,4 +1,4 @@
-// Products with a tensor among the operands.
+// Products with a tensor among the operands, and inner products of two.
 #pragma once
 
 #include "matrix.hpp"
@@ -77,6 +77,21 @@ template <class L, class R> class tensor_factors {
   using right = tensor_operand<R, side::right, stripped_format<L>>;
   left a_;
   right b_;
+};
+
+/// A vector in blocks, or what picks and turns numbers of one.
+template <class X>
+requires block_format<format_below<X>> &&
+    (X::RowsAtCompileTime == 1 || X::ColsAtCompileTime == 1) auto block_line_of(const X& x) {
+  if constexpr (X::RowsAtCompileTime == 1)
+    return kernel::row_of(tensor_access<X>::view(x));
+  else
+    return kernel::column_of(tensor_access<X>::view(x));
+}
+/// Vectors whose inner product is computed in integers.
+template <class L, class R>
+concept block_vectors = requires(const L& l, const R& r, float& sum) {
+  kernel::try_dot(block_line_of(l), block_line_of(r), sum);
 };
 
 }  // namespace narrow::detail

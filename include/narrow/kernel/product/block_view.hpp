@@ -13,6 +13,19 @@ NARROW_STRICT_BEGIN
 
 namespace narrow::inline NARROW_ABI {
 
+namespace detail {
+
+/// A scale as a double, whether or not the processor flushes subnormals, as it does to a float that becomes
+/// one.
+template <class Scale> constexpr double value_of_scale(const Scale& scale) {
+  const auto of = static_cast<float>(scale);
+  const auto bits = std::bit_cast<std::uint32_t>(of);
+  return bits < 0x80'0000 ? static_cast<double>(static_cast<std::int32_t>(bits)) * 0x1p-149
+                          : static_cast<double>(of);
+}
+
+}  // namespace detail
+
 /// A matrix of elements that share scales in blocks of tile_rows x tile_cols, the first of which begins
 /// first_row rows above and first_col columns left of the view. Nothing is owned and nothing is checked.
 template <class Element, class Scale> struct block_view {
@@ -28,11 +41,7 @@ template <class Element, class Scale> struct block_view {
   constexpr std::ptrdiff_t rows() const { return elements.rows; }
   constexpr std::ptrdiff_t cols() const { return elements.cols; }
   constexpr double scale(std::ptrdiff_t i, std::ptrdiff_t j) const {
-    const auto of = static_cast<float>(scales((first_row + i) / tile_rows, (first_col + j) / tile_cols));
-    // A processor that flushes subnormals does so to one that becomes a double.
-    const auto bits = std::bit_cast<std::uint32_t>(of);
-    return bits < 0x80'0000 ? static_cast<double>(static_cast<std::int32_t>(bits)) * 0x1p-149
-                            : static_cast<double>(of);
+    return detail::value_of_scale(scales((first_row + i) / tile_rows, (first_col + j) / tile_cols));
   }
   constexpr const block_view& view() const { return *this; }
   constexpr block_view transposed() const {
