@@ -133,6 +133,7 @@ template <class T, int Order> at check_extremes(numbers kind, at rows, at cols) 
   check.all(3 * a.bottomRows(rows - rows / 2), [&](at i, at j) { return 3 * wide(a, rows / 2 + i, j); });
   check.all(a.row(rows / 2), [&](at, at j) { return wide(a, rows / 2, j); });
   check.all(a.col(cols / 2) + b.col(0), [&](at i, at) { return wide(a, i, cols / 2) + wide(b, i, 0); });
+  check.all(a.template cast<float>(), [&](at i, at j) { return wide(a, i, j); });
   CHECK(check.different == 0);
   return check.checked;
 }
@@ -158,6 +159,34 @@ TEMPLATE_LIST_TEST_CASE("extremes are those of floats, one by one", "[eigen][lan
       }
   });
   REQUIRE(checked >= at(test::isa_count()) * 4000);
+}
+
+using block_formats = std::tuple<int8, bfp<8, tile<4, 3>>, bfp<12, per_column>>;
+
+TEMPLATE_LIST_TEST_CASE("extremes of matrices in blocks are those of their floats", "[eigen][lanes]",
+                        block_formats) {
+  at checked = 0;
+  test::for_each_isa([&](const std::string& isa) {
+    for (const auto& [rows, cols] :
+         {std::pair{1, 1}, {5, 3}, {1, 17}, {33, 1}, {16, 12}, {67, 9}, {3, 150}}) {
+      INFO(isa << ", " << rows << " x " << cols);
+      const Eigen::MatrixXf x =
+          matrix_of<float, Eigen::ColMajor>(numbers::no_nan, rows, cols, 1).unaryExpr([](float f) {
+            return std::fmod(f, 100.0f);
+          });
+      const Eigen::Matrix<TestType, Eigen::Dynamic, Eigen::Dynamic> m = x;
+      const Eigen::MatrixXf right = m;
+      extremes_check check;
+      check.all(m, right);
+      check.all(m.cwiseAbs() * 2.0f, right.cwiseAbs() * 2.0f);
+      check.all(m.row(rows / 2), right.row(rows / 2));
+      const Eigen::MatrixXf turned = right.transpose();
+      check.all(m.transpose(), turned);
+      CHECK(check.different == 0);
+      checked += check.checked;
+    }
+  });
+  REQUIRE(checked >= at(test::isa_count()) * 1000);
 }
 
 template <narrow_fixed T> auto any_mantissas(at rows, at cols, unsigned seed) {

@@ -46,7 +46,9 @@ inline bool is_nan_code(float x) {
 }
 /// Whether an extreme is the one of its coefficients in whatever order these are taken.
 template <class T> bool depends_on_order(float extreme) {
-  return is_nan_code(extreme) || (is_zero(extreme) && T::layout::has_negative_zero);
+  if constexpr (narrow_scalar<T>)
+    if (!T::layout::has_negative_zero) return is_nan_code(extreme);
+  return is_nan_code(extreme) || is_zero(extreme);
 }
 
 /// Whether none of many does, as mostly; false where that is not known.
@@ -250,17 +252,26 @@ template <class T, class Order, class Line>
 
 namespace Eigen::internal {
 
-#define NARROW_EXTREME(Op)                                                                          \
-  template <narrow::detail::reduced_by_float T, int NaNs, class Evaluator>                          \
-  struct redux_traits<Op<T, T, NaNs>, Evaluator> : redux_traits<scalar_sum_op<T, T>, Evaluator> {}; \
-  template <narrow::detail::reduced_by_float T, int NaNs, class Evaluator>                          \
-  struct redux_impl<Op<T, T, NaNs>, Evaluator, narrow_traversal, NoUnrolling> {                     \
-    template <class X> static T run(const Evaluator& values, const Op<T, T, NaNs>&, const X& x) {   \
-      if constexpr (narrow::narrow_fixed<T>)                                                        \
-        return narrow::detail::extreme_of_fixed<T, Op, NaNs>(values, x);                            \
-      else                                                                                          \
-        return narrow::detail::extreme<T, Op, NaNs>(x);                                             \
-    }                                                                                               \
+#define NARROW_EXTREME(Op)                                                                               \
+  template <narrow::detail::reduced_by_float T, int NaNs, class Evaluator>                               \
+  struct redux_traits<Op<T, T, NaNs>, Evaluator> : redux_traits<scalar_sum_op<T, T>, Evaluator> {};      \
+  template <narrow::detail::reduced_by_float T, int NaNs, class Evaluator>                               \
+  struct redux_impl<Op<T, T, NaNs>, Evaluator, narrow_traversal, NoUnrolling> {                          \
+    template <class X> static T run(const Evaluator& values, const Op<T, T, NaNs>&, const X& x) {        \
+      if constexpr (narrow::narrow_fixed<T>)                                                             \
+        return narrow::detail::extreme_of_fixed<T, Op, NaNs>(values, x);                                 \
+      else                                                                                               \
+        return narrow::detail::extreme<T, Op, NaNs>(x);                                                  \
+    }                                                                                                    \
+  };                                                                                                     \
+  template <narrow::detail::sums_floats_in_lanes X, int NaNs>                                            \
+  struct redux_traits<Op<float, float, NaNs>, redux_evaluator<X>>                                        \
+      : redux_traits<scalar_sum_op<float, float>, redux_evaluator<X>> {};                                \
+  template <narrow::detail::sums_floats_in_lanes X, int NaNs>                                            \
+  struct redux_impl<Op<float, float, NaNs>, redux_evaluator<X>, narrow_traversal, NoUnrolling> {         \
+    template <class Values> static float run(const Values&, const Op<float, float, NaNs>&, const X& x) { \
+      return narrow::detail::extreme<float, Op, NaNs>(x);                                                \
+    }                                                                                                    \
   };
 NARROW_EXTREME(scalar_max_op)
 NARROW_EXTREME(scalar_min_op)
