@@ -1,6 +1,7 @@
 // The largest and the smallest coefficient of narrow floats, and where it lies, are those of plain floats
 // taken one after the other, column by column: of zeros the first one, of NaNs as Eigen propagates them.
 #include <bit>
+#include <cmath>
 #include <narrow/eigen.hpp>
 #include <random>
 
@@ -171,9 +172,9 @@ TEMPLATE_LIST_TEST_CASE("extremes of matrices in blocks are those of their float
          {std::pair{1, 1}, {5, 3}, {1, 17}, {33, 1}, {16, 12}, {67, 9}, {3, 150}}) {
       INFO(isa << ", " << rows << " x " << cols);
       const Eigen::MatrixXf x =
-          matrix_of<float, Eigen::ColMajor>(numbers::no_nan, rows, cols, 1).unaryExpr([](float f) {
-            return std::fmod(f, 100.0f);
-          });
+          matrix_of<fp16, Eigen::ColMajor>(numbers::no_nan, rows, cols, 1)
+              .unaryExpr([](const fp16& f) { return fp16(std::fmod(float(f), 100.0f)); })
+              .template cast<float>();
       const Eigen::Matrix<TestType, Eigen::Dynamic, Eigen::Dynamic> m = x;
       const Eigen::MatrixXf right = m;
       extremes_check check;
