@@ -11,6 +11,7 @@
 
 #include "../kernel/reduce.hpp"
 #include "expressions/decided_conditions.hpp"
+#include "expressions/line_values.hpp"
 #include "expressions/piecewise_loops.hpp"
 #include "products/dense.hpp"
 
@@ -222,18 +223,11 @@ template <class Xpr, class Arg, class Scalar, Eigen::DirectionType Direction> cl
 /// The coefficients of x as doubles.
 template <class X> plain_like<double, X> as_doubles(const X& x) { return x.template cast<double>().matrix(); }
 
-/// What the numbers of a PartialReduxExpr are computed by, all of them together: a class with a `vector` of
-/// them and of(expression). Void for those that Eigen computes one by one.
-template <class X> struct line_values { using type = void; };
 template <class Arg, narrow_scalar T, narrow_scalar S, int Direction>
 struct line_values<Eigen::PartialReduxExpr<Arg, Eigen::internal::member_sum<T, S>, Direction>> {
   using type = line_sums<Eigen::PartialReduxExpr<Arg, Eigen::internal::member_sum<T, S>, Direction>, Arg, T,
                          Eigen::DirectionType(Direction)>;
 };
-template <class X> using line_values_t = typename line_values<X>::type;
-template <class X>
-concept computed_by_lines = !std::is_void_v<line_values_t<X>>;
-
 /// In a program of lanes they are numbers that were computed before.
 template <class Arg, class Member, int Direction>
 requires computed_by_lines<Eigen::PartialReduxExpr<Arg, Member, Direction>> &&

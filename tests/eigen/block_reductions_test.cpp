@@ -1,5 +1,5 @@
-// Inner products of vectors in block formats: each is what the product of a row and a column is, and of
-// powers of two as scales and sums that a float holds, the exact one.
+// Reductions of matrices in block formats. Inner products: each is what the product of a row and a column is,
+// and of powers of two as scales and sums that a float holds, the exact one.
 #include "every_isa.hpp"
 #include "tensor_formats.hpp"
 
@@ -86,6 +86,31 @@ TEMPLATE_LIST_TEST_CASE("Inner products of vectors in blocks are products of row
     }
   });
   count.require(forms * pairs);
+}
+
+TEMPLATE_LIST_TEST_CASE("Rows and columns of matrices in blocks are reduced as those of their floats",
+                        "[tensor]", formats) {
+  tally count;
+  for (const auto& [rows, cols] : {std::pair{1, 1}, {5, 3}, {1, 17}, {33, 1}, {16, 12}, {67, 40}}) {
+    const typename TestType::template matrix<> m = numbers(rows, cols);
+    const Eigen::Matrix<float, Dynamic, Dynamic, TestType::order> x = m;
+    const auto expect = [&](const char* form, const auto& reduce) {
+      count.expect(reduce(m) == reduce(x), [&] { return std::to_string(rows) + " rows, " + form; });
+    };
+    expect("sums of columns", [](const auto& a) { return a.colwise().sum().eval(); });
+    expect("sums of rows", [](const auto& a) { return a.rowwise().sum().eval(); });
+    expect("means", [](const auto& a) { return a.rowwise().mean().eval(); });
+    expect("norms", [](const auto& a) { return a.colwise().norm().eval(); });
+    expect("largest", [](const auto& a) { return a.rowwise().maxCoeff().eval(); });
+    expect("products", [](const auto& a) { return a.colwise().prod().eval(); });
+    expect("how many are not zero", [](const auto& a) { return a.colwise().count().eval(); });
+    expect("of a transpose", [](const auto& a) { return a.transpose().colwise().sum().eval(); });
+    expect("of a part", [](const auto& a) { return a.topRows(a.rows() / 2 + 1).rowwise().sum().eval(); });
+    expect("in an expression", [](const auto& a) { return (2 * a.colwise().sum() - a.row(0)).eval(); });
+    expect("with a functor",
+           [](const auto& a) { return a.colwise().redux([](float s, float t) { return s - t; }).eval(); });
+  }
+  count.require(6 * 11);
 }
 
 TEST_CASE("Inner products of vectors in different block formats, and of none", "[tensor]") {
