@@ -13,7 +13,7 @@ template <class X> struct line_values { using type = void; };
 template <class Xpr, class Arg, class Member, int Direction> struct lines_of_floats {
   using vector = plain_like<typename Xpr::Scalar, Xpr>;
   static vector of(const Xpr& xpr) {
-    using plain = plain_like<float, Arg>;
+    using plain = dynamic_like<float, Arg>;
     const plain floats = xpr.nestedExpression();
     return Eigen::PartialReduxExpr<const plain, Member, Direction>(floats, xpr.functor());
   }
