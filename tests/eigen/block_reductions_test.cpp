@@ -100,8 +100,7 @@ TEMPLATE_LIST_TEST_CASE("Rows and columns of matrices in blocks are reduced as t
     expect("sums of columns", [](const auto& a) { return a.colwise().sum().eval(); });
     expect("sums of rows", [](const auto& a) { return a.rowwise().sum().eval(); });
     expect("means", [](const auto& a) { return a.rowwise().mean().eval(); });
-    const Eigen::RowVectorXf norms =
-        m.colwise().norm();  // by inner products, each of which is rounded once or so
+    const Eigen::RowVectorXf norms = m.colwise().norm();  // from exact sums, which those of floats are not
     count.expect(norms.isApprox(x.colwise().norm(), 1e-6f),
                  [&] { return std::to_string(rows) + " rows, norms"; });
     expect("largest", [](const auto& a) { return a.rowwise().maxCoeff().eval(); });

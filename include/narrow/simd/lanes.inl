@@ -103,13 +103,13 @@ inline auto joined(const Lanes& low, const Lanes& high, std::integer_sequence<in
   return __builtin_shufflevector(low, high, I...);
 }
 
-/// Lanes of a and of b in turn, those of their first or second halves, Half is 0 or 1.
-template <int Half, class Lanes, int... L>
-inline Lanes in_turn(const Lanes& a, const Lanes& b, std::integer_sequence<int, L...>) {
-  constexpr int count = sizeof...(L);
-  return __builtin_shufflevector(a, b, (L / 2 + Half * count / 2 + L % 2 * count)...);
+/// Elements of a and of b in turn, those of the lower or the upper half of each Block of them.
+template <int Block, bool Upper, class Elements, int... I>
+inline Elements in_turn(const Elements& a, const Elements& b, std::integer_sequence<int, I...>) {
+  constexpr int count = sizeof...(I);
+  return __builtin_shufflevector(
+      a, b, (I / Block * Block + I % Block / 2 + (Upper ? Block / 2 : 0) + I % 2 * count)...);
 }
-inline constexpr auto all_lanes32 = std::make_integer_sequence<int, lanes32>{};
 
 template <class Vector, int... L>
 inline auto half_lanes(const Vector& x, int first, std::integer_sequence<int, L...>) {
@@ -202,15 +202,10 @@ struct larger_one {
 
 inline float total_of_floats(float_vector x) { return folded(added{}, x); }
 
-template <class Elements, bool Upper, int... I>
-inline Elements interleaved(Elements a, Elements b, std::integer_sequence<int, I...>) {
-  constexpr int n = sizeof...(I), block = 16 * n / vector_bytes;
-  return __builtin_shufflevector(
-      a, b, (I / block * block + I % block / 2 + (Upper ? block / 2 : 0) + I % 2 * n)...);
-}
 /// Elements of a and b in turn, those of the lower or the upper half of each 128 bits.
 template <class Elements, bool Upper, class Vector> inline Vector interleaved(Vector a, Vector b) {
-  return reinterpret_cast<Vector>(interleaved<Elements, Upper>(
-      reinterpret_cast<Elements>(a), reinterpret_cast<Elements>(b),
-      std::make_integer_sequence<int, sizeof(Elements) / sizeof(Elements{}[0])>{}));
+  constexpr int count = sizeof(Elements) / sizeof(Elements{}[0]);
+  return reinterpret_cast<Vector>(
+      in_turn<16 * count / vector_bytes, Upper>(reinterpret_cast<Elements>(a), reinterpret_cast<Elements>(b),
+                                                std::make_integer_sequence<int, count>{}));
 }

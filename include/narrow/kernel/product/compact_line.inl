@@ -74,10 +74,11 @@ inline void multiply_some_of_line(const compact_factors<float, B>& x, index j,
   float_vector totals[Vectors];
   NARROW_UNROLL for (int v = 0; v < Vectors; ++v) totals[v] =
       (sums[0][v] + sums[1][v]) + (sums[2][v] + sums[3][v]);
+  [[maybe_unused]] constexpr std::make_integer_sequence<int, lanes32> all;
   NARROW_UNROLL for (int v = 0; v < in_twos; v += 2) {
     const float_vector first = totals[v], second = totals[v + 1];
-    totals[v] = in_turn<0>(first, second, all_lanes32);
-    totals[v + 1] = in_turn<1>(first, second, all_lanes32);
+    totals[v] = in_turn<lanes32, false>(first, second, all);
+    totals[v + 1] = in_turn<lanes32, true>(first, second, all);
   }
   NARROW_UNROLL for (int v = 0; v < Vectors; ++v) {
     const bool is_whole = Spare == spare_lanes::none || v < last;
