@@ -91,7 +91,8 @@ TEMPLATE_LIST_TEST_CASE("Inner products of vectors in blocks are products of row
 TEMPLATE_LIST_TEST_CASE("Rows and columns of matrices in blocks are reduced as those of their floats",
                         "[tensor]", formats) {
   tally count;
-  for (const auto& [rows, cols] : {std::pair{1, 1}, {5, 3}, {1, 17}, {33, 1}, {16, 12}, {67, 40}}) {
+  for (const auto& shape : {std::pair{1, 1}, {5, 3}, {1, 17}, {33, 1}, {16, 12}, {67, 40}}) {
+    const Eigen::Index rows = shape.first, cols = shape.second;
     const typename TestType::template matrix<> m = numbers(rows, cols);
     const Eigen::Matrix<float, Dynamic, Dynamic, TestType::order> x = m;
     const auto expect = [&](const char* form, const auto& reduce) {

@@ -103,7 +103,7 @@ KERNELS = [
     Mutation("twos_out_of_turn", "kernel/product/compact_line.inl", "false>(first, second", "false>(second, first", "compact_products"),
     Mutation("blocks_share_the_first_scale", "kernel/product/block_dot.hpp", "at / tile * scale_step]", "0]", "block_reductions"),
     Mutation("rows_share_the_first_scale", "kernel/product/block_dot.hpp",
-             "m.scales.data + block * across.scale_step", "m.scales.data", "block_reductions"),
+             "before / height * block_step", "0", "block_reductions"),
     Mutation("last_block_alone", "kernel/product/block_dot.hpp", "? scaled : total + scaled;", "? scaled : scaled;",
              "block_reductions"),
     Mutation("columns_are_read_as_rows", "kernel/product/left_factor.hpp",

@@ -83,10 +83,8 @@ template <class L, class R> class tensor_factors {
 template <class X>
 requires block_format<format_below<X>> &&
     (X::RowsAtCompileTime == 1 || X::ColsAtCompileTime == 1) auto block_line_of(const X& x) {
-  if constexpr (X::RowsAtCompileTime == 1)
-    return kernel::row_of(tensor_access<X>::view(x));
-  else
-    return kernel::column_of(tensor_access<X>::view(x));
+  using enum kernel::line_kind;
+  return kernel::first_line < X::RowsAtCompileTime == 1 ? row : column > (tensor_access<X>::view(x));
 }
 /// Vectors whose inner product is computed in integers.
 template <class L, class R>

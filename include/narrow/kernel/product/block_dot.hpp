@@ -33,28 +33,22 @@ template <class Element, class Scale> struct block_line {
     return std::min(size - i, tile - (at < tile ? at : at % tile));
   }
 };
-/// How elements and blocks follow one another in rows, or in columns.
-struct block_steps {
-  index step, size, scale_step, tile, first;
-};
-/// The first line of a matrix in blocks along one of its dimensions; `across` is the other.
-template <class E, class S>
-block_line<E, S> line_of(const block_view<E, S>& m, const block_steps& along, const block_steps& across) {
-  const index block = across.first < across.tile ? 0 : across.first / across.tile;
-  return {m.elements.data,  along.step, along.size,  m.scales.data + block * across.scale_step,
-          along.scale_step, along.tile, along.first, m.largest};
-}
-template <class E, class S> block_steps steps_along_rows(const block_view<E, S>& m) {
-  return {m.elements.col_stride, m.cols(), m.scales.col_stride, m.tile_cols, m.first_col};
-}
-template <class E, class S> block_steps steps_along_columns(const block_view<E, S>& m) {
-  return {m.elements.row_stride, m.rows(), m.scales.row_stride, m.tile_rows, m.first_row};
-}
-template <class E, class S> block_line<E, S> row_of(const block_view<E, S>& m) {
-  return line_of(m, steps_along_rows(m), steps_along_columns(m));
-}
-template <class E, class S> block_line<E, S> column_of(const block_view<E, S>& m) {
-  return line_of(m, steps_along_columns(m), steps_along_rows(m));
+enum class line_kind { row, column };
+/// The first row or column.
+template <line_kind Kind, class E, class S> block_line<E, S> first_line(const block_view<E, S>& m) {
+  constexpr bool is_row = Kind == line_kind::row;
+  // Numbers, and no views that are turned: a processor waits where it reads at once what was written in
+  // parts.
+  const index before = is_row ? m.first_row : m.first_col, height = is_row ? m.tile_rows : m.tile_cols,
+              block_step = is_row ? m.scales.row_stride : m.scales.col_stride;
+  return {m.elements.data,
+          is_row ? m.elements.col_stride : m.elements.row_stride,
+          is_row ? m.cols() : m.rows(),
+          m.scales.data + (before < height ? 0 : before / height * block_step),
+          is_row ? m.scales.col_stride : m.scales.row_stride,
+          is_row ? m.tile_cols : m.tile_rows,
+          is_row ? m.first_col : m.first_row,
+          m.largest};
 }
 
 /// The product of a as a row and b as a column of the same length, as multiply_blocks() computes it. False,
