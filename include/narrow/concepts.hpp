@@ -1,4 +1,4 @@
-// Names of the formats, and the concepts that tell them. Everything else includes this file.
+// Names of the formats, and the concepts that tell them apart. Everything else includes this file.
 #pragma once
 
 #include <concepts>

@@ -1,5 +1,5 @@
 // narrow: number formats for training, with sums that accumulate wide. Everything that needs no matrix
-// library.
+// library, but for files/ and mpi.hpp: a program that uses these includes them, too.
 #pragma once
 
 #include "block/fixed_tensor.hpp"

@@ -4,6 +4,7 @@
 - Includes run one way, between the rooms of include/narrow in the order of LEVELS. Files outside of kernel/ and simd/
   include of kernel/ only its doors, the headers that stand directly in it. Only eigen/ includes Eigen, only mpi/ MPI.
 - No file has more than MAX_FILE_LINES lines, no function more than MAX_FUNCTION_LINES, everything is ASCII.
+- Headers that comments and pages name are there.
 
 Prints each fault as FILE:LINE: TEXT, and exits with 1 if there is one. `check.py --functions N [ROOT]` lists all
 functions of at least N lines, the longest first.
@@ -44,6 +45,7 @@ LEVELS = [
 ]
 TOGETHER = {"kernel", "simd"}
 INTO_SIMD = {"kernel", "simd", "isa.hpp", "compiled_kernels.hpp"}
+SINGLE_HEADERS = ["narrow_eigen.hpp", "narrow_compiled_kernels.hpp"]  # made by cmake/single.py
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms.split()}
 
 
@@ -87,6 +89,14 @@ def include_faults(root, path, lines):
         fault = include_fault(path, included)
         if fault:
             yield number, fault
+
+
+def mention_faults(headers, texts):
+    """Of the headers that `texts`, pairs of a line's number and a text, name by the end of their paths those that are not there."""
+    for number, text in texts:
+        for name in re.findall(r"[\w/]+\.(?:hpp|inl)\b", text):
+            if not any(f"/{path}".endswith(f"/{name}") for path in headers):
+                yield number, f"names {name}, which is not there"
 
 
 TOKEN = re.compile(
@@ -151,14 +161,30 @@ def initialises(declaration):
         ")" in declaration and "->" in declaration)
 
 
-def files(root):
-    for folder, _, names in os.walk(root):
+def files(root, endings=(".hpp", ".inl")):
+    for folder, subfolders, names in os.walk(root):
+        subfolders[:] = [name for name in subfolders if not name.startswith("build")]
         for name in names:
-            if name.endswith((".hpp", ".inl")):
+            if name.endswith(endings):
                 yield os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")
 
 
-def faults(root):
+def faults(repository):
+    """(file, line, fault) of each, the file relative to the repository."""
+    root = os.path.join(repository, "include", "narrow")
+    headers = [*files(repository), *SINGLE_HEADERS]
+    for path, number, fault in header_faults(root, headers):
+        yield f"include/narrow/{path}", number, fault
+    for path in sorted(files(repository, (".md",))):
+        with open(os.path.join(repository, path), encoding="latin-1") as file:
+            lines = file.read().splitlines()
+        quoted = [(number, words) for number, line in enumerate(lines, 1) for words in re.findall("`([^`]+)`", line)
+                  if "NAME" not in words]
+        for number, fault in mention_faults(headers, quoted):
+            yield path, number, fault
+
+
+def header_faults(root, headers):
     for path in sorted(files(root)):
         with open(os.path.join(root, path), encoding="latin-1") as file:
             text = file.read()
@@ -169,6 +195,9 @@ def faults(root):
         if len(lines) > MAX_FILE_LINES:
             yield path, len(lines), f"has {len(lines)} lines, of at most {MAX_FILE_LINES}"
         for number, fault in include_faults(root, path, lines):
+            yield path, number, fault
+        comments = [(number, line.partition("//")[2]) for number, line in enumerate(lines, 1)]
+        for number, fault in mention_faults(headers, comments):
             yield path, number, fault
         for first, last, declaration in functions(text):
             if last - first + 1 > MAX_FUNCTION_LINES:
@@ -181,8 +210,8 @@ def main(arguments):
     if arguments[:1] == ["--functions"]:
         shortest, arguments = int(arguments[1]), arguments[2:]
     repository = arguments[0] if arguments else os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-    root = os.path.join(repository, "include", "narrow")
     if shortest is not None:
+        root = os.path.join(repository, "include", "narrow")
         found = []
         for path in files(root):
             with open(os.path.join(root, path), encoding="latin-1") as file:
@@ -193,8 +222,8 @@ def main(arguments):
                 print(f"{length:4} include/narrow/{path}:{first}: {declaration[:90]}")
         return 0
     count = 0
-    for path, number, fault in faults(root):
-        print(f"include/narrow/{path}:{number}: {fault}")
+    for path, number, fault in faults(repository):
+        print(f"{path}:{number}: {fault}")
         count += 1
     return 1 if count else 0
 

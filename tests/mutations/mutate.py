@@ -6,16 +6,19 @@
     tests/mutations/mutate.py --list          their names
 
 The changes are made in a copy of include/. A test passes without them, is then compiled and run with each of its mutations,
-and has to fail: to stop compiling is no failure that counts. Cases with the tag [long] are left out. CXX is another compiler
-than clang++. Prints a table, and exits with 1 if a mutation survives.
+and has to fail: to stop compiling is no failure that counts. A mutation of an instruction set's own header is run with that
+one in use; where the processor has it not, it is not run. Cases with the tag [long] are left out. CXX is another compiler than
+clang++. Prints a table, and exits with 1 if a mutation survives.
 """
 import argparse
 import glob
 import os
+import re
 import shutil
 import subprocess
 import sys
 import time
+from collections import Counter
 
 from mutations import MUTATIONS
 
@@ -45,8 +48,8 @@ class Workshop:
                    "/usr/include/eigen3", *arguments]
         return subprocess.run(command, capture_output=True, text=True, errors="replace", check=check)
 
-    def outcome(self, test, level):
-        """'passed', 'failed' or 'not compiled', and what the compiler or the test said."""
+    def outcome(self, test, level, instruction_set):
+        """'passed', 'failed', 'not compiled' or 'not run', and what the compiler or the test said."""
         source, = glob.glob(f"{ROOT}/tests/**/{test}_test.cpp", recursive=True)
         program = os.path.join(self.folder, "test")
         made = self.compile([level, source, self.main, "-o", program, *LIBRARIES])
@@ -54,10 +57,13 @@ class Workshop:
             return "not compiled", made.stderr
         try:
             run = subprocess.run([program, "~[.]~[long]"], cwd=self.folder, capture_output=True, text=True, errors="replace",
-                                 timeout=MOST_SECONDS, check=False)
+                                 timeout=MOST_SECONDS, check=False, env={**os.environ, "NARROW_ISA": instruction_set})
         except subprocess.TimeoutExpired:
             return "failed", "no end"
-        return "passed" if run.returncode == 0 else "failed", run.stdout + run.stderr
+        output = run.stdout + run.stderr
+        if f'NARROW_ISA: "{instruction_set}" must be one of' in output:
+            return "not run", f"the processor has no {instruction_set}"
+        return "passed" if run.returncode == 0 else "failed", output
 
     def change(self, mutation):
         """Applies it; the returned function takes it back."""
@@ -73,6 +79,12 @@ class Workshop:
             with open(path, "w", encoding="ascii") as file:
                 file.write(text)
         return restore
+
+
+def instruction_set_of(file):
+    """The one whose own header this is, or '', which leaves the choice to the library."""
+    own = re.fullmatch(r"simd/\w+/(\w+)\.hpp", file)
+    return own.group(1) if own else ""
 
 
 def first_failure(output):
@@ -96,22 +108,26 @@ def main():
         return 0 if chosen else 2
     os.makedirs(options.folder, exist_ok=True)
     workshop = Workshop(options.folder)
-    survivors, sound = 0, set()
+    outcomes, without = Counter(), {}
     print(f"{'mutation':32} {'test':24} {'outcome':12} seconds")
     for mutation in chosen:
-        if (mutation.test, mutation.level) not in sound:
-            result, output = workshop.outcome(mutation.test, mutation.level)
-            if result != "passed":
-                sys.exit(f"{mutation.test} {result} without a mutation:\n{output[-2000:]}")
-            sound.add((mutation.test, mutation.level))
-        restore = workshop.change(mutation)
+        test = (mutation.test, mutation.level, instruction_set_of(mutation.file))
         begin = time.time()
-        result, output = workshop.outcome(mutation.test, mutation.level)
-        restore()
-        survivors += result != "failed"
+        if test not in without:
+            without[test] = workshop.outcome(*test)
+        result, output = without[test]
+        if result == "passed":
+            restore = workshop.change(mutation)
+            begin = time.time()
+            result, output = workshop.outcome(*test)
+            restore()
+        elif result != "not run":
+            sys.exit(f"{mutation.test} {result} without a mutation:\n{output[-2000:]}")
+        outcomes[result] += 1
         print(f"{mutation.name:32} {mutation.test:24} {result:12} {time.time() - begin:.0f}  "
               f"{first_failure(output) if result != 'passed' else ''}", flush=True)
-    print(f"mutations: {len(chosen)}, caught: {len(chosen) - survivors}")
+    print(f"mutations: {len(chosen)}, caught: {outcomes['failed']}, not run: {outcomes['not run']}")
+    survivors = outcomes["passed"] + outcomes["not compiled"]
     return 1 if survivors else 0
 
 

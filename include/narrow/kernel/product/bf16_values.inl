@@ -1,5 +1,5 @@
-// Elements of 8 bits times powers of two as bf16, included once in the namespace of each instruction set,
-// inside its target region, after lanes.inl. No include guard, on purpose.
+// Elements of 8 bits times powers of two as bf16, included once in the namespace of an instruction set by
+// simd/vector_kernels.inl. No include guard, on purpose.
 
 // What gives as many codes of bf16 as a vector holds, of the first n elements, and zeros.
 

@@ -1,5 +1,5 @@
-// Kernels that decode numbers of 8 and 16 bits where they lie; included once in the namespace of each
-// instruction set, inside its target region, after floats.inl. No include guard, on purpose.
+// Kernels that decode numbers of 8 and 16 bits where they lie; included once in the namespace of an
+// instruction set by simd/vector_kernels.inl. No include guard, on purpose.
 
 /// Whether that takes less time than decoding them before: instructions of other lengths look codes up in
 /// tables.

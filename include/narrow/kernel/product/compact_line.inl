@@ -1,5 +1,5 @@
 // Products of one row and a matrix of few numbers; included once in the namespace of an instruction set by
-// simd/vector_kernels.inl, after compact.inl. No include guard, on purpose.
+// simd/vector_kernels.inl. No include guard, on purpose.
 
 /// One row, from column j on with at most Columns columns whose numbers lie side by side. After the numbers
 /// of A there are zeros.

@@ -1,4 +1,4 @@
-// Products of lines, included once in the namespace of each instruction set, inside its target region. Op: a
+// Products of lines, included once in the namespace of an instruction set by simd/vector_kernels.inl. Op: a
 // vector of 32-bit lanes, `zero`, `load` of `elements` numbers, `add`, `multiply_add(acc, a, b)` and
 // `total(acc)`. No include guard, on purpose.
 

@@ -1,5 +1,5 @@
-// What becomes of tiles of sums, included once in the namespace of each instruction set, inside its target
-// region, after lanes.inl, codes.inl and quantize.inl. No include guard, on purpose.
+// What becomes of tiles of sums, included once in the namespace of an instruction set by
+// simd/vector_kernels.inl. No include guard, on purpose.
 
 using sum_lanes [[gnu::vector_size(vector_bytes)]] = std::int32_t;
 

@@ -1,4 +1,4 @@
-// A matrix times a vector, included once in the namespace of each instruction set, inside its target region.
+// A matrix times a vector, included once in the namespace of an instruction set by simd/vector_kernels.inl.
 // Line: as in dot.inl, with `load` for elements of the matrix, and `x_size` and `load_x` for those of the
 // vector. Columns: `k_pack` of them are multiplied at once, with `step(acc, columns, at, x)` for `elements`
 // rows of each, in `vectors` vectors. No include guard, on purpose.

@@ -1,5 +1,5 @@
-// Lines of elements as panels of words, included once in the namespace of each instruction set, inside its
-// target region, after codes.inl. No include guard, on purpose.
+// Lines of elements as panels of words, included once in the namespace of an instruction set by
+// simd/vector_kernels.inl. No include guard, on purpose.
 
 using quad [[gnu::vector_size(16)]] = word;
 using bytes16 [[gnu::vector_size(16)]] = std::uint8_t;

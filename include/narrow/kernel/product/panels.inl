@@ -1,7 +1,7 @@
-// The inner loop of all products, included once in the namespace of each instruction set, inside its target
-// region. Op: a vector of lanes, `load`, `store`, `fill`, which repeats a lane, and `step(acc, a, b)`, which
-// multiplies the word or double a with every one of b and adds to acc; `row_sums<Rows>`, if it takes b for
-// 128 more than it is. No include guard, on purpose.
+// The inner loop of all products, included once in the namespace of an instruction set by
+// simd/vector_kernels.inl. Op: a vector of lanes, `load`, `store`, `fill`, which repeats a lane, and
+// `step(acc, a, b)`, which multiplies the word or double a with every one of b and adds to acc;
+// `row_sums<Rows>`, if it takes b for 128 more than it is. No include guard, on purpose.
 
 /// Multiplies with the first `Vectors` vectors of panels of columns that are `Width` vectors wide.
 template <class Op, int Rows, int Width, int Vectors>

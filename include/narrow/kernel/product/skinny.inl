@@ -1,5 +1,5 @@
-// A matrix whose rows lie along memory times a few vectors at once; included once in the namespace of each
-// instruction set, inside its target region. Line: as in gemv.inl. No include guard, on purpose.
+// A matrix whose rows lie along memory times a few vectors at once; included once in the namespace of an
+// instruction set by simd/vector_kernels.inl. Line: as in gemv.inl. No include guard, on purpose.
 
 /// Adds the products of Rows rows and of all vectors to the sums, each of which has the same order of
 /// additions wherever its row stands.

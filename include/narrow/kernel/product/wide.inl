@@ -1,5 +1,5 @@
-// Integers of more than 16 bits in lanes of double, included once in the namespace of each instruction set,
-// inside its target region, after panels.inl and quantize.inl. No include guard, on purpose.
+// Integers of more than 16 bits in lanes of double, included once in the namespace of an instruction set by
+// simd/vector_kernels.inl. No include guard, on purpose.
 
 /// x as it is.
 struct whole_number {

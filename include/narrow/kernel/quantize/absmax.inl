@@ -1,4 +1,5 @@
-// The largest magnitudes of lines of floats. Part of simd/bodies.inl.
+// The largest magnitudes of lines of floats. Included once in the namespace of an instruction set by
+// simd/vector_kernels.inl. No include guard, on purpose.
 
 /// One block.
 NARROW_KERNEL inline std::size_t absmax_of_block(const float* from, const strided_lines& b,

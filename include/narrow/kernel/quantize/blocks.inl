@@ -1,4 +1,5 @@
-// Lines of floats to integers in blocks that share a scale, and back. Part of simd/bodies.inl.
+// Lines of floats to integers in blocks that share a scale, and back. Included once in the namespace of an
+// instruction set by simd/vector_kernels.inl. No include guard, on purpose.
 
 /// Which lanes are exact for all inverses that it has met.
 template <class Single, class Element> struct fitting_lanes {

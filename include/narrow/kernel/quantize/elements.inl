@@ -1,5 +1,6 @@
-// Vectors of floats to integers: the same results as kernel::portable, in float lanes where they tell. Part
-// of simd/bodies.inl.
+// Vectors of floats to integers: the same results as kernel::portable, in float lanes where they tell.
+// Included once in the namespace of an instruction set by simd/vector_kernels.inl. No include guard, on
+// purpose.
 
 inline constexpr int quantize_lanes = vector_bytes / 8;
 using double_lanes [[gnu::vector_size(vector_bytes)]] = double;
