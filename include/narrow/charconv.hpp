@@ -152,20 +152,13 @@ template <narrow_fixed T> constexpr std::optional<T> in_range(const unpacked<std
   return T::from_bits(static_cast<typename T::bits_type>(negative ? -magnitude : magnitude));
 }
 
-/// Whether T's policy rounds the same number in the same way each time.
-template <class T>
-inline constexpr bool rounds_by_rule =
-    std::is_empty_v<typename T::round_policy> && !requires(const typename T::round_policy& round) {
-  round.at(0);
-};
-
 /// Whether text with these digits is read as x: by a policy that draws random numbers only if it is x.
 template <narrow_scalar T> bool reads_as(const decimal& digits, T x) {
   const auto number = unpack(digits);
   const auto is_x = [&](const auto& round) {
     return T(number, round, typename T::overflow_policy{}).bits() == x.bits();
   };
-  if constexpr (rounds_by_rule<T>) {
+  if constexpr (rounds_by_rule<typename T::round_policy>) {
     const std::optional<T> read = in_range<T>(number);
     return read && read->bits() == x.bits();
   } else {

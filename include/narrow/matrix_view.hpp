@@ -119,6 +119,25 @@ inline void check_shapes(bool match, std::string_view function, std::string_view
   if (!match) refuse_shapes(function, a, of_a, b, of_b);
 }
 
+template <class Matrix> constexpr extents extents_of(const Matrix& m) {
+  if constexpr (requires { m.rows(); })
+    return {m.rows(), m.cols()};
+  else
+    return {m.rows, m.cols};
+}
+/// That A and B, and A B and C, have shapes of a product; that x and y have as many elements as A x takes and
+/// gives.
+inline void check_factors(std::string_view function, extents a, extents b) {
+  check_shapes(a.cols == b.rows, function, "A", a, "B", b);
+}
+inline void check_result(std::string_view function, extents a, extents b, extents c) {
+  check_shapes(a.rows == c.rows && b.cols == c.cols, function, "A B", extents(a.rows, b.cols), "C", c);
+}
+inline void check_vectors(std::string_view function, extents a, std::ptrdiff_t x, std::ptrdiff_t y) {
+  check_shapes(a.cols == x, function, "A", a, "x", x);
+  check_shapes(a.rows == y, function, "A", a, "y", y);
+}
+
 /// A shape, and the lines in memory that it comes to.
 [[gnu::noinline]] inline void check_lines(std::ptrdiff_t size, extents of, std::ptrdiff_t lines,
                                           std::ptrdiff_t length, std::ptrdiff_t leading_dimension,

@@ -19,11 +19,8 @@ template <class T> struct kept_matrix {
   explicit kept_matrix(matrix_view<const T> m) : elements(m.rows * m.cols) {
     const bool by_rows = lies_by_rows(m);
     const matrix_view<T> copy{elements.data(), m.rows, m.cols, by_rows ? m.cols : 1, by_rows ? 1 : m.rows};
-    for (std::ptrdiff_t k = 0; k < (by_rows ? m.rows : m.cols); ++k)
-      for (std::ptrdiff_t l = 0; l < (by_rows ? m.cols : m.rows); ++l) {
-        const std::ptrdiff_t i = by_rows ? k : l, j = by_rows ? l : k;
-        std::construct_at(&copy(i, j), m(i, j));
-      }
+    kernel::for_each_place(
+        copy, [&](std::ptrdiff_t i, std::ptrdiff_t j) { std::construct_at(&copy(i, j), m(i, j)); });
     view = copy;
     kernel::examine(panels, view);
   }
@@ -184,13 +181,11 @@ concept factors_with_prepacked = (matrix_factor<A>::is_prepacked || matrix_facto
 template <class A, class B, class C>
 requires detail::factors_with_prepacked<A, B>
 void gemm(const A& a, const B& b, matrix_view<C> c, double alpha = 1, double beta = 0) {
-  using detail::extents;
   const auto left = detail::matrix_factor<A>::view(a);
   const auto right = detail::matrix_factor<B>::view(b);
-  detail::check_shapes(left.cols == right.rows, "narrow::gemm", "A", extents(left.rows, left.cols), "B",
-                       extents(right.rows, right.cols));
-  detail::check_shapes(left.rows == c.rows && right.cols == c.cols, "narrow::gemm", "A B",
-                       extents(left.rows, right.cols), "C", extents(c.rows, c.cols));
+  const auto of_left = detail::extents_of(left), of_right = detail::extents_of(right);
+  detail::check_factors("narrow::gemm", of_left, of_right);
+  detail::check_result("narrow::gemm", of_left, of_right, detail::extents_of(c));
   kernel::gemm(left, right, c, alpha, beta, typename detail::policy_of<C>::type{},
                {detail::panels_of_factor(a), detail::panels_of_factor(b)});
 }

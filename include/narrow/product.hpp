@@ -95,11 +95,9 @@ requires narrow_scalar<detail::element_t<A>>
 template <class A, class B, class C>
 requires narrow_scalar<std::remove_const_t<A>> || narrow_scalar<std::remove_const_t<B>>
 void gemm(matrix_view<A> a, matrix_view<B> b, matrix_view<C> c, double alpha = 1, double beta = 0) {
-  using detail::extents;
-  detail::check_shapes(a.cols == b.rows, "narrow::gemm", "A", extents(a.rows, a.cols), "B",
-                       extents(b.rows, b.cols));
-  detail::check_shapes(a.rows == c.rows && b.cols == c.cols, "narrow::gemm", "A B", extents(a.rows, b.cols),
-                       "C", extents(c.rows, c.cols));
+  const auto of_a = detail::extents_of(a), of_b = detail::extents_of(b);
+  detail::check_factors("narrow::gemm", of_a, of_b);
+  detail::check_result("narrow::gemm", of_a, of_b, detail::extents_of(c));
   kernel::gemm(matrix_view<const A>(a), matrix_view<const B>(b), c, alpha, beta,
                typename detail::policy_of<C>::type{});
 }
@@ -113,9 +111,8 @@ void gemm(matrix_view<A> a, matrix_view<B> b, matrix_view<C> c, double alpha = 1
 template <class A, class B>
 requires narrow_scalar<std::remove_const_t<A>> || narrow_scalar<std::remove_const_t<B>>
 [[nodiscard]] std::string explain(matrix_view<A> a, matrix_view<B> b) {
-  using detail::extents;
-  const extents of_a(a.rows, a.cols), of_b(b.rows, b.cols);
-  detail::check_shapes(a.cols == b.rows, "narrow::explain", "A", of_a, "B", of_b);
+  const auto of_a = detail::extents_of(a), of_b = detail::extents_of(b);
+  detail::check_factors("narrow::explain", of_a, of_b);
   return detail::explained<A, B>(of_a, of_b, kernel::plan_of(a, b));
 }
 
@@ -123,9 +120,8 @@ requires narrow_scalar<std::remove_const_t<A>> || narrow_scalar<std::remove_cons
 /// one, in words.
 template <class E, class S, class F, class T>
 [[nodiscard]] std::string explain(const block_view<E, S>& a, const block_view<F, T>& b) {
-  using detail::extents;
-  const extents of_a(a.rows(), a.cols()), of_b(b.rows(), b.cols());
-  detail::check_shapes(a.cols() == b.rows(), "narrow::explain", "A", of_a, "B", of_b);
+  const auto of_a = detail::extents_of(a), of_b = detail::extents_of(b);
+  detail::check_factors("narrow::explain", of_a, of_b);
   return detail::explained<E, F>(of_a, of_b, kernel::plan_of(a, b));
 }
 
@@ -135,8 +131,7 @@ requires narrow_scalar<std::remove_const_t<A>> || narrow_scalar<detail::element_
 void gemv(matrix_view<A> a, const X& x, Y&& y, double alpha = 1, double beta = 0) {
   const auto n = static_cast<std::ptrdiff_t>(std::ranges::size(x)),
              m = static_cast<std::ptrdiff_t>(std::ranges::size(y));
-  detail::check_shapes(a.cols == n, "narrow::gemv", "A", detail::extents(a.rows, a.cols), "x", n);
-  detail::check_shapes(a.rows == m, "narrow::gemv", "A", detail::extents(a.rows, a.cols), "y", m);
+  detail::check_vectors("narrow::gemv", detail::extents_of(a), n, m);
   gemm(a, column_major(x, n, 1), column_major(y, m, 1), alpha, beta);
 }
 

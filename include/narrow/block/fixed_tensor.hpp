@@ -268,12 +268,10 @@ class fixed_tensor {
   template <rounding_policy Round = rounding::nearest_even>
   void multiply(const view_type& a, const view_type& b, double alpha = 1, double beta = 0,
                 const Round& round = Round{}) {
-    using detail::extents;
-    detail::check_shapes(a.cols() == b.rows(), "narrow::fixed_tensor::multiply", "A",
-                         extents(a.rows(), a.cols()), "B", extents(b.rows(), b.cols()));
-    detail::check_shapes(beta == 0 || (a.rows() == rows_ && b.cols() == cols_),
-                         "narrow::fixed_tensor::multiply", "A B", extents(a.rows(), b.cols()), "C",
-                         extents(rows_, cols_));
+    const auto of_a = detail::extents_of(a), of_b = detail::extents_of(b);
+    detail::check_factors("narrow::fixed_tensor::multiply", of_a, of_b);
+    if (beta != 0)
+      detail::check_result("narrow::fixed_tensor::multiply", of_a, of_b, detail::extents_of(*this));
     fixed_tensor result(a.rows(), b.cols(), format_, order_);  // a and b may be views of this tensor
     const bool down = order_ == storage_order::column_major;   // tiles are to lie as the result does
     const view_type left = down ? b.transposed() : a, right = down ? a.transposed() : b;
@@ -393,11 +391,9 @@ class fixed_tensor {
 template <class C>
 void gemm(const fixed_tensor::view_type& a, const fixed_tensor::view_type& b, matrix_view<C> c,
           double alpha = 1, double beta = 0) {
-  using detail::extents;
-  detail::check_shapes(a.cols() == b.rows(), "narrow::gemm", "A", extents(a.rows(), a.cols()), "B",
-                       extents(b.rows(), b.cols()));
-  detail::check_shapes(a.rows() == c.rows && b.cols() == c.cols, "narrow::gemm", "A B",
-                       extents(a.rows(), b.cols()), "C", extents(c.rows, c.cols));
+  const auto of_a = detail::extents_of(a), of_b = detail::extents_of(b);
+  detail::check_factors("narrow::gemm", of_a, of_b);
+  detail::check_result("narrow::gemm", of_a, of_b, detail::extents_of(c));
   const typename detail::policy_of<C>::type round{};
   const bool down = kernel::lies_down(c);  // so are tiles to lie
   const auto left = down ? b.transposed() : a, right = down ? a.transposed() : b;

@@ -18,7 +18,7 @@ class e8m0 {
   constexpr e8m0() = default;
   /// x is a power of two in the range, or not finite, which gives NaN.
   explicit constexpr e8m0(float x) noexcept
-      : bits_(detail::magnitude_bits(x) >= detail::nonfinite_bits
+      : bits_(detail::magnitude_bits(x) >= detail::binary32::infinity
                   ? nan_bits
                   : static_cast<std::uint8_t>(detail::leading_exponent(detail::magnitude_bits(x)) + bias)) {}
   /// The number with code `bits`; 255 is NaN.
@@ -54,7 +54,7 @@ concept mx_scalar = narrow_scalar<Element> && sizeof(Element) == 1;
 template <class Layout> struct largest_or_nonfinite {
   using bits_type = typename Layout::bits_type;
   static constexpr bool absmax_suffices = true;
-  template <std::floating_point Value> using over = largest_or_nonfinite<magnitude_layout<Value>>;
+  template <std::floating_point Value> using over = largest_or_nonfinite<layout_of_built_in_t<Value>>;
 
   bits_type bits = 0;
   constexpr void add(bits_type magnitude) { bits = bits < magnitude ? magnitude : bits; }

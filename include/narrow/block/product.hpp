@@ -134,7 +134,6 @@ template <side Side, block_format Format, class T> auto tensor_beside(matrix_vie
 template <class A, class B, class C>
 requires detail::factors_with_tensor<A, B>
 void gemm(const A& a, const B& b, matrix_view<C> c, double alpha = 1, double beta = 0) {
-  using detail::extents;
   if constexpr (detail::is_view_factor<A>) {
     gemm(detail::tensor_beside<detail::side::left, typename detail::format_of_factor<B>::type>(a), b, c,
          alpha, beta);
@@ -144,10 +143,9 @@ void gemm(const A& a, const B& b, matrix_view<C> c, double alpha = 1, double bet
   } else {
     const auto left = a.view();
     const auto right = b.view();
-    detail::check_shapes(left.cols() == right.rows(), "narrow::gemm", "A", extents(left.rows(), left.cols()),
-                         "B", extents(right.rows(), right.cols()));
-    detail::check_shapes(left.rows() == c.rows && right.cols() == c.cols, "narrow::gemm", "A B",
-                         extents(left.rows(), right.cols()), "C", extents(c.rows, c.cols));
+    const auto of_left = detail::extents_of(left), of_right = detail::extents_of(right);
+    detail::check_factors("narrow::gemm", of_left, of_right);
+    detail::check_result("narrow::gemm", of_left, of_right, detail::extents_of(c));
     constexpr auto scales = detail::scales_of_terms(detail::has_one_scale_of_terms<detail::side::left, A>,
                                                     detail::has_one_scale_of_terms<detail::side::right, B>);
     kernel::gemm<scales>(left, right, c, alpha, beta, typename detail::policy_of<C>::type{},
@@ -162,9 +160,7 @@ requires detail::is_tensor_factor<A>
 void gemv(const A& a, const X& x, Y&& y, double alpha = 1, double beta = 0) {
   const auto n = static_cast<std::ptrdiff_t>(std::ranges::size(x)),
              m = static_cast<std::ptrdiff_t>(std::ranges::size(y));
-  const detail::extents of_a(a.view().rows(), a.view().cols());
-  detail::check_shapes(a.view().cols() == n, "narrow::gemv", "A", of_a, "x", n);
-  detail::check_shapes(a.view().rows() == m, "narrow::gemv", "A", of_a, "y", m);
+  detail::check_vectors("narrow::gemv", detail::extents_of(a.view()), n, m);
   gemm(a, column_major(x, n, 1), column_major(y, m, 1), alpha, beta);
 }
 

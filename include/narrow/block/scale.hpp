@@ -13,18 +13,6 @@ namespace narrow::inline NARROW_ABI {
 
 namespace detail {
 
-/// Bits of a float's magnitude, at and above which it is not a finite number.
-inline constexpr std::uint32_t nonfinite_bits = binary32::infinity;
-
-constexpr std::uint32_t magnitude_bits(float x) {
-  return std::bit_cast<std::uint32_t>(x) & binary32::magnitude_mask;
-}
-
-/// What magnitudes of Values are gathered as: the bits of a float, or of a double, which is what wider ones
-/// are rounded to, to odd. That keeps their order, and on which side they are of any number of up to 52 bits.
-template <std::floating_point Value>
-using magnitude_layout = std::conditional_t<std::same_as<Value, float>, binary32, binary64>;
-
 /// The exponent of the leading bit of a number other than 0, from the bits of its magnitude.
 constexpr int leading_exponent(std::uint32_t magnitude) {
   const int field = static_cast<int>(magnitude >> binary32::mantissa_bits);
@@ -50,7 +38,7 @@ constexpr unpacked<std::uint64_t> unpacked_magnitude(std::uint64_t bits) {
 template <class Layout> struct absmax_of {
   using bits_type = typename Layout::bits_type;
   static constexpr bool absmax_suffices = true;  // of the finite ones, and infinity if there are others
-  template <std::floating_point Value> using over = absmax_of<magnitude_layout<Value>>;
+  template <std::floating_point Value> using over = absmax_of<layout_of_built_in_t<Value>>;
 
   bits_type bits = 0;
 
@@ -66,7 +54,7 @@ using absmax = absmax_of<binary32>;
 /// The smallest magnitude other than 0.
 template <class Layout> struct absmin_of {
   using bits_type = typename Layout::bits_type;
-  template <std::floating_point Value> using over = absmin_of<magnitude_layout<Value>>;
+  template <std::floating_point Value> using over = absmin_of<layout_of_built_in_t<Value>>;
 
   bits_type below = Layout::infinity - 1;  // bits less one: a zero becomes the largest number
 
@@ -145,7 +133,7 @@ struct absmean {
   std::uint64_t count = 0;
 
   constexpr void add(std::uint32_t magnitude) {
-    if (magnitude >= nonfinite_bits) return;
+    if (magnitude >= binary32::infinity) return;
     const std::uint32_t field = magnitude >> binary32::mantissa_bits;
     sums[field] += (magnitude & binary32::mantissa_mask) | (field != 0 ? binary32::min_normal : 0);
     ++count;
@@ -186,10 +174,7 @@ struct statistic_of_values<Statistic, Value> {
 /// Rounds as far from zero as Round may: what decides whether the largest magnitude still fits.
 template <rounding_policy Round> struct farthest {
   /// Whether its type tells what it does.
-  static constexpr bool is_known =
-      std::is_empty_v<Round> && std::default_initializable<Round> && !requires(const Round& round) {
-    round.at(0);
-  };
+  static constexpr bool is_known = rounds_by_rule<Round> && std::default_initializable<Round>;
 
   static constexpr bool away(rounding::tail t) {
     if constexpr (is_known) {

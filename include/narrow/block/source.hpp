@@ -36,8 +36,8 @@ template <std::floating_point Value, class T> Value to_value(const T& x) {
   } else if constexpr (std::same_as<Value, long double>) {
     return static_cast<long double>(x);
   } else if constexpr (narrow_scalar<T> || builtin_arithmetic<T>) {
-    using layout = std::conditional_t<std::same_as<Value, float>, binary32, binary64>;
-    return std::bit_cast<Value>(pack_code<layout>(unpack(x), rounding::to_odd{}, overflow::ieee{}));
+    return std::bit_cast<Value>(
+        pack_code<layout_of_built_in_t<Value>>(unpack(x), rounding::to_odd{}, overflow::ieee{}));
   } else {
     return static_cast<Value>(x);
   }

@@ -30,7 +30,7 @@ inline void check_clips(std::span<const float> clips, std::size_t blocks) {
                                         " clipping values for " + std::to_string(blocks) +
                                         " blocks; there must be one, or one for each block");
   for (const float clip : clips)
-    if (magnitude_bits(clip) >= nonfinite_bits || clip < 0)
+    if (magnitude_bits(clip) >= binary32::infinity || clip < 0)
       detail::fail<std::invalid_argument>("narrow::block_tensor: the clipping value " +
                                           to_text(double(clip)) + " must be finite and not negative");
 }
@@ -41,7 +41,7 @@ inline void check_clips(std::span<const float> clips, std::size_t blocks) {
 /// once. On bits, as subnormal scales ask for.
 inline float grown_scale(float present, float needed, float smallest, float largest) {
   const auto bits = [](float x) { return magnitude_bits(x); };
-  if (bits(present) == bits(smallest) || bits(needed) > nonfinite_bits) return needed;
+  if (bits(present) == bits(smallest) || bits(needed) > binary32::infinity) return needed;
   std::uint32_t grown = bits(present);
   while (grown < bits(needed)) grown += grown < binary32::min_normal ? grown : binary32::min_normal;
   return std::bit_cast<float>(std::min(grown, bits(largest)));
@@ -279,7 +279,7 @@ template <class Element, class Scale> class block_storage {
                   const block_rules& rules, const Round& round) {
     const auto present = static_cast<float>(scale);
     if (magnitude_bits(needed) <= magnitude_bits(present)) return;
-    const float grown = grown_scale(present, needed, rules.smallest, rules.reaching(nonfinite_bits - 1));
+    const float grown = grown_scale(present, needed, rules.smallest, rules.reaching(binary32::infinity - 1));
     if (magnitude_bits(grown) == magnitude_bits(present)) return;
     const region block = grid_.block_of(row, col);
     std::vector<float> values(static_cast<std::size_t>(block.rows * block.cols));

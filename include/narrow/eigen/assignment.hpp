@@ -24,7 +24,7 @@ namespace narrow::inline NARROW_ABI {
 
 namespace detail {
 template <class Dst, class Functor>
-concept assigns_drawn = assigns_narrow<Functor> && draws_per_element<typename Dst::Scalar>;
+concept assigns_drawn = assigns_narrow<Functor> && drawn_scalar<typename Dst::Scalar>;
 /// With arithmetic in float: of an expression, or with what is there already. Codes that only move across
 /// lines, as those of the transpose of a constant matrix do, are left to Eigen's own loop.
 template <class Dst, class Src, class Functor>
@@ -130,7 +130,7 @@ template <class Dst, class Src, class Functor> void assign(Dst& dst, const Src& 
 /// In the usual floating-point environment.
 template <class Dst, class Src, class Functor>
 void assign_otherwise(Dst& dst, const Src& src, const Functor& functor) {
-  kernel::enter([&](const kernel::kernel_set&) { assign(dst, src, functor); });
+  with_float_environment([&] { assign(dst, src, functor); });
 }
 /// The same, if it is not done yet: of what always is, nothing is compiled.
 template <class Done, class Dst, class Src, class Functor>

@@ -123,6 +123,16 @@ using dynamic_like = Eigen::Matrix<T, X::RowsAtCompileTime == 1 ? 1 : Eigen::Dyn
                                    X::ColsAtCompileTime == 1 ? 1 : Eigen::Dynamic,
                                    X::IsRowMajor ? Eigen::RowMajor : Eigen::ColMajor>;
 
+/// X with coefficients of type T in place of its own.
+template <class T, class X>
+using plain_of = std::conditional_t<std::derived_from<X, Eigen::ArrayBase<X>>,
+                                    Eigen::Array<T, X::RowsAtCompileTime, X::ColsAtCompileTime,
+                                                 X::IsRowMajor ? Eigen::RowMajor : Eigen::ColMajor,
+                                                 X::MaxRowsAtCompileTime, X::MaxColsAtCompileTime>,
+                                    Eigen::Matrix<T, X::RowsAtCompileTime, X::ColsAtCompileTime,
+                                                  X::IsRowMajor ? Eigen::RowMajor : Eigen::ColMajor,
+                                                  X::MaxRowsAtCompileTime, X::MaxColsAtCompileTime>>;
+
 /// The type in which Eigen's own routines run in place of narrow expressions: float for floating formats,
 /// double for `fixed`, of several the wider one.
 template <class T> using routine_t = std::conditional_t<narrow_fixed<T>, double, widened_t<T>>;

@@ -6,23 +6,13 @@
 
 namespace narrow::inline NARROW_ABI {
 
-template <> struct foreign_format<Eigen::half> { using type = floating<5, 10>; };
-template <> struct foreign_format<Eigen::bfloat16> { using type = floating<8, 7>; };
+template <> struct foreign_format<Eigen::half> { using type = fp16; };
+template <> struct foreign_format<Eigen::bfloat16> { using type = bf16; };
 
 namespace detail {
 
 template <class T>
 concept eigen_foreign = std::same_as<T, Eigen::half> || std::same_as<T, Eigen::bfloat16>;
-
-/// X with coefficients of type T in place of its own.
-template <class T, class X>
-using plain_of = std::conditional_t<std::derived_from<X, Eigen::ArrayBase<X>>,
-                                    Eigen::Array<T, X::RowsAtCompileTime, X::ColsAtCompileTime,
-                                                 X::IsRowMajor ? Eigen::RowMajor : Eigen::ColMajor,
-                                                 X::MaxRowsAtCompileTime, X::MaxColsAtCompileTime>,
-                                    Eigen::Matrix<T, X::RowsAtCompileTime, X::ColsAtCompileTime,
-                                                  X::IsRowMajor ? Eigen::RowMajor : Eigen::ColMajor,
-                                                  X::MaxRowsAtCompileTime, X::MaxColsAtCompileTime>>;
 
 template <class X> inline constexpr bool is_plain_eigen = false;
 template <class T, int... Sizes> inline constexpr bool is_plain_eigen<Eigen::Matrix<T, Sizes...>> = true;

@@ -32,24 +32,13 @@ void softmax_to(const X& x, Result& result) {
 }
 
 template <class X> using softmax_t = typename Eigen::internal::remove_all<X>::type::PlainObject;
-/// The type of a matrix like M with coefficients of type T.
-template <class T, class M> struct with_scalar;
-template <class T, class S, int Rows, int Cols, int Options, int MaxRows, int MaxCols>
-struct with_scalar<T, Eigen::Matrix<S, Rows, Cols, Options, MaxRows, MaxCols>> {
-  using type = Eigen::Matrix<T, Rows, Cols, Options, MaxRows, MaxCols>;
-};
-template <class T, class S, int Rows, int Cols, int Options, int MaxRows, int MaxCols>
-struct with_scalar<T, Eigen::Array<S, Rows, Cols, Options, MaxRows, MaxCols>> {
-  using type = Eigen::Array<T, Rows, Cols, Options, MaxRows, MaxCols>;
-};
-
 template <class Kind, Eigen::DirectionType Direction, class X> softmax_t<X> softmax_along(const X& x) {
   using T = typename X::Scalar;
   softmax_t<X> result(x.rows(), x.cols());
   if constexpr (rounds_in_lanes<T>) {
     softmax_to<Kind, Direction>(x, result);
   } else {
-    typename with_scalar<float, softmax_t<X>>::type floats(x.rows(), x.cols());
+    plain_of<float, softmax_t<X>> floats(x.rows(), x.cols());
     softmax_to<Kind, Direction>(x, floats);
     result = floats.template cast<T>();
   }

@@ -34,8 +34,8 @@ constexpr std::string_view integer_name(bool is_signed, std::size_t size) {
 /// Floating layouts that safetensors has a name for; empty for others.
 template <class Layout> inline constexpr std::string_view layout_name;
 template <> inline constexpr std::string_view layout_name<binary32> = "F32";
-template <> inline constexpr std::string_view layout_name<layout<5, 10, specials::ieee>> = "F16";
-template <> inline constexpr std::string_view layout_name<layout<8, 7, specials::ieee>> = "BF16";
+template <> inline constexpr std::string_view layout_name<binary16> = "F16";
+template <> inline constexpr std::string_view layout_name<bfloat16> = "BF16";
 template <> inline constexpr std::string_view layout_name<layout<5, 2, specials::ieee>> = "F8_E5M2";
 template <> inline constexpr std::string_view layout_name<layout<4, 3, specials::fn>> = "F8_E4M3";
 

@@ -43,7 +43,7 @@ struct not_greater {
 
 /// The code of an operand that a float or a double holds, as such a one.
 template <std::floating_point Wide, class T> constexpr auto code_in(T x) {
-  using code = typename layout_of_built_in<Wide>::type::bits_type;
+  using code = typename layout_of_built_in_t<Wide>::bits_type;
   if constexpr (narrow_scalar<T> && std::same_as<Wide, double>)
     return std::bit_cast<code>(double_of(x));
   else
@@ -84,8 +84,8 @@ template <class Asked, class A, class B> [[gnu::always_inline]] constexpr auto o
   } else if constexpr (narrow_fixed<A> && std::same_as<A, B>) {
     return Asked::of_integers(a.bits(), b.bits());
   } else if constexpr (std::same_as<other, double> || std::same_as<other, carrier_t<narrow_type>>) {
-    return Asked::template of_codes<ordered_codes<typename layout_of_built_in<other>::type>>(
-        code_in<other>(a), code_in<other>(b));
+    return Asked::template of_codes<ordered_codes<layout_of_built_in_t<other>>>(code_in<other>(a),
+                                                                                code_in<other>(b));
   } else {
     if constexpr (std::integral<other>)
       if (enters<narrow_type>(a) && enters<narrow_type>(b)) {

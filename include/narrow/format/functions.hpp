@@ -266,7 +266,7 @@ template <narrow_scalar T> consteval int bits_of_ties() {
 
 /// Whether no number with so many significant bits lies within `error` units in the last place of x.
 template <int Bits, std::floating_point Real> constexpr bool is_far_from_ties(Real x, int error) {
-  using layout = typename layout_of_built_in<Real>::type;
+  using layout = layout_of_built_in_t<Real>;
   using word = typename layout::bits_type;
   constexpr word spacing = word{1} << (layout::mantissa_bits + 1 - Bits);
   const word beyond = std::bit_cast<word>(x) & (spacing - 1), margin = static_cast<word>(error);

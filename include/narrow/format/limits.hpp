@@ -14,9 +14,8 @@ namespace narrow::inline NARROW_ABI::detail {
 template <class Round>
 inline constexpr std::float_round_style round_style = [] {
   using rounding::tail;
-  if constexpr (
-      std::is_empty_v<Round> && !requires(const Round& round) { round.at(0); } &&
-      requires { typename std::bool_constant<Round{}.away(tail{})>; }) {
+  if constexpr (detail::rounds_by_rule<Round> &&
+                requires { typename std::bool_constant<Round{}.away(tail{})>; }) {
     constexpr auto answers = [](sign of) {
       unsigned result = 0;
       for (const bool odd : {false, true})

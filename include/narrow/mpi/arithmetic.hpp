@@ -44,7 +44,8 @@ template <std::floating_point T> void subtract_from(T* x, const T* y, std::ptrdi
 }
 
 /// The type of magnitudes' bits that steps are chosen from.
-template <std::floating_point T> using magnitude_t = typename narrow::detail::magnitude_layout<T>::bits_type;
+template <std::floating_point T>
+using magnitude_t = typename narrow::detail::layout_of_built_in_t<T>::bits_type;
 /// What stands for the magnitude of a block that is not finite: larger than all others, and positive as a
 /// signed integer, which MPI compares alike everywhere (MPICH 4.0 takes those of MPI_UINT32_T for signed).
 template <std::unsigned_integral Bits>
@@ -53,7 +54,7 @@ inline constexpr Bits not_finite = std::numeric_limits<Bits>::max() >> 1;
 /// Raises largest[block] to the bits of the largest magnitude in each block.
 template <std::floating_point T>
 void raise_to_largest(const T* x, std::ptrdiff_t n, magnitude_t<T>* largest) {
-  using statistic = narrow::detail::absmax_of<narrow::detail::magnitude_layout<T>>;
+  using statistic = narrow::detail::absmax_of<narrow::detail::layout_of_built_in_t<T>>;
   constexpr std::ptrdiff_t at_a_time = 64;
   for (std::ptrdiff_t first = 0; first < n; first += at_a_time * block_size) {
     const std::ptrdiff_t count = std::min(at_a_time * block_size, n - first);

@@ -25,7 +25,7 @@ template <rounding_policy Round, overflow_policy Overflow, has_short_mantissa T>
     if (std::same_as<Round, rounding::nearest_even> && has_digits<few_digits>(x)) [[likely]]
       return mantissa_of(static_cast<std::int64_t>(x) * (std::int64_t{1} << fl), 0, wl, round, overflow);
   } else {
-    using from = typename layout_of_built_in<T>::type;
+    using from = layout_of_built_in_t<T>;
     const auto code = std::bit_cast<typename from::bits_type>(x);
     const auto magnitude = static_cast<typename from::bits_type>(code & from::magnitude_mask);
     if (magnitude == 0) return 0;

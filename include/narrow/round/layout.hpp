@@ -67,11 +67,14 @@ template <int E, int M, specials Specials> struct layout {
   static constexpr bool is_finite(bits_type bits) { return !is_nan(bits) && !is_infinity(bits); }
 };
 
+using binary16 = layout<5, 10, specials::ieee>;
+using bfloat16 = layout<8, 7, specials::ieee>;
 using binary32 = layout<8, 23, specials::ieee>;
 using binary64 = layout<11, 52, specials::ieee>;
 /// The layout of a float or a double.
 template <std::floating_point T> struct layout_of_built_in { using type = binary64; };
 template <> struct layout_of_built_in<float> { using type = binary32; };
+template <class T> using layout_of_built_in_t = typename layout_of_built_in<T>::type;
 
 /// floor(n log10(2)) for 0 <= n < 10^4; log10(2) = 0.30102999...
 constexpr int decimal_digits(int n) {
@@ -82,6 +85,11 @@ constexpr int decimal_digits(int n) {
 /// it.
 inline constexpr std::uint64_t largest_float_bits =
     std::bit_cast<std::uint64_t>(double(std::numeric_limits<float>::max()));
+
+/// A float without its sign, as an integer of the same order.
+constexpr std::uint32_t magnitude_bits(float x) {
+  return std::bit_cast<std::uint32_t>(x) & binary32::magnitude_mask;
+}
 
 /// Whether x is a finite number above 0. From its bits: a comparison may not tell a NaN, see
 /// NARROW_COMPARES_NANS.

@@ -5,13 +5,8 @@
 #include <cstdint>
 #include <limits>
 
-#if defined(__x86_64__)
-#include <cpuid.h>
-
-#include <initializer_list>
-#endif
-
 #include "../config.hpp"
+#include "cpuid.hpp"
 
 namespace narrow::inline NARROW_ABI::detail {
 
@@ -40,14 +35,10 @@ enum class binary16_instructions : unsigned char { none, conversions, arithmetic
 /// what they compute with. None until this object is initialised, before main: till then numbers are
 /// converted in other ways, to the same bits.
 inline const binary16_instructions has_binary16_instructions = [] {
-  constexpr int osxsave = 27, avx = 28, f16c = 29, avx512_fp16 = 23;
-  constexpr unsigned ymm_state = 0x6, zmm_state = 0xe6;
-  unsigned a = 0, b = 0, c = 0, d = 0, saved = 0, high = 0;
-  bool is_there = __get_cpuid(1, &a, &b, &c, &d) != 0;
-  for (const int bit : {osxsave, avx, f16c}) is_there = is_there && (c >> bit & 1) != 0;
-  if (is_there) asm volatile("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
-  if ((saved & ymm_state) != ymm_state) return binary16_instructions::none;
-  const bool computes = __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d >> avx512_fp16 & 1) != 0;
+  constexpr unsigned avx = 1u << 28, f16c = 1u << 29, avx512_fp16 = 1u << 23;
+  const unsigned saved = saved_registers(), converts = ask_processor(1, 0).c & (avx | f16c);
+  if ((saved & ymm_state) != ymm_state || converts != (avx | f16c)) return binary16_instructions::none;
+  const bool computes = (ask_processor(7, 0).d & avx512_fp16) != 0;
   return computes && (saved & zmm_state) == zmm_state ? binary16_instructions::arithmetic
                                                       : binary16_instructions::conversions;
 }();

@@ -97,8 +97,8 @@ constexpr typename Layout::bits_type pack_code(const unpacked<Word>& x, const Ro
 /// The nearest float or double, ties to even; integer arithmetic, as all of this.
 template <std::floating_point To, class Word> constexpr To nearest(const unpacked<Word>& x) {
   static_assert(std::same_as<To, float> || std::same_as<To, double>);
-  using to_layout = std::conditional_t<std::same_as<To, float>, binary32, binary64>;
-  return std::bit_cast<To>(pack_code<to_layout>(x, rounding::nearest_even{}, overflow::ieee{}));
+  return std::bit_cast<To>(
+      pack_code<layout_of_built_in_t<To>>(x, rounding::nearest_even{}, overflow::ieee{}));
 }
 
 /// The two's complement mantissa of x with word length wl and fraction length fl. NaN gives 0.

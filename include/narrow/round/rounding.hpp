@@ -135,11 +135,21 @@ inline constexpr bool rounds_without_throwing = std::is_nothrow_default_construc
   { policy.overflows_to_infinity(s) }
   noexcept;
 };
+
+/// Policies that tell the elements of an array apart: those that draw random numbers.
+template <class Round>
+concept draws_per_element = requires(const Round& round, std::uint64_t index) {
+  round.at(index);
+};
+
+/// Policies that round the same number in the same way each time.
+template <class Round>
+concept rounds_by_rule = std::is_empty_v<Round> && !draws_per_element<Round>;
 }  // namespace detail
 
-/// The policy for element `index` of an array: only a policy that draws random numbers tells elements apart.
+/// The policy for element `index` of an array.
 template <rounding_policy Round> constexpr Round at_element(const Round& round, std::uint64_t index) {
-  if constexpr (requires { round.at(index); })
+  if constexpr (detail::draws_per_element<Round>)
     return round.at(index);
   else
     return round;

@@ -55,11 +55,10 @@ template <class To, class From> struct rounding_of_normals {
   }
 };
 
-constexpr bool is_zero(float x) { return (std::bit_cast<std::uint32_t>(x) & binary32::magnitude_mask) == 0; }
+constexpr bool is_zero(float x) { return magnitude_bits(x) == 0; }
 
 /// IEEE 754-2019 binary16, between which and float processors with F16C convert.
-template <class Layout>
-inline constexpr bool is_binary16 = std::same_as<Layout, layout<5, 10, specials::ieee>>;
+template <class Layout> inline constexpr bool is_binary16 = std::same_as<Layout, binary16>;
 
 /// What becomes a number of a format by nearest_code.
 template <class T, class Round>
@@ -69,7 +68,7 @@ concept has_short_way = (std::same_as<T, float> || std::same_as<T, double> ||
 /// The code of the number of a format that is nearest to x, ties to even: by integer arithmetic.
 template <class Layout, std::floating_point T, overflow_policy Overflow>
 constexpr typename Layout::bits_type computed_nearest_code(T x, Overflow overflow) {
-  using from = typename layout_of_built_in<T>::type;
+  using from = layout_of_built_in_t<T>;
   if constexpr (from::mantissa_bits > Layout::mantissa_bits) {
     using normals = rounding_of_normals<Layout, from>;
     const auto code = std::bit_cast<typename from::bits_type>(x);
@@ -88,7 +87,7 @@ template <class Layout, std::floating_point T, overflow_policy Overflow>
 /// The same; of a number that the compiler knows, by the compiler, which inlines no more than this.
 template <class Layout, std::floating_point T, overflow_policy Overflow>
 [[gnu::always_inline]] constexpr typename Layout::bits_type nearest_code(T x, Overflow overflow) {
-  using from = typename layout_of_built_in<T>::type;
+  using from = layout_of_built_in_t<T>;
   if constexpr (from::mantissa_bits > Layout::mantissa_bits) {
     if (!std::is_constant_evaluated()) {
       using normals = rounding_of_normals<Layout, from>;
@@ -135,8 +134,7 @@ template <std::floating_point T> inline T opaque(T x) {
 
 /// Formats of which a single number becomes a float, or is rounded to, in a few instructions: binary16 by
 /// those of the processor, bfloat16 by a shift.
-template <class Layout>
-inline constexpr bool is_bfloat16 = std::same_as<Layout, layout<8, 7, specials::ieee>>;
+template <class Layout> inline constexpr bool is_bfloat16 = std::same_as<Layout, bfloat16>;
 template <class Layout> constexpr bool is_quick() {
 #if defined(__x86_64__)
   return is_bfloat16<Layout> || is_binary16<Layout>;

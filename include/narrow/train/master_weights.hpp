@@ -64,7 +64,7 @@ template <narrow_scalar F> class master_weights : detail::streamable<master_weig
   ///           its row-major index, whatever the storage order. Make the seed a function of the step's number,
   ///           so that steps differ and a run that goes on from a saved state repeats.
   template <rounding_policy Round = own_rounding> void round(const Round& round = Round{}) {
-    constexpr bool by_index = requires { round.at(0); };
+    constexpr bool by_index = detail::draws_per_element<Round>;
     if (by_index && layout_.order == array_layout::sequence::by_columns) {
       const auto rows = static_cast<std::size_t>(layout_.rows);
       const auto cols = static_cast<std::size_t>(layout_.cols);

@@ -128,16 +128,9 @@ class row_moments {
       std::fill_n(piece, n * some, std::numeric_limits<float>::infinity());
       for (std::ptrdiff_t j = 0; j < m.cols; j += some) {
         const auto part = m.block(i, j, rows, std::min(some, m.cols - j));
-        const auto copy = [&](std::ptrdiff_t r, std::ptrdiff_t c) {
+        kernel::for_each_place(part, [&](std::ptrdiff_t r, std::ptrdiff_t c) {
           piece[c * n + r] = to_value<float>(part(r, c));
-        };
-        if (lies_by_rows(part)) {
-          for (std::ptrdiff_t r = 0; r < part.rows; ++r)
-            for (std::ptrdiff_t c = 0; c < part.cols; ++c) copy(r, c);
-        } else {
-          for (std::ptrdiff_t c = 0; c < part.cols; ++c)
-            for (std::ptrdiff_t r = 0; r < part.rows; ++r) copy(r, c);
-        }
+        });
         visit(piece, {.n = n, .lines = part.cols, .from_stride = n}, i);
       }
     }

@@ -16,13 +16,11 @@ template <class To, class X>
 using uncast = std::remove_cvref_t<decltype(without_cast_to<To>(std::declval<const X&>()))>;
 
 template <class To>
-concept draws_per_element = narrow_scalar<To> && requires(typename To::round_policy round) {
-  round.at(0);
-};
+concept drawn_scalar = narrow_scalar<To> && draws_per_element<typename To::round_policy>;
 
 /// Formats to which functions are rounded once.
 template <class To>
-concept rounds_functions = narrow_float<To> && !draws_per_element<To> && To::layout::width <= 16;
+concept rounds_functions = narrow_float<To> && !drawn_scalar<To> && To::layout::width <= 16;
 template <class Op> using function_of_functor_t = typename function_of_functor<Op>::type;
 template <class X> inline constexpr bool ends_in_function = false;
 template <class Op, class X>
@@ -106,7 +104,7 @@ void for_pieces_of(Eigen::Index rows, Eigen::Index cols, traversal order, bool g
 
 /// Whether nothing depends on that the row-major indices do not go on from one column to the next: draws do.
 template <class Dst> bool counts_in_order(const Dst& dst) {
-  return !draws_per_element<typename Dst::Scalar> || Dst::IsRowMajor || dst.outerSize() == 1;
+  return !drawn_scalar<typename Dst::Scalar> || Dst::IsRowMajor || dst.outerSize() == 1;
 }
 
 /// dst = values, which are computed in pieces; each coefficient is rounded under its row-major index.

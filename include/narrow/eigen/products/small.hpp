@@ -85,7 +85,7 @@ requires small_float_product<Dst, L, R>
 /// exactly in 64 bits.
 inline constexpr int max_few_products = 128;
 template <class T>
-concept few_in_integers = narrow_fixed<T> && T::word_length <= 16 && !draws_per_element<T>;
+concept few_in_integers = narrow_fixed<T> && T::word_length <= 16 && !drawn_scalar<T>;
 
 template <class T, class... X>
 concept matrices_in_memory_of = ((direct_access<X> && std::same_as<typename X::Scalar, T>)&&...);

@@ -110,7 +110,7 @@ template <class L, class R> class sparse_sums {
     if (as == destination::set) dst.resize(rows_, cols_);
     eigen_assert(dst.rows() == rows_ && dst.cols() == cols_);
     const double factor = alpha * factor_;
-    if constexpr (in_floats && !draws_per_element<To>)
+    if constexpr (in_floats && !drawn_scalar<To>)
       if (as == destination::set && factor == 1) {
         constexpr int order = is_left ? Eigen::ColMajor : Eigen::RowMajor;
         using matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, order>;
@@ -130,7 +130,7 @@ template <class L, class R> class sparse_sums {
         }
         const double wide =
             factor * static_cast<double>(total) + (as == destination::added ? static_cast<double>(to) : 0);
-        if constexpr (draws_per_element<To>)
+        if constexpr (drawn_scalar<To>)
           to = rounded_to<To>(wide, draw);
         else
           to = static_cast<To>(wide);

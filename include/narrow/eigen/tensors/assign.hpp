@@ -49,7 +49,7 @@ template <floats_in_pieces X> class piecewise_coefficients {
   }
 
   void compute(const region& part, matrix_view<float> to) const {
-    kernel::enter([&](kernel::kernel_set) { compute_lines(part, to); });
+    with_float_environment([&] { compute_lines(part, to); });
   }
 
  private:

@@ -55,21 +55,19 @@ inline constexpr auto decoded_bf16 = [] {
   return values;
 }();
 
-using fp16_layout = detail::layout<5, 10, specials::ieee>;
-
 /// Whether numbers of T, of 8 bits, are decoded as fp16: their fields fit in its own, and what an exponent
 /// field of ones means there has no finite numbers.
 template <class T> inline constexpr bool has_fields_of_fp16 = false;
 template <narrow_float T>
 requires(sizeof(T) == 1) inline constexpr bool has_fields_of_fp16<T> =
-    T::layout::exponent_bits < fp16_layout::exponent_bits || coded_as<T, 5, 2>;
+    T::layout::exponent_bits < detail::binary16::exponent_bits || coded_as<T, 5, 2>;
 
 template <class T> constexpr fp16_fields fp16_fields_of() {
   if constexpr (!has_fields_of_fp16<T>) {
     return {};
   } else {
     using layout = typename T::layout;
-    using half = fp16_layout;
+    using half = detail::binary16;
     constexpr int up = half::mantissa_bits - layout::mantissa_bits;
     constexpr int first_special = (layout::max_finite + 1) << up;
     return {.unused_bits = 8 - layout::width,

@@ -80,7 +80,7 @@ template <class T, class Op>
 
 /// Functions of floats for ties of so many bits, as fp16 has them: these are all ties of mantissas up to
 /// 2^(quick_bits - 1).
-inline constexpr int quick_bits = detail::layout<5, 10, specials::ieee>::mantissa_bits + 2;
+inline constexpr int quick_bits = detail::binary16::mantissa_bits + 2;
 template <class Function> inline constexpr bool has_quick_value = requires(float_vector x) {
   quickly<quick_bits>(Function{}, x);
 };

@@ -47,13 +47,14 @@ inline bool apply(lane_less, float a, float b) { return a < b; }
 inline bool apply(lane_not_greater, float a, float b) { return a <= b; }
 inline bool apply(lane_equal, float a, float b) { return a == b; }
 inline bool apply(lane_unequal, float a, float b) { return a != b; }
-inline std::uint32_t magnitude_bits(float a) { return std::bit_cast<std::uint32_t>(a) & magnitude_mask; }
-inline bool apply(lane_is_nan, float a) { return magnitude_bits(a) > detail::binary32::infinity; }
+inline bool apply(lane_is_nan, float a) { return detail::magnitude_bits(a) > detail::binary32::infinity; }
 inline float apply(lane_sign, float a) {
   return apply(lane_is_nan{}, a) ? a : static_cast<float>(int{a > 0} - int{a < 0});
 }
-inline bool apply(lane_is_infinite, float a) { return magnitude_bits(a) == detail::binary32::infinity; }
-inline bool apply(lane_is_finite, float a) { return magnitude_bits(a) < detail::binary32::infinity; }
+inline bool apply(lane_is_infinite, float a) {
+  return detail::magnitude_bits(a) == detail::binary32::infinity;
+}
+inline bool apply(lane_is_finite, float a) { return detail::magnitude_bits(a) < detail::binary32::infinity; }
 inline bool apply(lane_and, bool a, bool b) { return a && b; }
 inline bool apply(lane_or, bool a, bool b) { return a || b; }
 inline bool apply(lane_not, bool a) { return !a; }

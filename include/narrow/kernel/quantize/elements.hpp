@@ -30,7 +30,7 @@ struct element_order {
 /// Adds the magnitudes of all elements to a statistic; returns how many are not finite.
 template <std::floating_point T, class Statistic>
 std::size_t add_magnitudes(const matrix_view<const T>& x, Statistic& statistic) {
-  using layout = std::conditional_t<std::same_as<T, float>, detail::binary32, detail::binary64>;
+  using layout = detail::layout_of_built_in_t<T>;
   Statistic local = statistic;  // in registers
   std::size_t nonfinite = 0;
   const auto add_column = [&](const T* from, index stride) {
@@ -68,7 +68,7 @@ inline double inverse_of(double scale) { return 1 / scale; }
 // The quotient of an element and its scale, as exact as rounding to an integer can tell. NaN gives 0.
 
 template <std::floating_point T> double number_or_zero(T x) {
-  using layout = std::conditional_t<std::same_as<T, float>, detail::binary32, detail::binary64>;
+  using layout = detail::layout_of_built_in_t<T>;
   const bool nan = (std::bit_cast<typename layout::bits_type>(x) & layout::magnitude_mask) > layout::infinity;
   return nan ? 0.0 : static_cast<double>(x);
 }
@@ -140,9 +140,7 @@ template <class Round> struct line_rounding {
       : round(policy), first(first_index), step(index_step) {}
 
   /// Tells a kernel the draws; false if no kernel knows the policy.
-  bool describe(element_draws&) const {
-    return !requires { round.at(first); };
-  }
+  bool describe(element_draws&) const { return !detail::draws_per_element<Round>; }
   template <class Element> Element element(double quotient, const element_range& range, index i) const {
     return to_element<Element>(quotient, range,
                                at_element(round, first + static_cast<std::uint64_t>(i) * step));

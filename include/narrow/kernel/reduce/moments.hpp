@@ -14,8 +14,8 @@ namespace narrow::inline NARROW_ABI::kernel {
 
 namespace portable {
 
-/// f(number, place, part) for all places of all lines.
-template <class F> void for_each_place(const float* from, const strided_lines& lines, F f) {
+/// f(number, place, part) for all numbers of all lines.
+template <class F> void for_each_number(const float* from, const strided_lines& lines, F f) {
   for (index l = 0; l < lines.lines; ++l)
     for (index k = 0; k < lines.n; ++k) f(from[l * lines.from_stride + k], k, l % moment_parts);
 }
@@ -25,7 +25,7 @@ inline std::int32_t magnitude_of(float x) {
 }
 
 inline void add_moments(const float* from, const strided_lines& lines, const moment_sums& m) {
-  for_each_place(from, lines, [&](float x, index place, index part) {
+  for_each_number(from, lines, [&](float x, index place, index part) {
     const std::int32_t magnitude = magnitude_of(x);
     const bool finite = magnitude < nonfinite_bits;
     const double difference = finite ? double(x) - m.pivots[place] : 0.0;
@@ -37,7 +37,7 @@ inline void add_moments(const float* from, const strided_lines& lines, const mom
 }
 
 inline void count_tails(const float* from, const strided_lines& lines, const tail_counts& m) {
-  for_each_place(from, lines, [&](float x, index place, index) {
+  for_each_number(from, lines, [&](float x, index place, index) {
     const std::int32_t magnitude = magnitude_of(x);
     const bool finite = magnitude < nonfinite_bits;
     const double off = finite ? double(x) - m.pivots[place] - m.means[place] : 0.0;

@@ -1,7 +1,6 @@
 // What an x86-64 processor can do, and the operating system saves.
 #pragma once
 
-#include <cpuid.h>
 #if defined(__linux__)
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -9,6 +8,7 @@
 
 #include <cstdint>
 
+#include "../../round/cpuid.hpp"
 #include "../kernel_table.hpp"
 
 namespace narrow::inline NARROW_ABI::kernel {
@@ -23,22 +23,14 @@ struct processor {
   bool amx = false;          // tiles, BF16 and INT8
 
   static processor probe() {
-    struct registers {
-      unsigned a = 0, b = 0, c = 0, d = 0;
-    };
-    const auto cpuid = [](unsigned leaf, unsigned subleaf) {
-      registers r;
-      return __get_cpuid_count(leaf, subleaf, &r.a, &r.b, &r.c, &r.d) != 0 ? r : registers{};
-    };
+    using detail::ask_processor, detail::ymm_state, detail::zmm_state, detail::tile_state;
     const auto bit = [](unsigned flags, int n) { return (flags >> n & 1) != 0; };
-    const registers basic = cpuid(1, 0), more = cpuid(7, 0), extra = cpuid(7, 1);
+    const auto basic = ask_processor(1, 0), more = ask_processor(7, 0), extra = ask_processor(7, 1);
+    const unsigned saved = detail::saved_registers();
 
-    constexpr int fma = 12, osxsave = 27, avx = 28, f16c = 29;
+    constexpr int fma = 12, avx = 28, f16c = 29;
     processor p;
-    if (!bit(basic.c, osxsave) || !bit(basic.c, avx)) return p;
-    unsigned saved = 0, high = 0;
-    asm volatile("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
-    constexpr unsigned ymm_state = 1u << 1 | 1u << 2, zmm_state = ymm_state | 1u << 5 | 1u << 6 | 1u << 7;
+    if (!bit(basic.c, avx)) return p;
     constexpr int avx2_bit = 5, avx512f = 16, avx512dq = 17, avx512bw = 30, avx512vl = 31, vnni = 11,
                   vbmi = 1, vex_vnni = 4, bf16 = 5;
     p.avx2 =
@@ -49,7 +41,6 @@ struct processor {
     p.avx512_vnni = p.avx512 && bit(more.c, vnni);
     p.avx512_vbmi = p.avx512_vnni && bit(more.c, vbmi);
     p.avx512_bf16 = p.avx512_vbmi && bit(extra.a, bf16);
-    constexpr unsigned tile_state = 1u << 17 | 1u << 18;
     constexpr int amx_bf16 = 22, amx_tile = 24, amx_int8 = 25;
     p.amx = p.avx512_bf16 && (saved & tile_state) == tile_state && bit(more.d, amx_bf16) &&
             bit(more.d, amx_tile) && bit(more.d, amx_int8) && may_have_tiles();
