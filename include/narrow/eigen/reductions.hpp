@@ -7,7 +7,6 @@
 #pragma once
 
 #include <array>
-#include <optional>
 
 #include "../kernel/reduce.hpp"
 #include "expressions/decided_conditions.hpp"
@@ -368,12 +367,16 @@ struct evaluator<PartialReduxExpr<Arg, Member, Direction>>
   using vector = typename line_values::vector;
 
   const vector& values() const {
-    if (!values_) values_.emplace(line_values::of(xpr_));
-    return *values_;
+    if (!computed_) {
+      values_ = line_values::of(xpr_);
+      computed_ = true;
+    }
+    return values_;
   }
 
   const XprType xpr_;
-  mutable std::optional<vector> values_;
+  mutable vector values_;  // no std::optional: g++ 12 warns at -O3 that its memory may be uninitialised
+  mutable bool computed_ = false;
 };
 
 // `isApprox`, `isMuchSmallerThan` (Core/Fuzzy.h): squares and their sums leave the range of a narrow format
