@@ -93,6 +93,52 @@ TEMPLATE_TEST_CASE("sparse times dense is summed wide and rounded once", "[eigen
   count.require(5 * 16 + 3 + 1);
 }
 
+TEMPLATE_TEST_CASE("triangular and self-adjoint views of sparse matrices are summed wide", "[eigen][sparse]",
+                   fp16, (fixed<12, 6>)) {
+  using T = TestType;
+  generator random(8);
+  tally count;
+  for (const int n : {1, 9, 40}) {
+    const auto a = some_numbers<matrix<T>>(n, n, random), b = some_numbers<matrix<T>>(n, 4, random);
+    const matrix<double> wide_a = a.template cast<double>(), wide_b = b.template cast<double>();
+    const auto check = [&](const auto& x, const matrix<double>& right, const char* what) {
+      count.expect(is_rounded(x, right), [&] { return what + text(n); });
+    };
+    const auto multiply = [&](const auto& view, const matrix<double>& values) {
+      const matrix<double> exact = values * wide_b, exact_right = wide_b.transpose() * values;
+      check(matrix<T>(view * b), exact, "on the left");
+      check(matrix<T>(b.transpose() * view), exact_right, "on the right");
+      check(matrix<float>(view * b), exact, "into float");
+      check(column<T>(view * b.col(0)), exact.col(0), "times a vector");
+      matrix<T> added = b;
+      added += view * b;
+      check(added, wide_b + exact, "added");
+      added = b;
+      added.noalias() -= view * b;
+      check(added, wide_b - exact, "subtracted");
+      matrix<T> own = b;
+      own = view * own;
+      check(own, exact, "of itself");
+    };
+    const auto of = [&]<unsigned Mode>(std::integral_constant<unsigned, Mode>, const auto& sparse) {
+      const matrix<double> part = wide_a.template triangularView<Mode>();
+      if constexpr (Mode == Eigen::Lower || Mode == Eigen::Upper)
+        multiply(sparse.template selfadjointView<Mode>(),
+                 matrix<double>(wide_a.template selfadjointView<Mode>()));
+      multiply(sparse.template triangularView<Mode>(), part);
+    };
+    const auto of_all = [&](const auto& sparse) {
+      of(std::integral_constant<unsigned, Eigen::Lower>{}, sparse);
+      of(std::integral_constant<unsigned, Eigen::Upper>{}, sparse);
+      of(std::integral_constant<unsigned, Eigen::StrictlyUpper>{}, sparse);
+      of(std::integral_constant<unsigned, Eigen::UnitLower>{}, sparse);
+    };
+    of_all(by_columns<T>(a.sparseView()));
+    of_all(by_rows<T>(a.sparseView()));
+  }
+  count.require(3 * 2 * 6 * 7);
+}
+
 TEST_CASE("sums beyond the narrow type's own reach", "[eigen][sparse]") {
   // 4096 ones in bfloat16 are 256, if each sum is rounded; 4096 halves of fixed<8, 4> saturate.
   const matrix<bf16> ones = matrix<bf16>::Ones(2, 4096);
@@ -100,6 +146,10 @@ TEST_CASE("sums beyond the narrow type's own reach", "[eigen][sparse]") {
   REQUIRE((sparse * ones.transpose())(1, 1) == 4096);
   REQUIRE((ones * sparse.transpose())(0, 1) == 4096);
   REQUIRE(by_columns<bf16>(sparse * sparse.transpose()).coeff(0, 1) == 4096);
+  by_columns<bf16> square(4096, 4096);
+  for (int j = 0; j < 4096; ++j) square.insert(4095, j) = 1;
+  REQUIRE((square.triangularView<Eigen::Lower>() * ones.row(0).transpose())(4095) == 4096);
+  REQUIRE((square.selfadjointView<Eigen::Lower>() * ones.row(0).transpose())(4095) == 4096);
   REQUIRE(matrix<bf16>(sparse * sparse.transpose())(1, 0) == 4096);
   using short_fixed = fixed<8, 4>;
   matrix<short_fixed> halves = matrix<short_fixed>::Constant(1, 4096, short_fixed(0.5));

@@ -15,6 +15,40 @@ using a_few_formats = some_of<std::tuple<in_order<narrow::bfp<8>, Eigen::ColMajo
                                          in_order<narrow::dynamic_fixed, Eigen::RowMajor>>,
                               1>;
 
+TEMPLATE_LIST_TEST_CASE(
+    "A matrix in blocks of any size, of which few numbers are assigned to a matrix of a known size",
+    "[tensor]", tensor_formats) {
+  using M = typename TestType::template matrix<>;
+  using T = typename M::Scalar;
+  using known = Eigen::Matrix<T, 3, 3>;
+  using column = Eigen::Matrix<T, 3, 1>;
+  tally count;
+  const M x = numbers<T>(3, 3), y = numbers<T>(3, 3, 2);
+  const typename TestType::template matrix<Dynamic, 1> v = numbers<T>(3, 1, 4);
+  const known a = plain<M>(x), b = plain<M>(y);
+  const column c = plain<decltype(v)>(v);
+  const typename TestType::template matrix<3, 3> in_blocks = x;
+  count.expect(holds(in_blocks, a), [] { return "in blocks"; });
+  const auto check = [&](const char* name, const auto& got, const auto& right) {
+    count.expect(got == right, [&] { return name; });
+  };
+  known sums = x + y;
+  check("a sum", sums, known(a + b));
+  sums += T(2) * x;
+  check("added", sums, known(a + b + T(2) * a));
+  sums = x;
+  check("a copy", sums, a);
+  column vector = v;
+  check("a vector", vector, c);
+  vector -= v.cwiseAbs();
+  check("subtracted", vector, column(c - c.cwiseAbs()));
+  const Eigen::Matrix<narrow::fp16, 3, 3> rounded = x.template cast<narrow::fp16>();
+  check("another format", rounded, Eigen::Matrix<narrow::fp16, 3, 3>(a.template cast<narrow::fp16>()));
+  const typename TestType::template matrix<3, 1> few = v;
+  count.expect(holds(few, c), [] { return "a vector in blocks"; });
+  count.require(8);
+}
+
 TEMPLATE_LIST_TEST_CASE("Any expression can be assigned, and is rounded once", "[tensor]", a_few_formats) {
   using M = typename TestType::template matrix<>;
   using T = typename M::Scalar;

@@ -17,7 +17,7 @@ template <class Program, class T, class Steps, class Shape>
   if (few::are_ready()) [[likely]]
     few::store_lines(program, to, steps, shape);
   else
-    few::store_otherwise(few::in_memory(program), to, steps, shape);
+    few::store_otherwise<Program>(few::in_memory(program), to, steps, shape);
   return {};
 }
 
@@ -87,7 +87,7 @@ template <class Program, class Shape>
 [[gnu::always_inline]] inline auto sum_program(const Program& program, const Shape& shape, float& sum) {
   if constexpr (few::stores_program<Program, float, Shape>) {
     sum = few::are_ready() ? few::sum_lines(program, shape)
-                           : few::sum_otherwise(few::in_memory(program), shape);
+                           : few::sum_otherwise<Program>(few::in_memory(program), shape);
     return std::true_type{};
   } else if constexpr (few::sums_program<Program, Shape>) {
     using line = decltype(as_line(program));

@@ -30,12 +30,17 @@ template <index... V, class Use>
 }
 #define NARROW_INLINED __attribute__((always_inline))
 
-/// A copy for a call that is hardly ever made: it is in memory there, and what it was made of need not be
-/// before.
-template <class X> [[gnu::always_inline]] inline X in_memory(const X& x) {
-  X copy = x;
-  asm volatile("" : "+m"(copy));
-  return copy;
+/// How X is handed to a function that is hardly ever called: as a copy, so that it need not be in memory
+/// before, but for what owns memory.
+template <class X> using seldom_handed = std::conditional_t<std::is_copy_constructible_v<X>, X, const X&>;
+template <class X> [[gnu::always_inline]] inline seldom_handed<X> in_memory(const X& x) {
+  if constexpr (std::is_copy_constructible_v<X>) {
+    X copy = x;
+    asm volatile("" : "+m"(copy));
+    return copy;
+  } else {
+    return x;
+  }
 }
 
 #if defined(__x86_64__)

@@ -250,6 +250,9 @@ class loss_scaler : detail::streamable<loss_scaler> {
 /// are to be skipped as with a dynamic one. Micikevicius et al. (2018), section 3.2, trained with constants
 /// from 8 to 32768.
 inline loss_scaler static_scale(float scale) {
+  detail::check_parameter(
+      "narrow::static_scale", "scale", scale,
+      detail::within(std::numeric_limits<float>::min(), std::numeric_limits<float>::max()));
   return loss_scaler({.init_scale = scale, .growth_factor = 1, .backoff_factor = 1});
 }
 

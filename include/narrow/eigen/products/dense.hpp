@@ -16,6 +16,12 @@
 #include "outer.hpp"
 #include "small.hpp"
 
+namespace Eigen::internal {
+// Of views of sparse matrices; Eigen/Core does not declare them.
+struct SparseTriangularShape;
+struct SparseSelfAdjointShape;
+}  // namespace Eigen::internal
+
 namespace narrow::inline NARROW_ABI::detail {
 
 template <class L, class R>
@@ -34,7 +40,10 @@ concept narrow_triangle_product = ((triangle_view<L> && dense_expression<R>) ||
                                   some_narrow_factor<L, R>;
 
 template <class X>
-concept sparse_expression = std::same_as<shape_of<X>, Eigen::SparseShape>;
+concept sparse_view = std::same_as<shape_of<X>, Eigen::internal::SparseTriangularShape> ||
+    std::same_as<shape_of<X>, Eigen::internal::SparseSelfAdjointShape>;
+template <class X>
+concept sparse_expression = std::same_as<shape_of<X>, Eigen::SparseShape> || sparse_view<X>;
 
 /// A sparse matrix times a dense one, or the other way round, of which the result is dense.
 template <class L, class R>

@@ -73,6 +73,16 @@ class wide_coefficients<X> {
   std::vector<float> values_;
 };
 
+/// What the coefficients of a sparse expression are read from: of views of one triangle a copy, in which a
+/// self-adjoint matrix has both.
+template <class X> struct sparse_value {
+  using type = typename Eigen::internal::nested_eval<X, Eigen::Dynamic>::type;
+};
+template <sparse_view X> struct sparse_value<X> {
+  using type =
+      Eigen::SparseMatrix<scalar_of<X>, Eigen::ColMajor, typename Eigen::internal::traits<X>::StorageIndex>;
+};
+
 /// The coefficients of a product of a sparse and a dense matrix, before they are rounded.
 ///
 /// Each is the sum of the products of the sparse matrix's coefficients, in the order in which that stores
@@ -86,6 +96,7 @@ template <class L, class R> class sparse_sums {
   using traits = accumulation_traits<scalar_of<sparse>, std::remove_const_t<number>>;
   using lane = typename traits::lane;
   using sum = typename traits::sum;
+  using sparse_matrix = typename sparse_value<sparse>::type;
 
  public:
   sparse_sums(const L& l, const R& r)
@@ -95,8 +106,7 @@ template <class L, class R> class sparse_sums {
     factor_ = factor.factor() * stripped<scaled>::factor(coefficients);
     // A line is a column of the result if the sparse matrix is the left one, else a row.
     const auto values = is_left ? factor.view() : factor.view().transposed();
-    typename Eigen::internal::nested_eval<sparse, Eigen::Dynamic>::type nested(
-        stripped<scaled>::expression(coefficients));
+    const sparse_matrix nested(stripped<scaled>::expression(coefficients));
     kernel::enter([&](const kernel::kernel_set& t) {
       if constexpr (in_floats)
         add_up(t, nested, values);
@@ -264,6 +274,10 @@ namespace Eigen::internal {
   };
 NARROW_SPARSE_PRODUCT(SparseShape, DenseShape)
 NARROW_SPARSE_PRODUCT(DenseShape, SparseShape)
+NARROW_SPARSE_PRODUCT(SparseTriangularShape, DenseShape)
+NARROW_SPARSE_PRODUCT(DenseShape, SparseTriangularShape)
+NARROW_SPARSE_PRODUCT(SparseSelfAdjointShape, DenseShape)
+NARROW_SPARSE_PRODUCT(DenseShape, SparseSelfAdjointShape)
 #undef NARROW_SPARSE_PRODUCT
 
 template <class L, class R, int Tag>

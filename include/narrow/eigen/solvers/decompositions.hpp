@@ -49,6 +49,22 @@ template <class Base> struct defined_by_eigen {
   using type = Base;
 };
 
+/// The transpose or the adjoint of a decomposition, which solves for narrow right-hand sides, too, in the
+/// decomposition's type.
+template <class Decomposition, class Transposed> class transposed_decomposition {
+ public:
+  explicit transposed_decomposition(const Transposed& of) : of_(of) {}
+  template <class B> auto solve(const Eigen::MatrixBase<B>& b) const {
+    using scalar = typename Decomposition::MatrixType::Scalar;
+    const plain_like<scalar, B> rhs = b;
+    return plain_matrix<scalar, Decomposition::MatrixType::RowsAtCompileTime, B::ColsAtCompileTime>(
+        of_.solve(rhs));
+  }
+
+ private:
+  const Transposed of_;
+};
+
 /// A decomposition in a built-in type that takes narrow matrices, and solves for narrow right-hand sides in
 /// that type, too.
 template <class Base> struct carrier_decomposition : defined_by_eigen<Base>::type {
@@ -70,6 +86,12 @@ template <class Base> struct carrier_decomposition : defined_by_eigen<Base>::typ
     const plain_like<scalar, B> rhs = b;
     return plain_matrix<scalar, Base::MatrixType::ColsAtCompileTime, B::ColsAtCompileTime>(Base::solve(rhs));
   }
+
+  /// Its transpose and its adjoint, to solve with: they refer to this.
+  auto transpose() const requires requires(const Base& base) { base.transpose(); }
+  { return transposed_decomposition<Base, decltype(Base::transpose())>(Base::transpose()); }
+  auto adjoint() const requires requires(const Base& base) { base.adjoint(); }
+  { return transposed_decomposition<Base, decltype(Base::adjoint())>(Base::adjoint()); }
 
   /// `b` becomes the solution, rounded once; true, as Eigen has it.
   template <class B> auto solveInPlace(const Eigen::MatrixBase<B>& b) const {

@@ -75,22 +75,24 @@ requires(narrow::narrow_scalar<typename Dst::Scalar> &&
   }
 };
 
-/// `b = decomposition.solve(b)` of a float matrix: the steps of the solution, kept in b, would each be
-/// rounded.
-template <class Dst, class Decomposition, class Rhs>
-requires(narrow::narrow_scalar<typename Dst::Scalar>&& std::floating_point<
-         typename Decomposition::Scalar>) struct Assignment<Dst, Solve<Decomposition, Rhs>,
-                                                            assign_op<typename Dst::Scalar,
-                                                                      typename Dst::Scalar>,
-                                                            Dense2Dense> {
-  using Functor = assign_op<typename Dst::Scalar, typename Dst::Scalar>;
-  static void run(Dst& dst, const Solve<Decomposition, Rhs>& src, const Functor&) {
-    using wide = typename Decomposition::Scalar;
-    const auto rhs = narrow::detail::wide_copy<wide>(src.rhs());
-    const narrow::detail::plain_like<wide, Solve<Decomposition, Rhs>> x = src.dec().solve(rhs);
-    dst = x;
-  }
-};
+/// `b = decomposition.solve(b)` of a float matrix, also of its transpose and its adjoint, which Eigen has
+/// patterns of their own for (Core/Solve.h): the steps of the solution, kept in b, would each be rounded.
+#define NARROW_SOLVE(...)                                                                       \
+  template <class Dst, class Decomposition, class Rhs, narrow::narrow_scalar T>                 \
+  requires std::floating_point<typename Decomposition::Scalar>                                  \
+  struct Assignment<Dst, Solve<__VA_ARGS__, Rhs>, assign_op<T, T>, Dense2Dense> {               \
+    static void run(Dst& dst, const Solve<__VA_ARGS__, Rhs>& src, const assign_op<T, T>&) {     \
+      using wide = typename Decomposition::Scalar;                                              \
+      const auto rhs = narrow::detail::wide_copy<wide>(src.rhs());                              \
+      const narrow::detail::plain_like<wide, Solve<__VA_ARGS__, Rhs>> x = src.dec().solve(rhs); \
+      dst = x;                                                                                  \
+    }                                                                                           \
+  };
+NARROW_SOLVE(Decomposition)
+NARROW_SOLVE(Transpose<const Decomposition>)
+NARROW_SOLVE(
+    CwiseUnaryOp<scalar_conjugate_op<typename Decomposition::Scalar>, const Transpose<const Decomposition>>)
+#undef NARROW_SOLVE
 
 /// x, y = c x + s y, c y - s x (Jacobi/Jacobi.h).
 template <narrow::narrow_scalar T, class Other, int Size, int Alignment>

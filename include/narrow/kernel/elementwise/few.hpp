@@ -359,10 +359,10 @@ template <index Lines, index Length> constexpr bool are_few(const fixed_shape<Li
 }
 constexpr bool are_few(const one_line& shape) { return shape.length <= max_numbers; }
 
-/// The same in any floating-point environment, and where nothing is computed so. Of copies, so that no
-/// argument has to be in memory for it.
+/// The same in any floating-point environment, and where nothing is computed so.
 template <class Program, class T, class Steps, class Shape>
-[[gnu::noinline, gnu::cold]] void store_otherwise(Program program, T* to, Steps steps, Shape shape) {
+[[gnu::noinline, gnu::cold]] void store_otherwise(seldom_handed<Program> program, T* to, Steps steps,
+                                                  Shape shape) {
   detail::with_float_environment([&] {
     if (dispatch::has_few_lanes())
       store_lines(program, to, steps, shape);
@@ -373,7 +373,7 @@ template <class Program, class T, class Steps, class Shape>
   });
 }
 template <class Program, class Shape>
-[[gnu::noinline, gnu::cold]] float sum_otherwise(Program program, Shape shape) {
+[[gnu::noinline, gnu::cold]] float sum_otherwise(seldom_handed<Program> program, Shape shape) {
   return detail::with_float_environment([&] {
     return dispatch::has_few_lanes() ? sum_lines(program, shape) : portable::sum_lines(program, shape);
   });
@@ -395,9 +395,10 @@ template <class Program, class Shape>
 // What the door names, and nothing calls.
 template <class Program, class T, class Steps, class Shape>
 void store_lines(const Program&, T*, const Steps&, const Shape&);
-template <class Program, class T, class Steps, class Shape> void store_otherwise(Program, T*, Steps, Shape);
+template <class Program, class T, class Steps, class Shape>
+void store_otherwise(seldom_handed<Program>, T*, Steps, Shape);
 template <class Program, class Shape> float sum_lines(const Program&, const Shape&);
-template <class Program, class Shape> float sum_otherwise(Program, Shape);
+template <class Program, class Shape> float sum_otherwise(seldom_handed<Program>, Shape);
 template <class Shape> bool are_few(const Shape&);
 template <class Order, class Program> float extreme_of_line(const Program&, index);
 template <class Order, class Program> placed_number find_extreme(const Program&, index);
