@@ -1,6 +1,7 @@
 // Identity() in expressions, of any size and shape, in both orders, has the numbers of a matrix with ones on
-// its diagonal: on every instruction set.
+// its diagonal, and expressions of constants alone have these: on every instruction set.
 #include <narrow/eigen.hpp>
+#include <vector>
 
 #include "any_codes.hpp"
 #include "catch.hpp"
@@ -52,7 +53,47 @@ template <class T, int Order> at check_forms(at rows, at cols) {
   return checked;
 }
 
+/// Expressions of constants, stored among other numbers, which stay as they are; how many numbers these were.
+template <class T> at check_constants(at n) {
+  using column = Eigen::Array<T, Eigen::Dynamic, 1>;
+  constexpr at margin = 64;
+  const T half(0.5f), quarter(-0.25f), other(0.75f);
+  at checked = 0;
+  const auto check = [&](const char* form, const auto& expression, const auto& expected) {
+    INFO(form << ", " << n);
+    std::vector<T> memory(static_cast<std::size_t>(n + 2 * margin), other);
+    Eigen::Map<column>(memory.data() + margin, n) = expression;
+    at different = 0;
+    for (at i = -margin; i < n + margin; ++i)
+      different +=
+          !test::same(memory[static_cast<std::size_t>(margin + i)], i < 0 || i >= n ? other : expected(i));
+    CHECK(different == 0);
+    checked += n + 2 * margin;
+  };
+  const auto all = [](T x) { return [x](at) { return x; }; };
+  const Eigen::ArrayXf a = Eigen::ArrayXf::Random(n);
+  const column x = a.cast<T>();
+  check("a constant", column::Constant(n, half), all(half));
+  check("zeros", column::Zero(n), all(T(0)));
+  check("a negative one", -column::Constant(n, half), all(T(-0.5f)));
+  check("the larger one", column::Constant(n, half).max(column::Constant(n, quarter)), all(half));
+  check("choices of two", (x < T(0)).select(column::Constant(n, half), column::Constant(n, quarter)),
+        [&](at i) { return x(i) < T(0) ? half : quarter; });
+  check("a choice of a constant and a number", (x < T(0)).select(column::Constant(n, half), x),
+        [&](at i) { return x(i) < T(0) ? half : x(i); });
+  return checked;
+}
+
 }  // namespace
+
+TEMPLATE_LIST_TEST_CASE("expressions of constants", "[eigen][identity]", formats) {
+  at checked = 0;
+  test::for_each_isa([&](const std::string& isa) {
+    INFO(isa);
+    for (const at n : {1, 7, 8, 16, 17, 31, 32, 40, 64, 100, 1000}) checked += check_constants<TestType>(n);
+  });
+  CHECK(checked == static_cast<at>(test::isa_count()) * 6 * (1316 + 11 * 128));
+}
 
 TEMPLATE_LIST_TEST_CASE("the identity in expressions", "[eigen][identity]", formats) {
   using T = TestType;

@@ -60,7 +60,7 @@ template <class T>
 /// Whether a part of a program gives numbers that it reads, perhaps with another sign.
 template <class T, class Part> inline constexpr bool keeps_numbers = false;
 template <class T> inline constexpr bool keeps_numbers<T, lane_numbers<T>> = lane_codes<T>::in_upper_half;
-template <class T> inline constexpr bool keeps_numbers<T, lane_constant> = true;
+template <class T> inline constexpr bool keeps_numbers<T, lane_constant> = lane_codes<T>::in_upper_half;
 template <class T, class A>
 inline constexpr bool keeps_numbers<T, lane_unary<lane_negative, A>> = keeps_numbers<T, A>;
 template <class T, class A>
