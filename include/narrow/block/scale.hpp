@@ -34,6 +34,10 @@ constexpr unpacked<std::uint64_t> unpacked_magnitude(std::uint64_t bits) {
 // What a pass over a block gathers. `add` takes the bits of a magnitude and counts only finite ones; `over`
 // is what gathers the same of Values of another type.
 
+// Magnitudes of numbers are gathered by their bits, those of floats as such, all others as those of doubles:
+// wider numbers are rounded to these, to odd, which keeps their order, and on which side they are of any
+// number of up to 52 bits.
+
 /// The largest magnitude.
 template <class Layout> struct absmax_of {
   using bits_type = typename Layout::bits_type;
