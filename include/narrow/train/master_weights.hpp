@@ -89,8 +89,6 @@ template <narrow_scalar F> class master_weights : detail::streamable<master_weig
   }
   friend void swap(master_weights& a, master_weights& b) noexcept { a.swap(b); }
 
-  friend bool operator==(const master_weights&, const master_weights&) = default;
-
   /// Bytes of the master copy.
   std::size_t master_bytes() const { return master_.size() * sizeof(float); }
   /// Bytes of the narrow weights.
