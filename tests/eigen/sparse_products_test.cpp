@@ -32,6 +32,19 @@ template <class X> bool is_rounded(const X& x, const matrix<double>& exact) {
          x.template cast<double>() == exact.template cast<T>().template cast<double>();
 }
 
+/// c + product and c - product, which are to be c + exact and c - exact, rounded once.
+template <class T, class Product, class Check>
+void check_added(const matrix<T>& c, const Product& product, const matrix<double>& exact,
+                 const Check& check) {
+  const matrix<double> wide = c.template cast<double>();
+  matrix<T> sum = c;
+  sum += product;
+  check(sum, wide + exact, "added");
+  matrix<T> difference = c;
+  difference.noalias() -= product;
+  check(difference, wide - exact, "subtracted");
+}
+
 }  // namespace
 
 TEMPLATE_TEST_CASE("sparse times dense is summed wide and rounded once", "[eigen][sparse]", fp16,
@@ -76,12 +89,8 @@ TEMPLATE_TEST_CASE("sparse times dense is summed wide and rounded once", "[eigen
     check(column<T>(a_columns * b.col(0)), exact.col(0), "with a vector");
     Eigen::Matrix<T, 1, Eigen::Dynamic> row = a.row(0) * b_columns;
     check(row, exact.row(0), "of a row");
-    matrix<T> added = c;
-    added += a_columns * b;
-    check(added, wide_c + exact, "added");
-    added = c;
-    added.noalias() -= a_rows * b;
-    check(added, wide_c - exact, "subtracted");
+    check_added(c, a_columns * b, exact, check);
+    check_added(c, a_rows * b, exact, check);
     check(matrix<T>(c + a_columns * b), wide_c + exact, "in a sum");
     check(matrix<T>((a_columns * b).cwiseAbs()), exact.cwiseAbs(), "in an expression");
     if (rows == cols || depth == cols) {
@@ -90,7 +99,7 @@ TEMPLATE_TEST_CASE("sparse times dense is summed wide and rounded once", "[eigen
       check(own, exact, "of itself");
     }
   }
-  count.require(5 * 16 + 3 + 1);
+  count.require(5 * 18 + 3 + 1);
 }
 
 TEMPLATE_TEST_CASE("triangular and self-adjoint views of sparse matrices are summed wide", "[eigen][sparse]",
@@ -110,12 +119,7 @@ TEMPLATE_TEST_CASE("triangular and self-adjoint views of sparse matrices are sum
       check(matrix<T>(b.transpose() * view), exact_right, "on the right");
       check(matrix<float>(view * b), exact, "into float");
       check(column<T>(view * b.col(0)), exact.col(0), "times a vector");
-      matrix<T> added = b;
-      added += view * b;
-      check(added, wide_b + exact, "added");
-      added = b;
-      added.noalias() -= view * b;
-      check(added, wide_b - exact, "subtracted");
+      check_added(b, view * b, exact, check);
       matrix<T> own = b;
       own = view * own;
       check(own, exact, "of itself");

@@ -11,6 +11,7 @@ functions of at least N lines, the longest first.
 """
 import os
 import re
+import runpy
 import sys
 
 MAX_FILE_LINES = 450
@@ -45,7 +46,6 @@ LEVELS = [
 ]
 TOGETHER = {"kernel", "simd"}
 INTO_SIMD = {"kernel", "simd", "isa.hpp", "compiled_kernels.hpp"}
-SINGLE_HEADERS = ["narrow_eigen.hpp", "narrow_compiled_kernels.hpp"]  # made by cmake/single.py
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms.split()}
 
 
@@ -172,7 +172,8 @@ def files(root, endings=(".hpp", ".inl")):
 def faults(repository):
     """(file, line, fault) of each, the file relative to the repository."""
     root = os.path.join(repository, "include", "narrow")
-    headers = [*files(repository), *SINGLE_HEADERS]
+    single_headers = runpy.run_path(os.path.join(repository, "cmake", "single.py"))["FILES"]
+    headers = [*files(repository), *single_headers]
     for path, number, fault in header_faults(root, headers):
         yield f"include/narrow/{path}", number, fault
     for path in sorted(files(repository, (".md",))):

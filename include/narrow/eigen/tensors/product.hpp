@@ -83,8 +83,8 @@ template <class L, class R> class tensor_factors {
 template <class X>
 requires block_format<format_below<X>> &&
     (X::RowsAtCompileTime == 1 || X::ColsAtCompileTime == 1) auto block_line_of(const X& x) {
-  using enum kernel::line_kind;
-  return kernel::first_line < X::RowsAtCompileTime == 1 ? row : column > (tensor_access<X>::view(x));
+  constexpr auto kind = X::RowsAtCompileTime == 1 ? kernel::line_kind::row : kernel::line_kind::column;
+  return kernel::first_line<kind>(tensor_access<X>::view(x));
 }
 /// Vectors whose inner product is computed in integers.
 template <class L, class R>
