@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Checks how the headers are laid out: check.py [ROOT], by default the repository that this file stands in.
 
-- Includes run one way, between the rooms of include/narrow in the order of LEVELS. Files outside of kernel/ and simd/
-  include of kernel/ only its doors, the headers that stand directly in it. Only eigen/ includes Eigen, only mpi/ MPI.
+- Includes run one way, between the rooms of include/narrow in the order of LEVELS, between the folders of kernel/ in that
+  of KERNELS. Files outside of kernel/ and simd/ include of kernel/ only its doors, the headers that stand directly in it.
+  Only eigen/ includes Eigen, only mpi/ MPI.
 - No file has more than MAX_FILE_LINES lines, no function more than MAX_FUNCTION_LINES, everything is ASCII.
 - Headers that comments and pages name are there.
 
@@ -44,9 +45,12 @@ LEVELS = [
     "eigen",
     "eigen.hpp",
 ]
+# The same of the folders of kernel/, for what they include of one another.
+KERNELS = ["convert", "quantize elementwise", "product", "reduce"]
 TOGETHER = {"kernel", "simd"}
 INTO_SIMD = {"kernel", "simd", "isa.hpp", "compiled_kernels.hpp"}
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms.split()}
+KERNEL_LEVEL = {folder: level for level, folders in enumerate(KERNELS) for folder in folders.split()}
 
 
 def room_of(path):
@@ -58,6 +62,11 @@ def include_fault(path, included):
     room, other = room_of(path), room_of(included)
     for unknown in {room, other} - LEVEL.keys():
         return f"{unknown} has no place in the levels of tests/layers/check.py"
+    if room == other == "kernel":
+        folder, below = (name.split("/")[1] for name in (path, included))
+        levels = KERNEL_LEVEL.get(folder), KERNEL_LEVEL.get(below)  # none of a header that stands directly in kernel/
+        if folder != below and None not in levels and levels[1] >= levels[0]:
+            return f"kernel/{folder} includes {included}, which is no layer below it"
     if room == other or {room, other} == TOGETHER:
         return None
     if LEVEL[other] >= LEVEL[room]:

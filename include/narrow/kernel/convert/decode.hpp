@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "../../simd/dispatch.hpp"
-#include "../quantize/integers.hpp"
 #include "encoding.hpp"
+#include "integers.hpp"
 
 NARROW_STRICT_BEGIN
 

@@ -4,9 +4,8 @@
 #include <cstring>
 
 #include "../../simd/dispatch.hpp"
-#include "../quantize/elements.hpp"
-#include "../quantize/integers.hpp"
 #include "decode.hpp"
+#include "line_rounding.hpp"
 
 NARROW_STRICT_BEGIN
 

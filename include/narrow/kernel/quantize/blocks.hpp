@@ -7,7 +7,6 @@
 #include <span>
 
 #include "../convert/encode.hpp"
-#include "integers.hpp"
 #include "tiles.hpp"
 #include "wide_elements.hpp"
 
