@@ -84,6 +84,49 @@ TEMPLATE_LIST_TEST_CASE("Parts of a matrix are written into its tensor", "[tenso
   count.require(22);
 }
 
+TEMPLATE_LIST_TEST_CASE("Parts of matrices swap what they hold", "[tensor]", tensor_formats) {
+  using M = typename TestType::template matrix<>;
+  using Plain = Eigen::Matrix<typename M::Scalar, Dynamic, Dynamic>;
+  const M before = numbers<typename M::Scalar>(6, 6);
+  const Plain values = numbers<typename M::Scalar>(6, 6, 2), held = before;
+  tally count;
+  const auto write = [](typename M::Tensor& to, Eigen::Index row, Eigen::Index col, const Plain& x) {
+    to.write(row, col, narrow::detail::view_of_direct(x));
+  };
+  const auto expect = [&](const char* name, const M& got, const typename M::Tensor& expected) {
+    count.expect(same(got.tensor(), expected), [&] { return name; });
+  };
+
+  M m = before;
+  typename M::Tensor expected = before.tensor();
+  m.row(1).swap(m.row(4));
+  write(expected, 1, 0, held.row(4));
+  write(expected, 4, 0, held.row(1));
+  expect("rows", m, expected);
+
+  m = before;
+  expected = before.tensor();
+  m.topLeftCorner(2, 3).swap(m.bottomRightCorner(2, 3));
+  write(expected, 0, 0, held.bottomRightCorner(2, 3));
+  write(expected, 4, 3, held.topLeftCorner(2, 3));
+  expect("blocks", m, expected);
+
+  m = before;
+  expected = before.tensor();
+  Plain other = values;
+  m.col(2).swap(other.col(5));
+  write(expected, 0, 2, values.col(5));
+  expect("a column and one of built-in numbers", m, expected);
+  count.expect(other.col(5) == held.col(2), [] { return "what the built-in numbers became"; });
+
+  m = before;
+  other = values;
+  m.swap(other);
+  expect("a matrix and one of built-in numbers", m, M(values).tensor());
+  count.expect(other == held, [] { return "what that matrix became"; });
+  count.require(6);
+}
+
 #if defined(NDEBUG)  // Eigen asserts that lists are complete
 TEST_CASE("A list that an exception cuts off is not stored", "[tensor]") {
   using M = Eigen::Matrix<narrow::bfp<8>, Dynamic, Dynamic>;

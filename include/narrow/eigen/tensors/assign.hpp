@@ -256,7 +256,7 @@ template <class Derived> class tensor_expression : public Eigen::MatrixBase<Deri
 
   tensor_expression() = default;
   tensor_expression(const tensor_expression&) : Base() {}
-  Derived& operator=(const tensor_expression& x) { return *this = x.derived(); }
+  Derived& operator=(const tensor_expression& x) { return derived() = x.derived(); }
 
   template <class X> Derived& operator=(const Eigen::EigenBase<X>& x) {
     if constexpr (stores_product<X>)
@@ -301,6 +301,12 @@ template <class Derived> class tensor_expression : public Eigen::MatrixBase<Deri
   Derived& setZero() { return setConstant(0); }
   Derived& setOnes() { return setConstant(1); }
   void fill(const Scalar& x) { setConstant(x); }
+  /// Each is stored as assignment does it, from what the other one was.
+  template <class X> void swap(const Eigen::DenseBase<X>& other) {
+    const typename evaluated<PlainObject, Scalar>::type mine(derived());
+    derived() = other.derived();
+    other.const_cast_derived() = mine;
+  }
   Derived& setRandom() { return *this = Base::Random(this->rows(), this->cols()); }
   Derived& setIdentity() { return *this = Base::Identity(this->rows(), this->cols()); }
   Derived& setLinSpaced(const Scalar& low, const Scalar& high) {

@@ -200,6 +200,7 @@ class Matrix<S, R, C, O, MR, MC> : public narrow::detail::tensor_expression<Matr
     return setLinSpaced(this->size(), low, high);
   }
 
+  using expression::swap;
   void swap(Matrix& other) noexcept { tensor_.swap(other.tensor_); }
   friend void swap(Matrix& a, Matrix& b) noexcept { a.swap(b); }
   /// As of other matrices of Eigen.
