@@ -204,8 +204,8 @@ inline void multiply_short_rows(const compact_factors<A, B>& x, const float* rig
   float left[height * max_terms + lanes32], products[(height + 1) * vectors * lanes32];
   for (index i = 0; i < x.rows; i += height) {
     const index some = std::min(height, x.rows - i), count = some * x.cols;
-    // The last vector that is stored may reach beyond the last row's, whose spare lanes must hold something. The
-    // rows come after it, so that a single one is read as it was written.
+    // The last vector that is stored may reach beyond the last row's, whose spare lanes must hold something.
+    // The rows come after it, so that a single one is read as it was written.
     const float_vector none{};
     std::memcpy(products + count, &none, sizeof none);
     for (index p = 0; p < x.depth; p += max_terms) {
