@@ -44,7 +44,7 @@ template <class T> std::vector<complexes<T>> every_form() {
   return results;
 }
 
-using formats = test::some_of<std::tuple<fp16, fixed<16, 8>, bf16, fp8_e4m3fn, fixed<32, 16>>, 0>;
+using formats = test::some_of<std::tuple<fp16, fixed<16, 8>, bf16, fp8_e4m3fn, fixed<32, 16>>, 0, 1>;
 
 }  // namespace
 

@@ -75,7 +75,7 @@ using formats =
                              fixed<10, 9>, fixed<8, 2, rounding::upward>, fixed<16, 3, rounding::downward>,
                              fixed<13, 11, rounding::to_odd>,
                              fixed<8, 4, rounding::nearest_even, overflow::wrap>, fixed<2, 1>>,
-                  1>;
+                  1, 3>;
 
 }  // namespace
 

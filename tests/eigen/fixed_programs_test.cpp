@@ -164,7 +164,7 @@ using fixed_formats = test::some_of<
                fixed<12, 0, rounding::downward>, fixed<13, 11, rounding::to_odd>,
                fixed<8, 4, rounding::nearest_even, overflow::wrap>,
                fixed<16, 3, rounding::upward, overflow::wrap>, fixed<2, 1>, fixed<24, 8>, fixed<31, 8>>,
-    0, 3, 7>;
+    0, 1, 3, 7>;
 
 }  // namespace
 

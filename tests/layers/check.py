@@ -45,7 +45,7 @@ LEVELS = [
     "eigen",
     "eigen.hpp",
 ]
-# The same of the folders of kernel/, for what they include of one another.
+# The same of the folders of kernel/, for what they include of one another. All of them include what stands directly there.
 KERNELS = ["convert", "quantize elementwise", "product", "reduce"]
 TOGETHER = {"kernel", "simd"}
 INTO_SIMD = {"kernel", "simd", "isa.hpp", "compiled_kernels.hpp"}
@@ -63,9 +63,10 @@ def include_fault(path, included):
     for unknown in {room, other} - LEVEL.keys():
         return f"{unknown} has no place in the levels of tests/layers/check.py"
     if room == other == "kernel":
-        folder, below = (name.split("/")[1] for name in (path, included))
-        levels = KERNEL_LEVEL.get(folder), KERNEL_LEVEL.get(below)  # none of a header that stands directly in kernel/
-        if folder != below and None not in levels and levels[1] >= levels[0]:
+        folder, below = (os.path.dirname(name).removeprefix("kernel").strip("/") for name in (path, included))
+        for unknown in {folder, below} - KERNEL_LEVEL.keys() - {""}:
+            return f"kernel/{unknown} has no place in the levels of tests/layers/check.py"
+        if folder and below and folder != below and KERNEL_LEVEL[below] >= KERNEL_LEVEL[folder]:
             return f"kernel/{folder} includes {included}, which is no layer below it"
     if room == other or {room, other} == TOGETHER:
         return None
