@@ -91,7 +91,7 @@ constexpr std::uint64_t element_index(std::ptrdiff_t row, std::ptrdiff_t col, st
 }
 
 /// The shortest text that reads back as x.
-inline std::string to_text(double x) {
+template <std::floating_point T> std::string to_text(T x) {
   char digits[32];
   return std::string(digits, std::to_chars(digits, std::end(digits), x).ptr);
 }

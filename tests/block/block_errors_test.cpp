@@ -60,6 +60,65 @@ TEST_CASE("shapes that do not match", "[block][errors]") {
   expect_refusal([&] { a.dequantize(row_major(v, 4, 3)); }, {"the tensor is 3 x 4", "to is 4 x 3"});
 }
 
+TEST_CASE("stored tensors that no assignment gives", "[block][errors]") {
+  const auto says_of = [](auto tensor, int mantissa, auto scale, const char* what) {
+    using tensor_type = decltype(tensor);
+    using element = typename tensor_type::element_type;
+    using scale_type = typename tensor_type::scale_type;
+    element q;
+    if constexpr (std::integral<element>)
+      q = static_cast<element>(mantissa);
+    else
+      q = element::from_bits(static_cast<typename element::bits_type>(mantissa));
+    tensor.resize(1, 1);
+    const std::string message =
+        refusal([&] { tensor.assign_stored(1, 1, {q}, {static_cast<scale_type>(scale)}); });
+    INFO(message);
+    return message.find(what) != message.npos;
+  };
+  const block_tensor<bfp<8>> power_of_two;
+  CHECK(says_of(power_of_two, -128, 1.0f, "the mantissa -128 must be at most 127 in magnitude"));
+  for (const float scale : {3.0f, 0x1p122f, 0.0f, -1.0f, 0x3p-149f, std::numeric_limits<float>::infinity(),
+                            std::numeric_limits<float>::quiet_NaN()})
+    CHECK(says_of(power_of_two, 1, scale, "must be a power of two from 2^-149 to 2^121"));
+  CHECK(says_of(power_of_two, 1, 3e-30f, "the scale 3e-30"));
+  CHECK(says_of(power_of_two, 127, 0x1p121f, "nothing was thrown"));
+  CHECK(says_of(power_of_two, 127, 0x1p-149f, "nothing was thrown"));
+
+  const block_tensor<narrow::int8> real;
+  for (const float scale : {0.1f, 3e38f, -1.0f, 0.0f, std::numeric_limits<float>::infinity()})
+    CHECK(says_of(real, 1, scale, "must be positive, of at most 17 bits and at most 2.679"));
+  CHECK(says_of(real, 1, 0.125f, "nothing was thrown"));
+
+  const block_tensor<mx<narrow::int8>> integers;
+  CHECK(says_of(integers, -128, 1.0f, "the mantissa -2 must be at most 1.984375 in magnitude"));
+  CHECK(says_of(integers, -127, 1.0f, "nothing was thrown"));
+}
+
+TEST_CASE("what a tensor stores, another takes", "[block]") {
+  generator random(5);
+  tally count;
+  const auto check = [&]<class F>(block_tensor<F>) {
+    for (int e = -150; e < 128; ++e) {
+      std::vector<float> x(16);
+      for (float& v : x) v = std::ldexp(static_cast<float>(random() >> 40) - 0x1p23f, e - 23);
+      block_tensor<F> from, to;
+      from.assign(row_major(x, 4, 4));
+      to.assign_stored(4, 4, {from.mantissas().begin(), from.mantissas().end()},
+                       {from.scales().begin(), from.scales().end()});
+      bool same = true;
+      for (std::ptrdiff_t i = 0; i < 16; ++i) same &= to(i / 4, i % 4) == from(i / 4, i % 4);
+      count.expect(same, [&] { return std::to_string(e); });
+    }
+  };
+  check(block_tensor<bfp<2>>{});
+  check(block_tensor<bfp<8, per_row>>{});
+  check(block_tensor<bfp<16, per_tensor, rounding::upward, exponent::min<>>>{});
+  check(block_tensor<basic_int8<per_column>>{});
+  check(block_tensor<mx<narrow::int8>>{});
+  count.require(5 * 278);
+}
+
 TEST_CASE("parts that reach beyond the tensor", "[block][errors]") {
   constexpr place most = std::numeric_limits<place>::max();
   const std::vector<float> v(12, 1.0f);

@@ -1,4 +1,5 @@
 // gemm and gemv of tensors: operands of other kinds, alpha and beta, narrow results, nothing to do.
+#include "../every_isa.hpp"
 #include "product_oracle.hpp"
 
 using namespace test;
@@ -145,6 +146,34 @@ TEST_CASE("gemv is gemm with one column", "[block]") {
       count.expect(same(u, v), [&] { return text("transposed gemv", m, n); });
     }
   count.require(200);
+}
+
+template <class F, class G> void check_empty_products(tally& count) {
+  for (const std::ptrdiff_t k : {1, 32, 64, 512})
+    for (const std::ptrdiff_t n : {0, 1, 16, 64, 512}) {
+      std::vector<float> c;
+      const auto check = [&](const block_tensor<F>& a, const block_tensor<G>& b) {
+        gemm(a, b, row_major(c, a.rows(), b.cols()));
+        gemm(prepacked(a), b, row_major(c, a.rows(), b.cols()), 2, 1);
+        gemm(a, prepacked(b), column_major(c, a.rows(), b.cols()));
+        count.expect(c.empty() && !explain(a.view(), b.view()).empty(),
+                     [&] { return explain(a.view(), b.view()); });
+      };
+      check(block_tensor<F>(0, k), block_tensor<G>(k, n));
+      check(block_tensor<F>(n, k), block_tensor<G>(k, 0));
+    }
+}
+
+TEST_CASE("products without rows or columns end at once on every instruction set", "[block]") {
+  tally count;
+  for_each_isa([&](const std::string&) {
+    check_empty_products<bfp<8>, bfp<8>>(count);
+    check_empty_products<bfp<12>, bfp<8>>(count);
+    check_empty_products<bfp<16, tile<24, 24>>, bfp<16, tile<24, 24>>>(count);
+    check_empty_products<narrow::int8, basic_int8<per_row>>(count);
+    check_empty_products<mx<fp8_e4m3fn>, mx<fp8_e4m3fn>>(count);
+  });
+  count.require(isa_count() * 5 * 4 * 5 * 2);
 }
 
 TEST_CASE("nothing to sum gives beta C; nothing to store is nothing to do", "[block]") {

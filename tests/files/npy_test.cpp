@@ -142,6 +142,36 @@ TEST_CASE("ranges and views are written, and are read into where they have the s
           "narrow::save_npy: \"no/such/file.npy\" cannot be written");
 }
 
+TEST_CASE("a file stays as it is where what is to replace it cannot be written", "[files]") {
+  const std::string path = "keeps.npy";
+  const std::vector<fp16> x{1, 2, 3};
+  save_npy(path, x);
+  REQUIRE(refusal([&] {
+            save_npy(path, shaped_array<fp16>{{7}, x});
+          }) == "narrow::save_npy: a shape of (7,) must be that of the 3 elements");
+  REQUIRE(load_npy<fp16>(path).values == x);
+  std::remove(path.c_str());
+}
+
+TEST_CASE("a stream's own exceptions do not hide what is wrong", "[files]") {
+  for (const auto mask : {std::ios_base::failbit, std::ios_base::eofbit, std::ios_base::badbit}) {
+    std::istringstream in(written(std::vector<double>(1 << 20)).substr(0, 200));
+    in.exceptions(mask);
+    std::vector<double> x{1};
+    REQUIRE(failure([&] { read_npy(in, x); }) ==
+            "narrow::read_npy: the stream: it ends 8388536 bytes too early, in the elements of its array");
+    REQUIRE(x == std::vector<double>{1});
+    REQUIRE(in.exceptions() == mask);
+    REQUIRE(in.fail());
+  }
+}
+
+TEST_CASE("arrays without elements are written at once, however many rows they have", "[files]") {
+  const std::vector<fp16> none;
+  std::istringstream in(written(row_major(none, std::ptrdiff_t{1} << 40, 0)));
+  REQUIRE(read_npy<fp16>(in).shape == shape{std::size_t{1} << 40, 0});
+}
+
 TEST_CASE("what is wrong in a .npy file is said", "[files]") {
   const auto said = [](const std::string& bytes, const std::string& why) {
     INFO(failure_of<fp16>(bytes));

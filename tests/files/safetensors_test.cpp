@@ -145,6 +145,15 @@ TEST_CASE("what is wrong with a tensor is said, and leaves what is there", "[fil
           "narrow::safetensors_reader: \"no/such.file\" cannot be opened");
   REQUIRE(failure([&] { writer.save("no/such.file"); }) ==
           "narrow::safetensors_writer::save: \"no/such.file\" cannot be written");
+  writer.metadata["narrow.v"] = "any text";
+  written(writer);
+  writer.metadata["narrow.f"] = "any text";
+  REQUIRE(refusal([&] { written(writer); }) ==
+          "narrow::safetensors_writer::write: metadata must not have \"narrow.f\", which tells the format of "
+          "tensor \"f\"");
+  std::istringstream broken("no such file");
+  broken.exceptions(std::ios_base::failbit);
+  REQUIRE(says(failure([&] { safetensors_reader unread(broken); }), {"narrow::safetensors_reader: the stream: "}));
 }
 
 TEST_CASE("what is wrong in a safetensors file is said", "[files]") {

@@ -1,4 +1,8 @@
 // gemm, gemv and the views of ranges as matrices.
+#include <narrow/prepacked.hpp>
+
+#include "../every_isa.hpp"
+#include "../tally.hpp"
 #include "product_oracle.hpp"
 
 using namespace test;
@@ -275,6 +279,46 @@ TEST_CASE("gemm with nothing to sum gives beta C; nothing to store is nothing to
   gemm(row_major(c, 3, 2), row_major(none, 2, 0), row_major(none, 3, 0));
   gemm(row_major(none, 0, 0), row_major(none, 0, 0), row_major(none, 0, 0));
   REQUIRE(c == std::vector<fp16>(6, 0));
+}
+
+/// Products (0, k) (k, n) and (n, k) (k, 0), prepacked, too.
+template <class A, class B> void check_empty_products(tally& count) {
+  for (const std::ptrdiff_t k : {1, 16, 64, 512})
+    for (const std::ptrdiff_t n : {0, 1, 2, 16, 64, 512}) {
+      std::vector<A> none, left(static_cast<std::size_t>(n * k));
+      std::vector<B> nothing, right(static_cast<std::size_t>(k * n));
+      std::vector<float> c;
+      const auto check = [&](const auto& a, const auto& b) {
+        gemm(a, b, row_major(c, a.rows, b.cols));
+        gemm(prepacked(a), b, row_major(c, a.rows, b.cols), 2, 1);
+        gemm(a, prepacked(b), column_major(c, a.rows, b.cols));
+        count.expect(c.empty() && explain(a, b).find("plain C++") != std::string::npos,
+                     [&] { return explain(a, b); });
+      };
+      check(row_major(none, 0, k), row_major(right, k, n));
+      check(row_major(none, 0, k), column_major(right, k, n));
+      check(row_major(left, n, k), row_major(nothing, k, 0));
+      check(column_major(left, n, k), row_major(nothing, k, 0));
+    }
+}
+
+TEST_CASE("products without rows or columns end at once on every instruction set", "[kernel][gemm]") {
+  tally count;
+  for_each_isa([&](const std::string&) {
+    check_empty_products<fp16, fp16>(count);
+    check_empty_products<bf16, bf16>(count);
+    check_empty_products<fp8_e4m3fn, bf16>(count);
+    check_empty_products<fixed<8, 4>, fixed<8, 4>>(count);
+    check_empty_products<fixed<16, 8>, fixed<8, 4>>(count);
+    check_empty_products<fixed<32, 16>, fixed<32, 16>>(count);
+  });
+  count.require(isa_count() * 6 * 4 * 6 * 4);
+  // Nor do they take as long as their extents are.
+  const std::ptrdiff_t many = std::ptrdiff_t{1} << 40;
+  std::vector<bf16> none;
+  std::vector<float> c;
+  gemm(row_major(none, many, 0), row_major(none, 0, 0), row_major(c, many, 0));
+  gemm(row_major(none, 0, many), row_major(none, many, 0), row_major(c, 0, 0));
 }
 
 TEST_CASE("gemm does not read C where beta is 0", "[kernel][gemm]") {

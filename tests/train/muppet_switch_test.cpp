@@ -387,6 +387,12 @@ TEST_CASE("the saved state of a MuPPET switch") {
     ++checked;
   }
   CHECK(checked == 17);
+  // An element of a sum, infinite or so large that the sum's norm would be.
+  const auto element = text.find(" sum 6 ") + std::string_view(" sum 6 ").size();
+  for (const char* value : {"7ff0000000000000", "7ff8000000000000", "7e37e43c8800759c"}) {
+    std::string changed = text;
+    CHECK(refused(changed.replace(element, text.find(' ', element) - element, value), before));
+  }
 }
 
 TEST_CASE("options of a MuPPET switch out of range are named") {

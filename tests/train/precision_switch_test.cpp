@@ -593,5 +593,7 @@ TEST_CASE("options of a precision switch out of range are named") {
   CHECK(message_of({.push_up = static_cast<push_up_form>(2)}) == who + "push_up is 2, must be in [0, 1]");
   precision_switch_options bad_format;
   bad_format.initial_format.fl = 8;
-  CHECK(message_of(bad_format).find("the fraction length 8 must be 0 to 7") != std::string::npos);
+  CHECK(message_of(bad_format) == who + "initial_fl is 8, must be in [0, 7]");
+  bad_format.initial_format.wl = 40;
+  CHECK(message_of(bad_format) == who + "initial_wl is 40, must be in [2, 32]");
 }

@@ -63,6 +63,14 @@ template <class T> void check_saved_state(const T& x, const T& before) {
   stream >> std::skipws >> rest;
   CHECK(rest == "rest");
 
+  // The library's own message comes, not that of the stream.
+  std::istringstream throwing("x" + text);
+  throwing.exceptions(std::ios_base::failbit | std::ios_base::eofbit);
+  T unread = before;
+  CHECK_THROWS_WITH(throwing >> unread, Catch::Contains("is missing"));
+  CHECK(throwing.exceptions() == (std::ios_base::failbit | std::ios_base::eofbit));
+  CHECK(saved(unread) == saved(before));
+
   std::istringstream broken(text);
   broken.setstate(std::ios_base::badbit);
   T untouched = before;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <array>
+#include <string>
 
+#include "../matrix_view.hpp"
 #include "../round/arithmetic.hpp"
 #include "../round/pack.hpp"
 #include "../runtime/environment.hpp"
@@ -207,6 +209,11 @@ NARROW_KERNEL constexpr int exponent_reaching(Magnitude magnitude, int bits, int
   return mantissa >> bits == 0 ? exponent : exponent + 1;
 }
 
+/// How many bits the significand of a number other than 0 needs.
+constexpr int exact_bits(const unpacked<std::uint64_t>& x) {
+  return bit_width_of(x.significand) - std::countr_zero(x.significand);
+}
+
 /// Powers of two: steps of an integer mantissa of at most `limit` = 2^MagnitudeBits - 1.
 template <int MagnitudeBits> struct power_of_two_step {
   static constexpr bool power_of_two = true;
@@ -214,6 +221,16 @@ template <int MagnitudeBits> struct power_of_two_step {
   // limit * 2^highest is the largest product that is a finite float.
   static constexpr int highest = binary32::max_exponent + 1 - MagnitudeBits;
   static constexpr float smallest = detail::power_of_two(lowest);
+
+  /// What a step must be, in a message.
+  static std::string allowed() {
+    return "a power of two from 2^" + std::to_string(lowest) + " to 2^" + std::to_string(highest);
+  }
+  /// Whether it is one of these steps.
+  static constexpr bool is_step(float x) {
+    const auto u = unpack(x);
+    return u.what == kind::finite && u.of == sign::positive && exact_bits(u) == 1 && u.leading() <= highest;
+  }
 
   static constexpr float from_exponent(int exponent) {
     return detail::power_of_two(std::clamp(exponent, lowest, highest));
@@ -237,6 +254,19 @@ template <int MagnitudeBits> struct real_step {
   static constexpr int limit = (1 << MagnitudeBits) - 1;
   static constexpr int significand_bits = binary32::mantissa_bits + 1 - MagnitudeBits;
   static constexpr float smallest = detail::power_of_two(binary32::min_quantum);
+
+  static constexpr float highest() { return reaching<rounding::nearest_even>(binary32::infinity - 1); }
+  /// What a step must be, in a message.
+  static std::string allowed() {
+    return "positive, of at most " + std::to_string(significand_bits) + " bits and at most " +
+           to_text(highest());
+  }
+  /// Whether it can be a step: the limit times it is a float, exactly.
+  static constexpr bool is_step(float x) {
+    const auto u = unpack(x);
+    return u.what == kind::finite && u.of == sign::positive && exact_bits(u) <= significand_bits &&
+           x <= highest();
+  }
 
   /// magnitude / limit, rounded down to significand_bits bits: so the largest magnitude becomes the limit
   /// under any rounding, and quantising again finds the same step. Where float's subnormals lack those bits,

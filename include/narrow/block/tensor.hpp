@@ -57,7 +57,8 @@ class block_tensor
   /// Takes the shape and the values of a matrix, of any narrow or built-in type, each rounded once, from what
   /// it is in that type; it may lie in this tensor's own values. `clips`, if not empty, replaces the largest
   /// magnitude that the scales are chosen from: one number for all blocks, or one for each; what is larger
-  /// saturates.
+  /// than the largest element times the scale saturates (`int8`: at the clip; powers of two reach up to twice
+  /// as far).
   ///
   /// Throws    std::invalid_argument if there are neither 0, 1 nor scales().size() clips, or one of them is
   ///           negative or not finite.
@@ -113,17 +114,17 @@ class block_tensor
     };
     require("mantissas", std::ssize(mantissas), rows * cols);
     require("scales", std::ssize(scales), grid.count());
-    if constexpr (std::signed_integral<element_type>)
+    if constexpr (std::signed_integral<element_type> || narrow_fixed<element_type>)
       for (const element_type q : mantissas)
-        if (q > Format::limit || q < -Format::limit)
-          detail::fail<std::invalid_argument>(std::string(function) + ": the mantissa " + std::to_string(q) +
-                                              " must be at most " + std::to_string(Format::limit));
+        if (const auto value = static_cast<float>(q); value > Format::limit || value < -Format::limit)
+          detail::fail<std::invalid_argument>(std::string(function) + ": the mantissa " +
+                                              detail::to_text(value) + " must be at most " +
+                                              detail::to_text(static_cast<float>(Format::limit)) + " in magnitude");
     if constexpr (std::same_as<scale_type, float>)
       for (const float s : scales)
-        if (!is_scale(s))
-          detail::fail<std::invalid_argument>(
-              std::string(function) + ": the scale " + std::to_string(s) + " must be " +
-              (Format::step::power_of_two ? "a power of two" : "positive and finite"));
+        if (!Format::step::is_step(s))
+          detail::fail<std::invalid_argument>(std::string(function) + ": the scale " + detail::to_text(s) +
+                                              " must be " + Format::step::allowed());
     storage::take(grid, std::move(mantissas), std::move(scales));
   }
 
@@ -150,13 +151,6 @@ class block_tensor
   static detail::block_grid grid_of(std::ptrdiff_t rows, std::ptrdiff_t cols) {
     detail::check_shape("narrow::block_tensor", rows, cols);
     return detail::grid_of<typename Format::block_type>(rows, cols);
-  }
-
-  /// Whether a number can be the scale of a block.
-  static constexpr bool is_scale(float x) {
-    const auto bits = std::bit_cast<std::uint32_t>(x);
-    if (bits == 0 || bits >= detail::binary32::infinity) return false;
-    return !Format::step::power_of_two || detail::power_of_two(detail::leading_exponent(bits)) == x;
   }
 
   /// The scales that a whole assignment chooses: the format's, or those at which the largest magnitudes fit.

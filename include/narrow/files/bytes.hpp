@@ -7,6 +7,7 @@
 #include <istream>
 #include <ostream>
 
+#include "../stream_errors.hpp"
 #include "arrays.hpp"
 
 namespace narrow::inline NARROW_ABI::detail {
@@ -26,12 +27,12 @@ class byte_reader {
 
   std::istream& stream() const { return in_; }
 
-  /// `what` is what these bytes are, in a message.
-  void read(char* to, std::size_t size, std::string_view what) {
+  /// `what` is what these bytes are, in a message; so many more must follow.
+  void read(char* to, std::size_t size, std::string_view what, std::size_t more = 0) {
     in_.read(to, static_cast<std::streamsize>(size));
     const auto count = static_cast<std::size_t>(in_.gcount());
     if (count != size)
-      refuse("it ends " + std::to_string(size - count) + " bytes too early, in " + std::string(what));
+      refuse("it ends " + std::to_string(size - count + more) + " bytes too early, in " + std::string(what));
   }
 
   /// An unsigned number, its lowest byte first.
@@ -51,7 +52,8 @@ class byte_reader {
     while (elements.size() < count) {
       const std::size_t had = elements.size(), more = std::min(count - had, at_once);
       elements.resize(had + more);
-      read(reinterpret_cast<char*>(elements.data() + had), more * sizeof(T), what);
+      read(reinterpret_cast<char*>(elements.data() + had), more * sizeof(T), what,
+           (count - had - more) * sizeof(T));
     }
   }
 
@@ -96,6 +98,7 @@ void for_all_bytes(const matrix_view<const T>& m, byte_order order, const Put& p
     put(reinterpret_cast<const char*>(line.data()), line.size() * sizeof(T));
     line.clear();
   };
+  if (m.cols == 0) return;  // of however many rows
   for (std::ptrdiff_t i = 0; i < m.rows; ++i)
     for (std::ptrdiff_t j = 0; j < m.cols; ++j) {
       line.push_back(m(i, j));

@@ -164,9 +164,40 @@ template <class T> std::vector<T> by_last_index(const extent_list& shape, const 
   return result;
 }
 
+/// What stands before the elements of an array.
+template <storable T> std::string npy_beginning(const extent_list& shape, std::string_view function) {
+  std::string header = "{'descr': '" + npy_type<T>() +
+                       "', 'fortran_order': False, 'shape': " + shape_text(shape) + ", }";
+  constexpr std::size_t alignment = 64, before = npy_magic.size() + 4;
+  header.append(alignment - 1 - (before + header.size()) % alignment, ' ');
+  header += '\n';
+  constexpr std::size_t longest = std::numeric_limits<std::uint16_t>::max();
+  if (header.size() > longest)
+    fail<std::invalid_argument>("narrow::" + std::string(function) + ": " + std::to_string(shape.size()) +
+                                " dimensions are more than a header of " + std::to_string(longest) +
+                                " bytes holds");
+  const char version_and_length[] = {1, 0, static_cast<char>(header.size() & 0xff),
+                                     static_cast<char>(header.size() >> 8)};
+  return std::string(npy_magic) + std::string(version_and_length, sizeof version_and_length) + header;
+}
+
+/// use(write) for an array that can be written, where write(out) writes it.
+template <class X, class Use> void visit_npy(const X& x, std::string_view function, const Use& use) {
+  visit_array(x, function, [&](const extent_list& shape, const auto& view) {
+    const std::string beginning = npy_beginning<typename stored_array<X>::element>(shape, function);
+    use([&](std::ostream& out) {
+      out << beginning;
+      for_all_bytes(view, byte_order::native, [&](const char* bytes, std::size_t size) {
+        out.write(bytes, static_cast<std::streamsize>(size));
+      });
+    });
+  });
+}
+
 template <class X>
 void read_npy(std::istream& stream, X& x, std::string_view function, const std::string& name) {
   using T = typename stored_array<X>::element;
+  const held_stream_exceptions held(stream);
   byte_reader in(stream, std::string(function), name);
   const npy_header header = read_npy_header(in);
   const byte_order order = npy_order<T>(header.descr, in);
@@ -188,31 +219,12 @@ void read_npy(std::istream& stream, X& x, std::string_view function, const std::
 /// Throws    std::invalid_argument where a shaped_array has not as many values as its shape says. That the
 ///           stream fails is to be asked of the stream.
 template <file_source X> void write_npy(std::ostream& out, const X& x) {
-  detail::visit_array(x, "write_npy", [&](const detail::extent_list& shape, const auto& view) {
-    using T = typename detail::stored_array<X>::element;
-    std::string header = "{'descr': '" + detail::npy_type<T>() +
-                         "', 'fortran_order': False, 'shape': " + detail::shape_text(shape) + ", }";
-    constexpr std::size_t alignment = 64, before = detail::npy_magic.size() + 4;
-    header.append(alignment - 1 - (before + header.size()) % alignment, ' ');
-    header += '\n';
-    constexpr std::size_t longest = std::numeric_limits<std::uint16_t>::max();
-    if (header.size() > longest)
-      detail::fail<std::invalid_argument>("narrow::write_npy: " + std::to_string(shape.size()) +
-                                          " dimensions are more than a header of " + std::to_string(longest) +
-                                          " bytes holds");
-    const char version_and_length[] = {1, 0, static_cast<char>(header.size() & 0xff),
-                                       static_cast<char>(header.size() >> 8)};
-    out << detail::npy_magic;
-    out.write(version_and_length, sizeof version_and_length);
-    out << header;
-    detail::for_all_bytes(view, detail::byte_order::native, [&](const char* bytes, std::size_t size) {
-      out.write(bytes, static_cast<std::streamsize>(size));
-    });
-  });
+  detail::visit_npy(x, "write_npy", [&](const auto& write) { write(out); });
 }
-/// To the file `path`. Throws std::runtime_error with its name where it cannot be written.
+/// To the file `path`. Throws std::runtime_error with its name where it cannot be written, and what
+/// `write_npy` throws; a file that is there then is as it was.
 template <file_source X> void save_npy(const std::string& path, const X& x) {
-  detail::write_file(path, "save_npy", [&](std::ostream& out) { write_npy(out, x); });
+  detail::visit_npy(x, "save_npy", [&](const auto& write) { detail::write_file(path, "save_npy", write); });
 }
 
 /// Reads an array in numpy's format into x, bit for bit; in either byte order, and order of the indices.

@@ -36,7 +36,8 @@ inline constexpr std::uint64_t longest_tensor_header = 100'000'000;
 /// Tensors for a file, in memory until it is written.
 class safetensors_writer {
  public:
-  /// Texts of the file's own: {"format", "pt"} is what some programs want.
+  /// Texts of the file's own: {"format", "pt"} is what some programs want. "narrow." and the name of a tensor
+  /// is a key of the library's.
   std::map<std::string, std::string> metadata{};
 
   /// Keeps a copy of the elements of x: a matrix, a range or a shaped_array. Throws std::invalid_argument
@@ -63,8 +64,9 @@ class safetensors_writer {
   }
 
   /// Writes the file; that the stream fails is to be asked of the stream. The elements of each tensor lie at
-  /// a multiple of their size.
+  /// a multiple of their size. Throws std::invalid_argument where `metadata` has a key of the library's.
   void write(std::ostream& out) const {
+    check_metadata("write");
     std::vector<const tensor*> order;
     for (const tensor& t : tensors_) order.push_back(&t);
     std::stable_sort(order.begin(), order.end(),
@@ -85,16 +87,24 @@ class safetensors_writer {
     out << text;
     for (const tensor* t : order) out.write(t->bytes.data(), static_cast<std::streamsize>(t->bytes.size()));
   }
-  /// To the file `path`. Throws std::runtime_error with its name where it cannot be written.
+  /// To the file `path`. Throws std::runtime_error with its name where it cannot be written, and what `write`
+  /// throws; a file that is there then is as it was.
   void save(const std::string& path) const {
+    check_metadata("save");
     detail::write_file(path, "safetensors_writer::save", [&](std::ostream& out) { write(out); });
   }
 
  private:
   using tensor = detail::tensor_to_write;
 
-  [[noreturn]] static void refuse(const std::string& why) {
-    detail::fail<std::invalid_argument>("narrow::safetensors_writer::add: " + why);
+  [[noreturn]] static void refuse(const std::string& why, const std::string& function = "add") {
+    detail::fail<std::invalid_argument>("narrow::safetensors_writer::" + function + ": " + why);
+  }
+  void check_metadata(const std::string& function) const {
+    for (const tensor& t : tensors_)
+      if (const std::string key = detail::format_key(t.entry.name); metadata.contains(key))
+        refuse("metadata must not have \"" + key + "\", which tells the format of tensor \"" + t.entry.name + '"',
+               function);
   }
 
   std::vector<tensor> tensors_{};
@@ -130,6 +140,7 @@ class safetensors_reader {
   ///           type, or is of another format by the file's metadata, or has codes that x's format has not, or a
   ///           shape that x cannot have. x then is as it was.
   template <file_destination X> void read(std::string_view name, X&& x) {
+    const detail::held_stream_exceptions held(in_.stream());
     using T = typename detail::stored_array<std::remove_cvref_t<X>>::element;
     const safetensors_entry* const entry = find(name);
     const std::string tensor = "tensor \"" + std::string(name) + '"';
@@ -169,6 +180,7 @@ class safetensors_reader {
   }
 
   void read_header() {
+    const detail::held_stream_exceptions held(in_.stream());
     const auto size = in_.read_number<std::uint64_t>("the header's length");
     if (size > detail::longest_tensor_header)
       in_.refuse("its header has " + std::to_string(size) + " bytes, at most " +

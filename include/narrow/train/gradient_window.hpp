@@ -83,7 +83,7 @@ class gradient_window {
     field("count", self.count_);
     field("squares", self.squares_, within(0, largest));
     field("squares_of_sum", self.squares_of_sum_, within(0, largest));
-    field("sum", self.sum_);
+    field("sum", self.sum_, each(within(-largest_sum(), largest_sum())));
   }
 
   /// Throws std::invalid_argument unless gradients of this layout have the window's number of elements.
@@ -95,6 +95,12 @@ class gradient_window {
   friend bool operator==(const gradient_window&, const gradient_window&) = default;
 
  private:
+  // Gradients are floats, divided by no less than the smallest one, and as many as `count` can tell: the
+  // squares of sums from a text are finite, too.
+  static double largest_sum() {
+    return std::ldexp(1.0, binary32::max_exponent + 1 - binary32::min_quantum + bits_of<std::uint64_t>);
+  }
+
   std::uint64_t count_ = 0;
   double squares_ = 0;         // sum ||g||^2
   double squares_of_sum_ = 0;  // ||sum g||^2

@@ -53,6 +53,13 @@ template <class Low, class High> constexpr range<Low, High, bounds::excluded> in
   return {low, high};
 }
 
+/// A range for the number of elements of a field.
+template <class Range> struct size_range { Range range; };
+template <class Range> constexpr size_range<Range> size(const Range& range) { return {range}; }
+/// A range for every element of a field, of a map for its values.
+template <class Range> struct each_range { Range range; };
+template <class Range> constexpr each_range<Range> each(const Range& range) { return {range}; }
+
 /// Throws std::invalid_argument naming the parameter, its value and the range unless the value lies in it.
 template <class T, class Range>
 void check_parameter(std::string_view owner, std::string_view name, T value, const Range& range) {

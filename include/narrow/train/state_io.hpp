@@ -12,6 +12,7 @@
 
 #include "../errors.hpp"
 #include "../format/operators.hpp"
+#include "../stream_errors.hpp"
 #include "parameter.hpp"
 
 namespace narrow::inline NARROW_ABI::detail {
@@ -38,13 +39,6 @@ template <class T, class Visitor>
 concept saved_fields = requires(Visitor& field, T& x) {
   T::fields(field, x);
 };
-
-/// A range for the number of elements of a field.
-template <class Range> struct size_range { Range range; };
-template <class Range> constexpr size_range<Range> size(const Range& range) { return {range}; }
-/// A range for every element of a field, of a map for its values.
-template <class Range> struct each_range { Range range; };
-template <class Range> constexpr each_range<Range> each(const Range& range) { return {range}; }
 
 /// Writes values separated by spaces: integers in decimal, strings as `length:bytes`, containers as their
 /// size and elements. The stream's flags, width and locale have no part in it.
@@ -300,6 +294,7 @@ struct saved_state {
   }
 
   template <class T> static std::istream& load(std::istream& in, T& x) {
+    const held_stream_exceptions held(in);
     const std::string type = T::state_type();
     state_reader reader(in, type);
     T loaded;

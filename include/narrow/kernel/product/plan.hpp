@@ -347,6 +347,7 @@ product_plan plan_product(kernel_set t, const matrix_view<const A>& a, const mat
   const work_shape w{a.rows, b.cols, 1, 1, a.cols};
   product_plan plan;
   bool made = false;
+  if (a.rows == 0 || b.cols == 0) return plan;  // of nothing; tiles are at least one row and one column
   if (a.rows == 1 && b.cols == 1) {
     plan.how = algorithm::dot;
     plan_dot<Accumulation, A, B>(t, largest, max_type, plan);

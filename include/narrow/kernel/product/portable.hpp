@@ -181,6 +181,7 @@ template <class Accumulation, class A, class B, class Store>
 void product(matrix_view<const A> a, matrix_view<const B> b, const Store& store) {
   // Lanes run along columns: a thin result lies down.
   constexpr index rows = 4;
+  if (a.rows == 0 || b.cols == 0) return;
   const bool turned = a.rows > 1 && b.cols < std::min(rows, a.rows);
   const auto store_tile = [&](index i, index j, auto sums) {
     if (turned)
