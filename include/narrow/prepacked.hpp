@@ -133,8 +133,8 @@ class prepacked_tensor : public detail::kept_factor<detail::kept_tensor<block_te
 };
 
 /// A copy of a matrix, for products that pack it once: `gemm`, `gemv` and `explain` take it in place of a
-/// view or of a tensor, on either side, and give the same bits; but the copy has no gaps, and a view without a
-/// stride of 1 may itself be multiplied by another kernel, whose float sums differ in their last bits.
+/// view or of a tensor, on either side, and give the same bits; but the copy has no gaps, and a view without
+/// a stride of 1 may itself be multiplied by another kernel, whose float sums differ in their last bits.
 ///
 /// Cost      of the first product with it that of any product; of the next ones less by the packing, which
 ///           counts where the other factor has few columns (or rows): a half to a fifth is left of W (1024,
@@ -177,8 +177,8 @@ concept factors_with_prepacked = (matrix_factor<A>::is_prepacked || matrix_facto
 }  // namespace detail
 
 /// C = alpha A B + beta C, where A, B or both are prepacked and the other one is a view: bit for bit what
-/// `gemm` gives for the copy (`view()`) of the elements that were prepacked, with its shapes, rounding, error and exceptions. Needs
-/// no memory beyond that, but for the first product that wants panels in some form.
+/// `gemm` gives for the copy (`view()`) of the elements that were prepacked, with its shapes, rounding, error
+/// and exceptions. Needs no memory beyond that, but for the first product that wants panels in some form.
 template <class A, class B, class C>
 requires detail::factors_with_prepacked<A, B>
 void gemm(const A& a, const B& b, matrix_view<C> c, double alpha = 1, double beta = 0) {

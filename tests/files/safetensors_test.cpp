@@ -153,7 +153,8 @@ TEST_CASE("what is wrong with a tensor is said, and leaves what is there", "[fil
           "tensor \"f\"");
   std::istringstream broken("no such file");
   broken.exceptions(std::ios_base::failbit);
-  REQUIRE(says(failure([&] { safetensors_reader unread(broken); }), {"narrow::safetensors_reader: the stream: "}));
+  REQUIRE(says(failure([&] { safetensors_reader unread(broken); }),
+               {"narrow::safetensors_reader: the stream: "}));
 }
 
 TEST_CASE("what is wrong in a safetensors file is said", "[files]") {

@@ -25,6 +25,7 @@ LEVELS = [
     "config.hpp",
     "integers.hpp",
     "errors.hpp concepts.hpp",
+    "stream_errors.hpp",
     "round",
     "format",
     "charconv.hpp",

@@ -117,9 +117,9 @@ class block_tensor
     if constexpr (std::signed_integral<element_type> || narrow_fixed<element_type>)
       for (const element_type q : mantissas)
         if (const auto value = static_cast<float>(q); value > Format::limit || value < -Format::limit)
-          detail::fail<std::invalid_argument>(std::string(function) + ": the mantissa " +
-                                              detail::to_text(value) + " must be at most " +
-                                              detail::to_text(static_cast<float>(Format::limit)) + " in magnitude");
+          detail::fail<std::invalid_argument>(
+              std::string(function) + ": the mantissa " + detail::to_text(value) + " must be at most " +
+              detail::to_text(static_cast<float>(Format::limit)) + " in magnitude");
     if constexpr (std::same_as<scale_type, float>)
       for (const float s : scales)
         if (!Format::step::is_step(s))

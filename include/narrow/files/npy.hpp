@@ -166,8 +166,8 @@ template <class T> std::vector<T> by_last_index(const extent_list& shape, const 
 
 /// What stands before the elements of an array.
 template <storable T> std::string npy_beginning(const extent_list& shape, std::string_view function) {
-  std::string header = "{'descr': '" + npy_type<T>() +
-                       "', 'fortran_order': False, 'shape': " + shape_text(shape) + ", }";
+  std::string header =
+      "{'descr': '" + npy_type<T>() + "', 'fortran_order': False, 'shape': " + shape_text(shape) + ", }";
   constexpr std::size_t alignment = 64, before = npy_magic.size() + 4;
   header.append(alignment - 1 - (before + header.size()) % alignment, ' ');
   header += '\n';

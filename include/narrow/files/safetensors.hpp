@@ -103,7 +103,8 @@ class safetensors_writer {
   void check_metadata(const std::string& function) const {
     for (const tensor& t : tensors_)
       if (const std::string key = detail::format_key(t.entry.name); metadata.contains(key))
-        refuse("metadata must not have \"" + key + "\", which tells the format of tensor \"" + t.entry.name + '"',
+        refuse("metadata must not have \"" + key + "\", which tells the format of tensor \"" + t.entry.name +
+                   '"',
                function);
   }
 
