@@ -159,6 +159,43 @@ TEMPLATE_LIST_TEST_CASE("classification, sign and magnitude of every code", "[ma
   count.require(3 * f.codes());
 }
 
+TEMPLATE_LIST_TEST_CASE("the number next to each one, up and down", "[math]", formats) {
+  if constexpr (sizeof(TestType) <= 2) {
+    std::vector<double> ascending;
+    for (std::uint64_t code = 0; code < code_count<TestType>; ++code)
+      if (const auto x = from_any_code<TestType>(code); !isnan(x))
+        ascending.push_back(static_cast<double>(x));
+    std::sort(ascending.begin(), ascending.end());
+    ascending.erase(std::unique(ascending.begin(), ascending.end()), ascending.end());  // of zeros one
+    const auto number = [](double x) { return static_cast<TestType>(x); };              // exact
+    tally count;
+    for (std::size_t i = 0; i < ascending.size(); ++i) {
+      const TestType x = number(ascending[i]), lowest = number(ascending.front()),
+                     highest = number(ascending.back());
+      const auto describe = [&] { return text(name_of<TestType>(), x.bits()); };
+      const double up = ascending[std::min(i + 1, ascending.size() - 1)], down = ascending[i - (i > 0)];
+      count.expect(static_cast<double>(nextafter(x, highest)) == up, describe);
+      count.expect(nextafter(x, number(up)) == number(up), describe);
+      count.expect(static_cast<double>(nextafter(x, lowest)) == down, describe);
+      count.expect(nextafter(x, x) == x, describe);
+      if (up == 0 && TestType(-1) < TestType(0))  // a zero keeps the sign of what it is next to
+        count.expect(signbit(nextafter(x, highest)) == signbit(-TestType(0)), describe);
+      else
+        count.add_matches(1);
+    }
+    count.require(5 * ascending.size());
+  }
+  const TestType one = 1;
+  STATIC_REQUIRE(nextafter(TestType(1), TestType(1)) == TestType(1));
+  REQUIRE(nextafter(one, TestType(0)) < one);
+  REQUIRE(nextafter(nextafter(one, TestType(0)), one) == one);
+  if constexpr (std::numeric_limits<TestType>::has_quiet_NaN) {
+    const auto nan = std::numeric_limits<TestType>::quiet_NaN();
+    REQUIRE(isnan(nextafter(nan, one)));
+    REQUIRE(isnan(nextafter(one, nan)));
+  }
+}
+
 TEST_CASE("fixed: classification, sign and magnitude", "[math][fixed]") {
   using T = fixed<8, 4>;
   STATIC_REQUIRE(!isnan(T(1)) && !isinf(T(1)) && isfinite(T(1)));

@@ -57,6 +57,22 @@ template <narrow_scalar T> constexpr T abs(T x) noexcept(noexcept(-x)) {
 /// |x|, as `abs` gives it.
 template <narrow_scalar T> constexpr T fabs(T x) noexcept(noexcept(-x)) { return abs(x); }
 
+/// The number of the format that is next to x in the direction of y, an infinity among them; y where the two
+/// are equal, NaN where one is. (std::nextafter takes the built-in type, and rounds back to x.)
+template <narrow_scalar T> constexpr T nextafter(T x, T y) noexcept {
+  using bits = typename T::bits_type;
+  if constexpr (narrow_fixed<T>) {
+    return T::from_bits(static_cast<bits>(x.bits() + (x < y) - (y < x)));
+  } else {
+    if (isnan(x)) return x;
+    if (isnan(y) || x == y) return y;
+    const bool up = x < y;
+    if (x == T(0)) return up ? std::numeric_limits<T>::denorm_min() : -std::numeric_limits<T>::denorm_min();
+    const auto next = static_cast<bits>(up != signbit(x) ? x.bits() + 1 : x.bits() - 1);
+    return T::layout::has_negative_zero || next != T::layout::sign_mask ? T::from_bits(next) : T(0);
+  }
+}
+
 namespace detail {
 template <narrow_scalar T> constexpr T thorough_root(T x) noexcept(T::cannot_throw) {
   // The root of a double is on the same side of every number half-way between two of T's as the exact one,
