@@ -62,6 +62,8 @@ ROUNDING = [
              "arithmetic_fixed"),
     Mutation("integers_beside_fixed_are_units", "format/comparisons.hpp",
              "return static_cast<std::int64_t>(x) * (std::int64_t{1} << T::fraction_length);", "return x;", "comparison"),
+    Mutation("next_to_zero_is_nan", "math.hpp", "next != T::layout::sign_mask ? T::from_bits(next) : T(0)",
+             "next != T::layout::sign_mask ? T::from_bits(next) : T::from_bits(next)", "math"),
 ]
 
 KERNELS = [
@@ -132,6 +134,7 @@ KERNELS = [
     Mutation("a_line_is_added_twice", "kernel/elementwise/few_lines.hpp", "c = line(l + 2)", "c = line(l + 1)", "few_lanes"),
     Mutation("sums_end_with_a_line_before", "kernel/elementwise/few_lines.hpp", "to[l] = total(line(l))",
              "to[l] = total(line(l - 1))", "few_lanes"),
+    Mutation("empty_results_have_tiles", "kernel/product/plan.hpp", "if (a.rows == 0 || b.cols == 0) return plan;", "", "gemm"),
 ]
 
 BLOCKS = [
@@ -142,6 +145,7 @@ BLOCKS = [
     Mutation("mx_infinity_counts_as_number", "block/mx.hpp",
              "if (magnitude >= layout::infinity) return std::numeric_limits<float>::quiet_NaN();",
              "if (magnitude > layout::infinity) return std::numeric_limits<float>::quiet_NaN();", "mx"),
+    Mutation("stored_scales_beyond_the_format", "block/scale.hpp", " && u.leading() <= highest;", ";", "block_errors"),
 ]
 
 TRAINING = [
@@ -159,6 +163,8 @@ TRAINING = [
              "(1 - options_.a) * state", "adaptive_clip"),
     Mutation("columns_draw_in_storage_order", "train/master_weights.hpp", "rows, round, j, cols);",
              "rows, round, j * rows, 1);", "master_weights"),
+    Mutation("saved_sums_may_be_infinite", "train/gradient_window.hpp", ", each(within(-largest_sum(), largest_sum()))", "",
+             "muppet_switch"),
 ]
 
 FILES = [

@@ -329,7 +329,7 @@ class precision_switch : detail::streamable<precision_switch> {
     field("smoothing", o.smoothing, within(limits::min(), o.tolerance / (2.0 * o.max_resolution)));
     field("push_up", o.push_up, within(push_up_form::printed, push_up_form::adapt));
     field("initial_wl", o.initial_format.wl, within(2, detail::max_word_length));
-    field("initial_fl", o.initial_format.fl, within(0, o.initial_format.wl - 1));
+    field("initial_fl", o.initial_format.fl, within(0, o.initial_format.wl - 1.0));
     field("steps", self.steps_, within(0, detail::max_count));
     field("skipped_losses", self.skipped_losses_, within(0, self.steps_));
     field("strategy", self.strategy_, within(precision_strategy::min, precision_strategy::max));
