@@ -185,18 +185,21 @@ NARROW_LINE_EXTREMES(scalar_min_op, member_minCoeff)
 template <traversal Order, class Program>
 bool first_place(const Program& program, const kernel::line_shape& shape, float number, position& first) {
   if constexpr (Order == by_columns) {
-    for (Eigen::Index col = 0, row; col < shape.lines; ++col)
+    for (kernel::index col = 0, row; col < shape.lines; ++col)
       if (kernel::find_on_line(kernel::on_line(program, col), number, shape.length, row) &&
           row < shape.length) {
-        first = {row, col};
+        first.row = row;
+        first.col = col;
         return true;
       }
     return false;
   } else {
     first.col = shape.length;
-    for (Eigen::Index row = 0, col; row < shape.lines && first.col > 0; ++row)
-      if (kernel::find_on_line(kernel::on_line(program, row), number, first.col, col) && col < first.col)
-        first = {row, col};
+    for (kernel::index row = 0, col; row < shape.lines && first.col > 0; ++row)
+      if (kernel::find_on_line(kernel::on_line(program, row), number, first.col, col) && col < first.col) {
+        first.row = row;
+        first.col = col;
+      }
     return first.col < shape.length;
   }
 }

@@ -60,7 +60,7 @@ template <floats_in_pieces X> class piecewise_coefficients {
     for (Eigen::Index line = 0; line < lines.cols; ++line)
       for (Eigen::Index i = 0; i < lines.rows; i += piece_size)
         store(values_.get(rows ? by_rows : by_columns, first_line + line, first + i,
-                          std::min(piece_size, lines.rows - i)),
+                          std::min<Eigen::Index>(piece_size, lines.rows - i)),
               &lines(i, line), lines.row_stride);
   }
 
