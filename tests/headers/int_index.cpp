@@ -1,5 +1,4 @@
-// A program whose Eigen counts in int, as some that are older than Eigen 3.3 do, compiles and computes the
-// same.
+// A program that has Eigen count in int compiles, and its narrow numbers give what its floats do.
 #define EIGEN_DEFAULT_DENSE_INDEX_TYPE int
 #include <cstdio>
 #include <narrow/eigen.hpp>

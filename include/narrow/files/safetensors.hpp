@@ -36,8 +36,8 @@ inline constexpr std::uint64_t longest_tensor_header = 100'000'000;
 /// Tensors for a file, in memory until it is written.
 class safetensors_writer {
  public:
-  /// Texts of the file's own: {"format", "pt"} is what some programs want. "narrow." and the name of a tensor
-  /// is a key of the library's.
+  /// Texts of the file's own: {"format", "pt"} is what some programs want. The key "narrow.NAME", where a
+  /// tensor has that name, is the library's.
   std::map<std::string, std::string> metadata{};
 
   /// Keeps a copy of the elements of x: a matrix, a range or a shaped_array. Throws std::invalid_argument
