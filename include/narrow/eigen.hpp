@@ -9,7 +9,6 @@
 #include "eigen/foreign.hpp"
 #include "eigen/functions.hpp"
 #include "eigen/geometry.hpp"
-#include "eigen/products/contractions.hpp"
 #include "eigen/products/dense.hpp"
 #include "eigen/products/prepacked.hpp"
 #include "eigen/products/sparse.hpp"
@@ -20,4 +19,5 @@
 #include "eigen/solvers/decompositions.hpp"
 #include "eigen/solvers/inverse.hpp"
 #include "eigen/solvers/orthogonal_transformations.hpp"
+#include "eigen/tensor_module.hpp"
 #include "eigen/training_arrays.hpp"

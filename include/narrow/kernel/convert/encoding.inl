@@ -367,11 +367,15 @@ inline void decode_with(Decode decode, const void* from, float* to, index n) {
 template <class Code>
 NARROW_KERNEL void decode_line(const void* from, float* to, index n, const decoding& d) {
   if (sizeof(Code) == 2 && d.dropped_bits == 16 && d.factor == 1)
-    decode_with<std::uint16_t>(upper_half_decoder{}, from, to, n);
-  else if (decodes_by_fp16 && sizeof(Code) == 1 && d.as_fp16.factor != 0)
-    decode_with<std::uint8_t>(fp16_fields_decoder{d.as_fp16}, from, to, n);
-  else
-    decode_with<Code>(some_decoder<Code>{d}, from, to, n);
+    return decode_with<std::uint16_t>(upper_half_decoder{}, from, to, n);
+  if constexpr (decodes_by_fp16 && sizeof(Code) == 1)
+    if (const fp16_fields& fields = d.as_fp16; fields.factor != 0) {
+      if (fields.is_upper_half()) return decode_with<Code>(fp16_upper_half_decoder{}, from, to, n);
+      if (fields.special_bits == 0)
+        return decode_with<Code>(finite_fp16_fields_decoder{fields}, from, to, n);
+      return decode_with<Code>(fp16_fields_decoder{fields}, from, to, n);
+    }
+  decode_with<Code>(some_decoder<Code>{d}, from, to, n);
 }
 
 template <class Code> constexpr code_kernels coders() {

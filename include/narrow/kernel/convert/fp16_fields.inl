@@ -5,24 +5,44 @@
 /// tables.
 inline constexpr bool decodes_by_fp16 = vector_bytes < 64;
 
-/// Numbers, of whose codes each fills the upper half of one of 16 bits; the lower half means nothing.
-[[gnu::always_inline]] inline float_vector numbers_of_upper_halves(half_uint16_vector upper,
-                                                                   const fp16_fields& f) {
-  constexpr std::int16_t magnitude_bits = std::numeric_limits<std::int16_t>::max();
+/// Codes of fp16, of codes that each fill the upper half of one of 16 bits; the lower half means nothing.
+/// Infinities and NaNs are not yet such.
+[[gnu::always_inline]] inline half_uint16_vector moved_fields(half_uint16_vector upper,
+                                                              const fp16_fields& f) {
   const auto aligned = lanes_as<half_int16_vector>(upper << f.unused_bits);
-  half_uint16_vector code = lanes_as<half_uint16_vector>(aligned >> f.lacking_bits) & f.mask;
-  if (f.special_bits != 0) {
-    const auto is_special = (lanes_as<half_int16_vector>(code) & magnitude_bits) > f.last_finite;
-    code ^= lanes_as<half_uint16_vector>(is_special) & f.special_bits;
-  }
-  const auto number = lanes_as<float_vector>(instructions::load_fp16(&code));
-  return f.factor == 1 ? number : number * f.factor;
+  return lanes_as<half_uint16_vector>(aligned >> f.lacking_bits) & f.mask;
+}
+[[gnu::always_inline]] inline half_uint16_vector with_specials(half_uint16_vector code,
+                                                               const fp16_fields& f) {
+  constexpr std::int16_t magnitude_bits = std::numeric_limits<std::int16_t>::max();
+  const auto is_special = (lanes_as<half_int16_vector>(code) & magnitude_bits) > f.last_finite;
+  return code ^ (lanes_as<half_uint16_vector>(is_special) & f.special_bits);
+}
+[[gnu::always_inline]] inline float_vector numbers_of_fp16(half_uint16_vector code) {
+  return lanes_as<float_vector>(instructions::load_fp16(&code));
 }
 
-struct fp16_fields_decoder {
+// Decoders of codes of 8 bits. Which steps a format lacks is decided for a line: in its loop a choice would
+// take longer than the step.
+
+/// Of one whose codes are upper halves of those of fp16.
+struct fp16_upper_half_decoder {
+  float_vector operator()(const void* from) const {
+    return numbers_of_fp16(load_upper_bytes<half_uint16_vector>(from));
+  }
+};
+/// Of one without infinities and NaNs.
+struct finite_fp16_fields_decoder {
   fp16_fields fields;  // a copy, which a store to the floats cannot change
-  uint32_vector operator()(const void* from) const {
-    return lanes_as<uint32_vector>(
-        numbers_of_upper_halves(load_upper_bytes<half_uint16_vector>(from), fields));
+  float_vector operator()(const void* from) const {
+    const auto upper = load_upper_bytes<half_uint16_vector>(from);
+    return numbers_of_fp16(moved_fields(upper, fields)) * fields.factor;
+  }
+};
+struct fp16_fields_decoder {
+  fp16_fields fields;
+  float_vector operator()(const void* from) const {
+    const auto upper = load_upper_bytes<half_uint16_vector>(from);
+    return numbers_of_fp16(with_specials(moved_fields(upper, fields), fields)) * fields.factor;
   }
 };

@@ -38,6 +38,11 @@ struct fp16_fields {
   std::uint16_t special_bits =
       0;             // differ by these from infinity or NaN of fp16; 0 if there are none or they do not
   float factor = 0;  // between the exponents; 0 if a format is not decoded so
+
+  /// Whether there is nothing to do.
+  constexpr bool is_upper_half() const {
+    return unused_bits == 0 && lacking_bits == 0 && special_bits == 0 && factor == 1;
+  }
 };
 
 /// A floating-point format, as the conversion to float sees it.

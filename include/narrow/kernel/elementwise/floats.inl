@@ -54,7 +54,11 @@ template <class T> inline float_vector with_nans(uint32_vector number) {
 }
 template <class T> [[gnu::always_inline]] inline float_vector decoded_upper_halves(half_uint16_vector upper) {
   static constexpr fp16_fields fields = fp16_fields_of<T>();
-  return with_nans<T>(lanes_as<uint32_vector>(numbers_of_upper_halves(upper, fields)));
+  auto code = moved_fields(upper, fields);
+  if constexpr (fields.special_bits != 0) code = with_specials(code, fields);
+  auto number = numbers_of_fp16(code);
+  if constexpr (fields.factor != 1) number *= fields.factor;
+  return with_nans<T>(lanes_as<uint32_vector>(number));
 }
 
 /// Numbers in memory; signalling NaNs may stay such, which every operation and every store makes quiet.

@@ -1,7 +1,9 @@
-// Contractions and reductions of Eigen's unsupported tensors against sums of the same terms in double.
+// Contractions, convolutions and reductions of Eigen's unsupported tensors against sums of the same terms in
+// double, and their random numbers against the moments that they should have.
 // Exhaustive, since their headers take long to compile.
 #include <narrow/eigen.hpp>
 
+#include <cstring>
 #include <unsupported/Eigen/CXX11/Tensor>
 
 #include "../samples.hpp"
@@ -19,6 +21,12 @@ template <class X> void fill(X& x, generator& random) {
   using T = typename X::Scalar;
   for (Eigen::Index i = 0; i < x.size(); ++i)
     x.data()[i] = T((static_cast<float>(below(random, 31)) - 15) / 8);
+}
+
+/// Multiples of 1/8 between 1 and 2.
+template <class X> void fill_positive(X& x, generator& random) {
+  using T = typename X::Scalar;
+  for (Eigen::Index i = 0; i < x.size(); ++i) x.data()[i] = T(1 + static_cast<float>(below(random, 8)) / 8);
 }
 
 template <class T, int Rank, int Layout>
@@ -66,6 +74,50 @@ template <class T, int Layout> void check(tally& count) {
          "mean");
   expect(Eigen::Tensor<T, 0, Layout>(b.maximum()), Eigen::Tensor<double, 0, Layout>(wide(b).maximum()),
          "maximum");
+
+  two large(3, 2000);  // T has not all partial sums, or too small numbers
+  fill_positive(large, random);
+  expect(two(large.cumsum(1)), exact_two(wide(large).cumsum(1)), "running sums");
+  expect(two(large.cumsum(1, true)), exact_two(wide(large).cumsum(1, true)),
+         "running sums without the last term");
+  two few(7, 4);
+  for (Eigen::Index i = 0; i < few.size(); ++i) few.data()[i] = T(i % 3 == 0 ? 0.5 : 1.5);
+  expect(two(few.cumprod(0)), exact_two(wide(few).cumprod(0)), "running products");
+  const Eigen::Tensor<T, 1, Layout> kernel =
+      a.chip(3, 0).slice(Eigen::array<Eigen::Index, 1>{0}, Eigen::array<Eigen::Index, 1>{9});
+  expect(Eigen::Tensor<T, 3, Layout>(c.convolve(kernel, last)),
+         exact_three(wide(c).convolve(wide(kernel), last)), "convolution");
+  two square(400, 400);
+  Eigen::Tensor<T, 3, Layout> cube(50, 5, 50);
+  fill_positive(square, random);
+  fill_positive(cube, random);
+  expect(Eigen::Tensor<T, 0, Layout>(square.trace()), Eigen::Tensor<double, 0, Layout>(wide(square).trace()),
+         "trace");
+  expect(Eigen::Tensor<T, 1, Layout>(cube.trace(ends)),
+         Eigen::Tensor<double, 1, Layout>(wide(cube).trace(ends)), "trace of two dimensions");
+}
+
+/// Whether random numbers lie where they should, and have their mean and mean square but for the rounding of
+/// each and, of so many, nine standard deviations.
+template <class T> void check_random(tally& count) {
+  constexpr double number = 1 << 16, step = static_cast<double>(std::numeric_limits<T>::epsilon());
+  Eigen::Tensor<T, 1> x(static_cast<Eigen::Index>(number));
+  const auto expect_moments = [&](double mean, double square, double deviation, const char* what) {
+    const Eigen::Tensor<double, 0> m = wide(x).mean(), s = wide(x).square().mean();
+    const double bound = 9 * deviation / std::sqrt(number) + step;
+    count.expect(std::abs(m() - mean) < bound && std::abs(s() - square) < bound,
+                 [&] { return text(what, name_of<T>(), m(), s()); });
+  };
+  x.setRandom();
+  const Eigen::Tensor<double, 0> least = wide(x).minimum(), largest = wide(x).maximum();
+  count.expect(least() >= 0 && largest() < 1,
+               [&] { return text("range", name_of<T>(), least(), largest()); });
+  expect_moments(0.5, 1. / 3, std::sqrt(1. / 12), "uniform");
+  x = x.random(Eigen::internal::NormalRandomGenerator<T>(7));
+  expect_moments(0, 1, std::sqrt(2), "normal");
+  const Eigen::Tensor<T, 1> again = x.random(Eigen::internal::NormalRandomGenerator<T>(7));
+  count.expect(std::memcmp(again.data(), x.data(), x.size() * sizeof(T)) == 0,
+               [] { return "the same seed, other numbers of " + name_of<T>(); });
 }
 
 }  // namespace
@@ -76,7 +128,7 @@ TEST_CASE("contractions and reductions of tensors are wide and rounded once", "[
   check<fp16, Eigen::RowMajor>(count);
   check<bf16, Eigen::ColMajor>(count);
   check<fixed<12, 6>, Eigen::RowMajor>(count);
-  count.require(4 * 8);
+  count.require(4 * 14);
   Eigen::Tensor<bf16, 2> ones(2, 4096);
   ones.setConstant(bf16(1));
   const Eigen::array<pair, 1> inner{pair(1, 1)};
@@ -84,4 +136,13 @@ TEST_CASE("contractions and reductions of tensors are wide and rounded once", "[
   REQUIRE(product(1, 0) == 4096);
   const Eigen::Tensor<bf16, 0> sum = ones.sum(), mean = ones.mean();
   REQUIRE((sum() == 8192 && mean() == 1));
+}
+
+TEST_CASE("random numbers of tensors are those of float, rounded", "[.exhaustive][eigen]") {
+  tally count;
+  check_random<fp16>(count);
+  check_random<bf16>(count);
+  check_random<fp8_e4m3fn>(count);
+  check_random<fixed<16, 8>>(count);
+  count.require(4 * 4);
 }
