@@ -13,7 +13,6 @@
 #include "eigen/products/prepacked.hpp"
 #include "eigen/products/sparse.hpp"
 #include "eigen/products/triangular.hpp"
-#include "eigen/reductions.hpp"
 #include "eigen/scalar.hpp"
 #include "eigen/softmax.hpp"
 #include "eigen/solvers/decompositions.hpp"
@@ -21,3 +20,4 @@
 #include "eigen/solvers/orthogonal_transformations.hpp"
 #include "eigen/tensor_module.hpp"
 #include "eigen/training_arrays.hpp"
+#include "eigen/wide_reductions.hpp"

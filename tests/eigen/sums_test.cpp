@@ -64,6 +64,20 @@ TEST_CASE("narrow::sum, mean, norm and dot take expressions") {
   REQUIRE(static_cast<double>(narrow::sum(large + large)) == 100 * double(std::numeric_limits<F>::max()));
 }
 
+/// As a program writes it once for all of its scalars.
+template <class T> std::array<double, 4> wide_reductions_of(const matrix<T>& x) {
+  return {double(narrow::sum(2 * x)), double(narrow::mean(x.array() + T(1))), double(narrow::norm(x)),
+          double(narrow::dot(x.col(0), x.col(1)))};
+}
+TEST_CASE("narrow::sum, mean, norm and dot give the same for built-in numbers") {
+  const matrix<double> x{{3, 1, 0}, {4, 2, 2.5}, {0, 0.5, -12}};
+  const std::array expected = wide_reductions_of(x);
+  REQUIRE(expected == std::array{2., 1 + 1. / 9, x.norm(), 11.});
+  REQUIRE(wide_reductions_of<fp16>(x.cast<fp16>()) == wide_reductions_of<float>(x.cast<float>()));
+  REQUIRE(std::isnan(narrow::mean(matrix<float>(0, 0))));
+  REQUIRE(std::isnan(narrow::mean(matrix<fp16>(0, 0))));
+}
+
 TEST_CASE("A row and a column have an inner product, whatever their strides") {
   const column<fp16> v = integers(60, 1, 1).cast<fp16>();
   const matrix<fp16> m = integers(60, 60, 2).cast<fp16>();

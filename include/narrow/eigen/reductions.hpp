@@ -403,38 +403,3 @@ template <narrow::detail::narrow_expression X> struct isMuchSmallerThan_scalar_s
 };
 
 }  // namespace Eigen::internal
-
-namespace narrow::inline NARROW_ABI {
-
-/// Sum of the coefficients of an Eigen expression, not rounded to their format: float, or an exact
-/// `fixed_sum`.
-template <class X>
-requires detail::narrow_expression<X>
-[[nodiscard]] auto sum(const Eigen::DenseBase<X>& x) { return detail::wide_sum(x.derived()); }
-
-/// Mean of the coefficients, in their carrier type; NaN for an empty expression. `x.mean()` is built by Eigen
-/// from the rounded sum and the rounded count.
-template <class X>
-requires detail::narrow_expression<X>
-[[nodiscard]] auto mean(const Eigen::DenseBase<X>& x) {
-  return detail::mean_of<carrier_t<typename X::Scalar>>(sum(x), static_cast<std::size_t>(x.size()));
-}
-
-/// Frobenius norm, in the carrier type: no overflow where the square passes the largest narrow number.
-template <class X>
-requires detail::narrow_expression<X>
-[[nodiscard]] auto norm(const Eigen::MatrixBase<X>& x) {
-  return detail::root_of<carrier_t<typename X::Scalar>>(detail::wide_sum(x.cwiseAbs2()));
-}
-
-/// Inner product of two vectors, not rounded: float, or the exact sum of fixed-point products.
-template <class A, class B>
-requires detail::narrow_product<A, B>
-[[nodiscard]] auto dot(const Eigen::MatrixBase<A>& a, const Eigen::MatrixBase<B>& b) {
-  EIGEN_STATIC_ASSERT_VECTOR_ONLY(A)
-  EIGEN_STATIC_ASSERT_VECTOR_ONLY(B)
-  eigen_assert(a.size() == b.size());
-  return detail::sum_of_products(a.derived(), b.derived());
-}
-
-}  // namespace narrow
