@@ -371,8 +371,7 @@ NARROW_KERNEL void decode_line(const void* from, float* to, index n, const decod
   if constexpr (decodes_by_fp16 && sizeof(Code) == 1)
     if (const fp16_fields& fields = d.as_fp16; fields.factor != 0) {
       if (fields.is_upper_half()) return decode_with<Code>(fp16_upper_half_decoder{}, from, to, n);
-      if (fields.special_bits == 0)
-        return decode_with<Code>(finite_fp16_fields_decoder{fields}, from, to, n);
+      if (fields.special_bits == 0) return decode_with<Code>(finite_fp16_fields_decoder{fields}, from, to, n);
       return decode_with<Code>(fp16_fields_decoder{fields}, from, to, n);
     }
   decode_with<Code>(some_decoder<Code>{d}, from, to, n);
