@@ -9,6 +9,7 @@ namespace narrow::inline NARROW_ABI {
 
 namespace detail {
 
+/// Also of matrices in blocks, whose coefficients are floats.
 template <class X>
 concept built_in_expression = std::floating_point<scalar_of<X>>;
 
@@ -53,7 +54,8 @@ requires detail::narrow_product<A, B>
   return detail::sum_of_products(a.derived(), b.derived());
 }
 template <detail::built_in_expression A, detail::built_in_expression B>
-[[nodiscard]] auto dot(const Eigen::MatrixBase<A>& a, const Eigen::MatrixBase<B>& b) {
+requires(!detail::narrow_product<A, B>)
+    [[nodiscard]] auto dot(const Eigen::MatrixBase<A>& a, const Eigen::MatrixBase<B>& b) {
   return a.dot(b);
 }
 
