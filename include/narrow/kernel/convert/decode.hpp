@@ -94,7 +94,11 @@ template <narrow_float T> void decode(kernel_set t, const T* from, index stride,
 }
 
 template <class T, std::signed_integral Element>
-void decode(kernel_set, const T* from, index stride, Element* to, index n) {
+void decode(kernel_set t, const T* from, index stride, Element* to, index n) {
+  if constexpr (sizeof(T) == 1 && sizeof(Element) == 2)
+    if (const auto widen = t.get<&kernel_table::packing, &packing_kernels::int8_to_int16>();
+        widen && stride == 1)
+      return widen(from, to, n);
   for (index i = 0; i < n; ++i) {
     if constexpr (narrow_fixed<T>)
       to[i] = from[i * stride].bits();

@@ -3,7 +3,7 @@
 
 template <class Table> constexpr void offer_products(Table& table) {
   NARROW_OFFER(packing, {pack_lines<std::int8_t>, pack_lines<std::int16_t>, pack_lines<std::int32_t>,
-                         take_high, take_low});
+                         int8_to_int16, take_high, take_low});
   NARROW_OFFER(compact, multiply_compact<float, float, float>);
   NARROW_OFFER(widening, {join_tiles, add_tile});
   NARROW_OFFER(axpby, axpby_tile);

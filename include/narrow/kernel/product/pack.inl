@@ -211,6 +211,15 @@ NARROW_KERNEL void pack_lines(const line_source& s, index width, index panel_wor
   }
 }
 
+NARROW_KERNEL inline void int8_to_int16(const void* from, void* to, index n) {
+  using half_vector [[gnu::vector_size(vector_bytes / 2)]] = std::int8_t;
+  using whole_vector [[gnu::vector_size(vector_bytes)]] = std::int16_t;
+  const auto* const x = static_cast<const std::int8_t*>(from);
+  auto* const y = static_cast<std::int16_t*>(to);
+  for (index i = 0; i < n; i += index{sizeof(half_vector)})
+    write(y + i, __builtin_convertvector(read<half_vector>(x + i, n - i), whole_vector), n - i);
+}
+
 // Each int16 x = 256 high + low, both of which 9 bits hold, becomes one of them.
 
 using half_words [[gnu::vector_size(vector_bytes)]] = std::uint16_t;

@@ -95,12 +95,15 @@ struct packing_kernels {
   using change = void (*)(word* x, index n);
 
   packing bytes1 = nullptr, bytes2 = nullptr, bytes4 = nullptr;  // for elements of so many bytes
+  /// to[i] = from[i], both of which are integers, for an instruction that multiplies no shorter ones.
+  void (*int8_to_int16)(const void* from, void* to, index n) = nullptr;
   /// Each int16 x = 256 high + low in whole vectors of words becomes one of them.
   change take_high = nullptr, take_low = nullptr;
 
   constexpr packing_kernels() = default;
-  constexpr packing_kernels(packing of1, packing of2, packing of4, change high, change low)
-      : bytes1(of1), bytes2(of2), bytes4(of4), take_high(high), take_low(low) {}
+  constexpr packing_kernels(packing of1, packing of2, packing of4, decltype(int8_to_int16) widen, change high,
+                            change low)
+      : bytes1(of1), bytes2(of2), bytes4(of4), int8_to_int16(widen), take_high(high), take_low(low) {}
   constexpr explicit operator bool() const { return bytes1 != nullptr; }
 };
 

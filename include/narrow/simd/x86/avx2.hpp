@@ -86,6 +86,21 @@ struct instructions : parts_in_memory {
     return _mm256_maskload_epi32(static_cast<const int*>(from),
                                  _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)), places));
   }
+  template <class Vector> static void read_part(Vector& to, const void* from, index bytes) {
+    if constexpr (sizeof to == sizeof(integers)) {
+      integers x = load_some(from, bytes / index{sizeof(word)});
+      if (const index rest = bytes % index{sizeof(word)}) {  // fewer bytes than a word has
+        const std::uint64_t last = read_word(static_cast<const unsigned char*>(from) + bytes - rest, rest);
+        const integers places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7),
+                       place = _mm256_set1_epi32(static_cast<int>(bytes / index{sizeof(word)}));
+        x = _mm256_or_si256(x, _mm256_and_si256(_mm256_cmpeq_epi32(places, place),
+                                                _mm256_set1_epi32(static_cast<int>(last))));
+      }
+      std::memcpy(&to, &x, sizeof to);
+    } else {
+      parts_in_memory::read_part(to, from, bytes);
+    }
+  }
   static floats multiply_add(floats acc, floats a, floats b) { return _mm256_fmadd_ps(a, b, acc); }
   static doubles multiply_add(doubles acc, doubles a, doubles b) { return _mm256_fmadd_pd(a, b, acc); }
   static integers multiply_add(integers acc, integers a, integers b) {
