@@ -9,13 +9,22 @@ NARROW_STRICT_BEGIN
 
 namespace narrow::inline NARROW_ABI::kernel {
 
+/// How rows of a left factor are packed: as the kernel reads them fastest, or else as they lie in memory if a
+/// panel of them stays in the first-level cache, where kernels read either as fast.
+template <packed_type P, class A>
+left_order order_of_rows(const panel_kernel<lane_of<P>>& kernel, const matrix_view<const A>& a, index packs) {
+  const bool as_they_lie = a.col_stride == 1 && kernel.rows * packs * index{sizeof(word)} <= near_bytes;
+  return as_they_lie ? left_order::rows_along : kernel.order;
+}
+
 /// Where packed rows of a left factor are, in bytes, and how many words they take.
 struct left_layout {
   index words, step_of_rows, row_step, pack_step;
 
-  template <class Lane> left_layout(const panel_kernel<Lane>& kernel, index rows, index packs) {
+  template <class Lane>
+  left_layout(const panel_kernel<Lane>& kernel, left_order order, index rows, index packs) {
     constexpr index word_size = sizeof(word);
-    const bool along = kernel.order == left_order::rows_along;
+    const bool along = order == left_order::rows_along;
     // Not a power of two, which would be the same places of a cache.
     const index line = along ? packs + kernel.multiple : packs;
     words = (rows + kernel.rows - 1) / kernel.rows * kernel.rows * line;
@@ -27,10 +36,10 @@ struct left_layout {
 
 /// Packs rows of a left factor so, what is no row as zeros.
 template <packed_type P, class A>
-void pack_left(kernel_set t, const panel_kernel<lane_of<P>>& kernel, matrix_view<const A> a, index packs,
-               word* to) {
-  if (kernel.order == left_order::rows_along) {
-    const left_layout layout(kernel, a.rows, packs);
+void pack_left(kernel_set t, const panel_kernel<lane_of<P>>& kernel, left_order order, matrix_view<const A> a,
+               index packs, word* to) {
+  if (order == left_order::rows_along) {
+    const left_layout layout(kernel, order, a.rows, packs);
     const index step = layout.step_of_rows / index{sizeof(word)};
     pack_rows<P>(t, a, step, to);
     std::fill(to + a.rows * step, to + layout.words, word{0});
@@ -94,9 +103,9 @@ template <packed_type P> class left_factor {
   }
 
   /// Of so many rows that were packed before.
-  left_factor(const panel_kernel<lane>& kernel, const word* packed, index rows, index packs)
+  left_factor(const panel_kernel<lane>& kernel, left_order order, const word* packed, index rows, index packs)
       : kernel_(kernel), total_(rows) {
-    take(packed, packs);
+    take(order, packed, packs);
   }
 
   struct part {
@@ -120,12 +129,13 @@ template <packed_type P> class left_factor {
     pack_step_ = a.col_stride * index{sizeof(word)};
   }
   template <class A> void pack_all(kernel_set t, matrix_view<const A> a, index packs) {
-    packed_.emplace(left_layout(kernel_, a.rows, packs).words);
-    pack_left<P>(t, kernel_, a, packs, packed_->data());
-    take(packed_->data(), packs);
+    const left_order order = order_of_rows<P>(kernel_, a, packs);
+    packed_.emplace(left_layout(kernel_, order, a.rows, packs).words);
+    pack_left<P>(t, kernel_, order, a, packs, packed_->data());
+    take(order, packed_->data(), packs);
   }
-  void take(const word* packed, index packs) {
-    const left_layout layout(kernel_, total_, packs);
+  void take(left_order order, const word* packed, index packs) {
+    const left_layout layout(kernel_, order, total_, packs);
     is_packed_ = true;
     data_ = bytes_of(packed);
     step_of_rows_ = layout.step_of_rows;

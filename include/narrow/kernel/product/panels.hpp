@@ -69,6 +69,7 @@ template <class Lane> limb limb_at(const panel_kernel<Lane>& kernel, const produ
 /// the right one in limbs.
 template <packed_type P> struct ready_panels {
   const word *left = nullptr, *right = nullptr;
+  left_order order = left_order::rows_side_by_side;  // of the left one
   matrix_view<const element_of<P>> decoded;
   index words_of_row = 0, words_of_col = 0, limb_words = 0;
 
@@ -85,7 +86,7 @@ template <packed_type P> struct ready_panels {
   [[gnu::noinline]] left_factor<P> rows_of(kernel_set t, const product_plan& plan, index first,
                                            index count) const {
     const auto& kernel = plan.panels<lane_of<P>>();
-    if (left != nullptr) return left_factor<P>(kernel, left + first * words_of_row, count, plan.packs);
+    if (left != nullptr) return left_factor<P>(kernel, order, left + first * words_of_row, count, plan.packs);
     return left_factor<P>(t, kernel, decoded.block(first, 0, count, decoded.cols), plan.packs,
                           reading_of_rows(plan));
   }
@@ -126,12 +127,13 @@ template <packed_type P, class A, class B>
                     [&](word* to) { decoded_to(t, a, reinterpret_cast<element*>(to)); });
     ready.decoded = decoded_at(a, reinterpret_cast<const element*>(words));
   } else if (kept.a != nullptr && !reads_in_place<P>(kernel, a, reading_of_rows(plan))) {
-    const left_layout layout(kernel, a.rows, plan.packs);
+    ready.order = order_of_rows<P>(kernel, a, plan.packs);
+    const left_layout layout(kernel, ready.order, a.rows, plan.packs);
     const auto order =
-        kernel.order == left_order::rows_along ? panel_order::rows_along : panel_order::rows_side_by_side;
+        ready.order == left_order::rows_along ? panel_order::rows_along : panel_order::rows_side_by_side;
     ready.words_of_row = layout.step_of_rows / index{sizeof(word)};
     ready.left = kept.a->get(form_of(a, order, kernel.rows, limb::whole, kernel.split_row), layout.words,
-                             [&](word* to) { pack_left<P>(t, kernel, a, plan.packs, to); });
+                             [&](word* to) { pack_left<P>(t, kernel, ready.order, a, plan.packs, to); });
   }
   if (kept.b != nullptr) {
     ready.words_of_col = plan.packs * right_words<P>;
