@@ -111,6 +111,30 @@ inline Elements in_turn(const Elements& a, const Elements& b, std::integer_seque
       a, b, (I / Block * Block + I % Block / 2 + (Upper ? Block / 2 : 0) + I % 2 * count)...);
 }
 
+/// Integers of 64 bits without their upper halves, and again after them.
+template <int... L>
+inline int32_vector lower_halves(const int64_vector& x, std::integer_sequence<int, L...>) {
+  const auto halves = lanes_as<int32_vector>(x);
+  return __builtin_shufflevector(halves, halves, (2 * L % int{sizeof...(L)})...);
+}
+/// The first n lanes of integers as elements, which have their lower bits: where compilers convert such
+/// vectors, they may do so lane by lane.
+template <class Element, class Lanes> inline void write_lower(void* to, const Lanes& x, index n) {
+  constexpr index lanes = sizeof x / sizeof x[0];
+  using elements [[gnu::vector_size(lanes32 * sizeof(Element))]] = Element;
+  elements lower;
+  if constexpr (sizeof x[0] == sizeof(std::int64_t))
+    store_lower<sizeof(Element)>(&lower, lower_halves(x, std::make_integer_sequence<int, lanes32>{}));
+  else if (n >= lanes)
+    return store_lower<sizeof(Element)>(to, x);
+  else
+    store_lower<sizeof(Element)>(&lower, x);
+  if (n >= lanes)
+    std::memcpy(to, &lower, lanes * sizeof(Element));
+  else
+    write_part(to, lower, n * index{sizeof(Element)});
+}
+
 template <class Vector, int... L>
 inline auto half_lanes(const Vector& x, int first, std::integer_sequence<int, L...>) {
   return first == 0 ? __builtin_shufflevector(x, x, L...)

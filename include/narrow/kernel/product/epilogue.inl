@@ -48,13 +48,11 @@ template <class Element, class Sum>
 NARROW_KERNEL void round_tile(const Sum* sums, const tile_shape& s, const integer_rounding& r, void* to) {
   constexpr int lanes = vector_bytes / sizeof(Sum);
   using sums_in_lanes [[gnu::vector_size(vector_bytes)]] = Sum;
-  using elements [[gnu::vector_size(lanes * sizeof(Element))]] = Element;
   const int dropped = r.dropped_bits;
   const Sum half = Sum{1} << (dropped - 1), rest_mask = 2 * (half - 1) + 1;
   const auto store = [=, step = s.to_stride, bytes = static_cast<unsigned char*>(to)](
                          index i, index j, index n, const sums_in_lanes& x) {
-    write(bytes + (i * step + j) * static_cast<index>(sizeof(Element)), __builtin_convertvector(x, elements),
-          n);
+    write_lower<Element>(bytes + (i * step + j) * index{sizeof(Element)}, x, n);
   };
   if (r.highest < std::numeric_limits<Sum>::max() >> dropped) {
     // Held to the range first, sums leave room for what is added to them.
@@ -81,7 +79,6 @@ NARROW_KERNEL void round_tile_stochastic(const Sum* sums, const tile_shape& s, c
   using sums_in_lanes [[gnu::vector_size(vector_bytes)]] = Sum;
   using magnitudes_in_lanes [[gnu::vector_size(vector_bytes)]] = std::make_unsigned_t<Sum>;
   using words = std::conditional_t<sizeof(Sum) == sizeof(word), uint32_vector, word_lanes>;
-  using elements [[gnu::vector_size(lanes * sizeof(Element))]] = Element;
   words across;
   for (unsigned l = 0; l < lanes; ++l) across[l] = r.draws.first + l * r.draws.step;
   const random_draws draws{r.draws.key};
@@ -100,8 +97,7 @@ NARROW_KERNEL void round_tile_stochastic(const Sum* sums, const tile_shape& s, c
     const sums_in_lanes most = negative ? sums_in_lanes{} - Sum{r.lowest} : sums_in_lanes{} + Sum{r.highest};
     x = x < most ? x : most;
     x = (x ^ negative) - negative;
-    write(bytes + (i * s.to_stride + j) * static_cast<index>(sizeof(Element)),
-          __builtin_convertvector(x, elements), n);
+    write_lower<Element>(bytes + (i * s.to_stride + j) * index{sizeof(Element)}, x, n);
   });
 }
 

@@ -27,11 +27,13 @@ inline quad zip_high(halves8 x, halves8 y) {
 }
 
 inline constexpr index lines_across = 16;
+struct pair_of_pairs {
+  std::uint64_t first, second;
+};
 
 /// A word of each of 16 lines, from elements side by side in the lines: load(q, i) has 16 bytes from byte 16
 /// i of element q of the words.
-template <class Element, class Load> inline void words_across(const Load& load, word flip, word* to) {
-  quad words[4];
+template <class Element, class Load> inline void words_across(const Load& load, word flip, quad (&words)[4]) {
   if constexpr (sizeof(Element) == sizeof(word)) {
     NARROW_UNROLL for (int i = 0; i < 4; ++i) words[i] = std::bit_cast<quad>(load(0, i));
   } else if constexpr (sizeof(Element) == 2) {
@@ -49,86 +51,89 @@ template <class Element, class Load> inline void words_across(const Load& load, 
     words[2] = zip_low(high01, high23);
     words[3] = zip_high(high01, high23);
   }
-  NARROW_UNROLL for (int i = 0; i < 4; ++i) {
-    words[i] ^= flip;
-    std::memcpy(to + 4 * i, &words[i], sizeof(quad));
-  }
+  NARROW_UNROLL for (int i = 0; i < 4; ++i) words[i] ^= flip;
 }
 
-/// The same from memory.
-template <class Element>
-inline void words_across(const unsigned char* from, index depth_step, word flip, word* to) {
-  if constexpr (sizeof(Element) == sizeof(word)) {
-    NARROW_UNROLL for (int i = 0; i < lines_across; i += lanes32) {
-      uint32_vector words;
-      std::memcpy(&words, from + i * index{sizeof(word)}, sizeof words);
-      words ^= flip;
-      std::memcpy(to + i, &words, sizeof words);
-    }
-  } else {
-    words_across<Element>([&](int q, int i) { return load16(from + q * depth_step + 16 * i); }, flip, to);
-  }
-}
-
-/// Lines that are side by side in memory and in a panel: the first element of the first one, its first word,
-/// and how many there are.
+/// Lines that are side by side in memory: the first element of the first one, where the first words of each
+/// pair of them go, how many lines there are, and how many pairs the panels have room for.
 struct strip {
   const unsigned char* from;
-  word* to;
-  index lines;
+  word* to[lines_across / 2];
+  index lines, pairs;
+};
+enum class strip_place {
+  in_one_panel,  // all words of a k-pack side by side
+  in_panels      // perhaps in several, but those of a pair in one
 };
 
-/// A strip from element k of the depth on, of which nothing is read that lies beyond the matrix, nor written
-/// beyond the panel: from `safe` on that takes care.
-template <class Element>
-inline void pack_strip(const line_source& s, const strip& x, index k, index safe, index width, word flip) {
-  constexpr index size = sizeof(Element), k_pack = sizeof(word) / size;
-  word* next = x.to + k / k_pack * width;
-  for (; k < s.depth; k += k_pack, next += width) {
-    const auto load = [&](int q, int i) {
-      const unsigned char* const from = x.from + (k + q) * s.depth_step + 16 * i;
-      bytes16 some = {};
-      const index bytes = k + q < s.depth ? x.lines * size - 16 * i : 0;
-      if (bytes >= 16)
-        some = load16(from);
-      else if (bytes > 0)
-        read_part(some, from, bytes);
-      return some;
-    };
-    if (k + k_pack <= safe) {
-      words_across<Element>(load, flip, next);
-      continue;
+template <strip_place Place> inline void put_words(const quad (&words)[4], const strip& x, index step) {
+  NARROW_UNROLL for (int i = 0; i < 4; ++i) {
+    if constexpr (Place == strip_place::in_one_panel) {
+      std::memcpy(x.to[0] + step + 4 * i, &words[i], sizeof(quad));
+    } else {
+      const auto pairs = std::bit_cast<pair_of_pairs>(words[i]);
+      std::memcpy(x.to[2 * i] + step, &pairs.first, sizeof pairs.first);
+      std::memcpy(x.to[2 * i + 1] + step, &pairs.second, sizeof pairs.second);
     }
-    word words[lines_across];
-    words_across<Element>(load, flip, words);
-    std::memcpy(next, words, static_cast<std::size_t>(std::min(lines_across, width)) * sizeof(word));
   }
 }
 
-/// Where neighbours across the lines lie side by side.
+/// A strip from element k of the depth on, of which nothing is read that lies beyond the matrix, nor written
+/// beyond the panels.
 template <class Element>
+inline void pack_strip(const line_source& s, const strip& x, index k, index width, word flip) {
+  constexpr index size = sizeof(Element), k_pack = sizeof(word) / size;
+  for (; k < s.depth; k += k_pack) {
+    const auto load = [&](int q, int i) {
+      bytes16 some = {};
+      const index bytes = k + q < s.depth ? x.lines * size - 16 * i : 0;
+      if (bytes <= 0) return some;
+      const unsigned char* const from = x.from + (k + q) * s.depth_step + 16 * i;
+      if (bytes >= 16) return load16(from);
+      read_part(some, from, bytes);
+      return some;
+    };
+    quad words[4];
+    words_across<Element>(load, flip, words);
+    for (index i = 0; i < x.pairs; ++i)
+      std::memcpy(x.to[i] + k / k_pack * width, &words[i / 2][i % 2 * 2], 2 * sizeof(word));
+  }
+}
+
+/// Where neighbours across the lines lie side by side, in panels of an even width.
+template <class Element, strip_place Place>
 inline void pack_across(const line_source& s, index width, index panel_words, word flip, word* to) {
   constexpr index size = sizeof(Element), k_pack = sizeof(word) / size;
-  // What is written beyond a panel's width, the next words put right.
-  const index some = std::min(lines_across, width),
-              beyond = (lines_across - some + width - 1) / width * k_pack, safe = s.depth - beyond;
   // Whole cache lines of several panels are read at a time: along the depth, elements are far apart.
   constexpr index max_strips = 16;
   const index end = (s.lines + width - 1) / width * width;
-  for (index line = 0; line < end;) {
+  for (index line = 0, in_panel = 0; line < end;) {
     strip strips[max_strips];
-    index count = 0, readable = 0;
-    for (; count < max_strips && line < end; line += some, ++count) {
-      strips[count] = {s.data + line * size, to + line / width * panel_words + line % width,
-                       std::clamp<index>(s.lines - line, 0, some)};
-      readable += s.readable - line >= lines_across;
+    index count = 0, whole = 0;
+    for (; count < max_strips && line < end; line += lines_across, ++count) {
+      const index first = std::min(line, s.lines), lines = std::min(s.lines - first, lines_across);
+      strip& x = strips[count];
+      x = {s.data + first * size, {}, lines, std::min(end - line, lines_across) / 2};
+      for (index i = 0; i < x.pairs; ++i) {
+        x.to[i] = to + in_panel;
+        in_panel += 2;
+        if (in_panel == width) {
+          in_panel = 0;
+          to += panel_words;
+        }
+      }
+      whole += lines == lines_across;
     }
     index k = 0;
-    for (index step = 0; k + k_pack <= safe; k += k_pack, step += width)
-      for (index i = 0; i < readable; ++i)
-        words_across<Element>(strips[i].from + k * s.depth_step, s.depth_step, flip, strips[i].to + step);
-    for (index i = 0; i < count; ++i)
-      pack_strip<Element>(s, strips[i], i < readable ? k : 0, safe, width, flip);
+    for (index step = 0; k + k_pack <= s.depth; k += k_pack, step += width)
+      for (index i = 0; i < whole; ++i) {
+        const unsigned char* const from = strips[i].from + k * s.depth_step;
+        quad words[4];
+        words_across<Element>([&](int q, int j) { return load16(from + q * s.depth_step + 16 * j); }, flip,
+                              words);
+        put_words<Place>(words, strips[i], step);
+      }
+    for (index i = 0; i < count; ++i) pack_strip<Element>(s, strips[i], i < whole ? k : 0, width, flip);
   }
 }
 
@@ -199,7 +204,10 @@ template <class Element> inline void pack_apart(const line_source& s, index widt
 template <class Element>
 NARROW_KERNEL void pack_lines(const line_source& s, index width, index panel_words, word flip, word* to) {
   constexpr index size = sizeof(Element);
-  if (s.line_step == size) return pack_across<Element>(s, width, panel_words, flip, to);
+  if (s.line_step == size && width % 2 == 0)
+    return width % lines_across == 0
+               ? pack_across<Element, strip_place::in_one_panel>(s, width, panel_words, flip, to)
+               : pack_across<Element, strip_place::in_panels>(s, width, panel_words, flip, to);
   for (index first = 0; first < s.lines; first += width, to += panel_words) {
     line_source panel = s;
     panel.data += first * s.line_step;
@@ -216,8 +224,17 @@ NARROW_KERNEL inline void int8_to_int16(const void* from, void* to, index n) {
   using whole_vector [[gnu::vector_size(vector_bytes)]] = std::int16_t;
   const auto* const x = static_cast<const std::int8_t*>(from);
   auto* const y = static_cast<std::int16_t*>(to);
-  for (index i = 0; i < n; i += index{sizeof(half_vector)})
-    write(y + i, __builtin_convertvector(read<half_vector>(x + i, n - i), whole_vector), n - i);
+  constexpr index count = sizeof(half_vector);
+  const auto widen = [&](index i, index some) {
+    write(y + i, __builtin_convertvector(read<half_vector>(x + i, some), whole_vector), some);
+  };
+  for (index i = 0; i + count <= n; i += count) widen(i, count);
+  if (n % count == 0) return;
+  // The last ones, with some of those before them once more where there are so many.
+  if (n > count)
+    widen(n - count, count);
+  else
+    widen(0, n);
 }
 
 // Each int16 x = 256 high + low, both of which 9 bits hold, becomes one of them.
