@@ -95,8 +95,10 @@ inline void pack_strip(const line_source& s, const strip& x, index k, index widt
     };
     quad words[4];
     words_across<Element>(load, flip, words);
+    word all[lines_across];
+    std::memcpy(all, words, sizeof all);
     for (index i = 0; i < x.pairs; ++i)
-      std::memcpy(x.to[i] + k / k_pack * width, &words[i / 2][i % 2 * 2], 2 * sizeof(word));
+      std::memcpy(x.to[i] + k / k_pack * width, all + 2 * i, 2 * sizeof(word));
   }
 }
 
