@@ -55,7 +55,7 @@ template <class Element, class Load> inline void words_across(const Load& load, 
 }
 
 /// Lines that are side by side in memory: the first element of the first one, where the first words of each
-/// pair of them go, how many lines there are, and how many pairs the panels have room for.
+/// pair of them go, how many lines are read, and how many pairs the panels have room for.
 struct strip {
   const unsigned char* from;
   word* to[lines_across / 2];
@@ -78,6 +78,15 @@ template <strip_place Place> inline void put_words(const quad (&words)[4], const
   }
 }
 
+/// As many pairs of words as a strip has.
+inline void put_pairs(const quad (&words)[4], const strip& x, index step) {
+  NARROW_UNROLL for (int i = 0; i < lines_across / 2; ++i) {
+    if (i == x.pairs) return;
+    const auto pairs = std::bit_cast<pair_of_pairs>(words[i / 2]);
+    std::memcpy(x.to[i] + step, i % 2 == 0 ? &pairs.first : &pairs.second, sizeof pairs.first);
+  }
+}
+
 /// A strip from element k of the depth on, of which nothing is read that lies beyond the matrix, nor written
 /// beyond the panels.
 template <class Element>
@@ -95,10 +104,7 @@ inline void pack_strip(const line_source& s, const strip& x, index k, index widt
     };
     quad words[4];
     words_across<Element>(load, flip, words);
-    word all[lines_across];
-    std::memcpy(all, words, sizeof all);
-    for (index i = 0; i < x.pairs; ++i)
-      std::memcpy(x.to[i] + k / k_pack * width, all + 2 * i, 2 * sizeof(word));
+    put_pairs(words, x, k / k_pack * width);
   }
 }
 
@@ -111,11 +117,14 @@ inline void pack_across(const line_source& s, index width, index panel_words, wo
   const index end = (s.lines + width - 1) / width * width;
   for (index line = 0, in_panel = 0; line < end;) {
     strip strips[max_strips];
-    index count = 0, whole = 0;
+    index count = 0, read_whole = 0, whole = 0;
     for (; count < max_strips && line < end; line += lines_across, ++count) {
-      const index first = std::min(line, s.lines), lines = std::min(s.lines - first, lines_across);
+      const index first = std::min(line, s.lines), lines = std::min(s.lines - first, lines_across),
+                  pairs = std::min(end - line, lines_across) / 2;
+      // Where panels have no room for more, lines beyond those are read, if there are, and not written.
+      const bool reads_all = lines == 2 * pairs && s.readable - first >= lines_across;
       strip& x = strips[count];
-      x = {s.data + first * size, {}, lines, std::min(end - line, lines_across) / 2};
+      x = {s.data + first * size, {}, reads_all ? lines_across : lines, pairs};
       for (index i = 0; i < x.pairs; ++i) {
         x.to[i] = to + in_panel;
         in_panel += 2;
@@ -124,18 +133,22 @@ inline void pack_across(const line_source& s, index width, index panel_words, wo
           to += panel_words;
         }
       }
+      read_whole += x.lines == lines_across;
       whole += lines == lines_across;
     }
     index k = 0;
     for (index step = 0; k + k_pack <= s.depth; k += k_pack, step += width)
-      for (index i = 0; i < whole; ++i) {
+      for (index i = 0; i < read_whole; ++i) {
         const unsigned char* const from = strips[i].from + k * s.depth_step;
         quad words[4];
         words_across<Element>([&](int q, int j) { return load16(from + q * s.depth_step + 16 * j); }, flip,
                               words);
-        put_words<Place>(words, strips[i], step);
+        if (i < whole)
+          put_words<Place>(words, strips[i], step);
+        else
+          put_pairs(words, strips[i], step);
       }
-    for (index i = 0; i < count; ++i) pack_strip<Element>(s, strips[i], i < whole ? k : 0, width, flip);
+    for (index i = 0; i < count; ++i) pack_strip<Element>(s, strips[i], i < read_whole ? k : 0, width, flip);
   }
 }
 
