@@ -105,8 +105,9 @@ class thread_pool {
     return std::exchange(thrown_, nullptr);
   }
 
-  /// Until something comes true, but no longer than falling asleep and being woken would take: who waits
-  /// awake then takes at most twice the time of whoever knows beforehand what is best.
+  /// Until something comes true, but no longer than falling asleep and being woken takes (20 to 40
+  /// microseconds were seen): then waiting costs at most twice what it would if its length were known (Karlin
+  /// et al., 1991, competitive spinning).
   template <class Condition> static void wait_awake(const Condition& is_true) {
     constexpr std::chrono::microseconds sleep_and_wake{50};
     const auto now = [] { return std::chrono::steady_clock::now(); };

@@ -10,7 +10,7 @@ NARROW_STRICT_BEGIN
 namespace narrow::inline NARROW_ABI::kernel {
 
 /// How rows of a left factor are packed: as the kernel reads them fastest, or else as they lie in memory if a
-/// panel of them stays in the first-level cache, where kernels read either as fast.
+/// panel of them stays in the first-level cache, where AVX2's kernels were found to read either as fast.
 template <packed_type P, class A>
 left_order order_of_rows(const panel_kernel<lane_of<P>>& kernel, const matrix_view<const A>& a, index packs) {
   const bool as_they_lie = a.col_stride == 1 && kernel.rows * packs * index{sizeof(word)} <= near_bytes;

@@ -27,6 +27,7 @@ inline quad zip_high(halves8 x, halves8 y) {
 }
 
 inline constexpr index lines_across = 16;
+/// A quad as two pairs of words.
 struct pair_of_pairs {
   std::uint64_t first, second;
 };

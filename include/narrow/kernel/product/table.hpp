@@ -95,7 +95,7 @@ struct packing_kernels {
   using change = void (*)(word* x, index n);
 
   packing bytes1 = nullptr, bytes2 = nullptr, bytes4 = nullptr;  // for elements of so many bytes
-  /// to[i] = from[i], both of which are integers, for an instruction that multiplies no shorter ones.
+  /// n numbers of int8 as int16, for an instruction that multiplies no shorter integers.
   void (*int8_to_int16)(const void* from, void* to, index n) = nullptr;
   /// Each int16 x = 256 high + low in whole vectors of words becomes one of them.
   change take_high = nullptr, take_low = nullptr;
