@@ -64,27 +64,21 @@ struct strip {
 };
 enum class strip_place {
   in_one_panel,  // all words of a k-pack side by side
-  in_panels      // perhaps in several, but those of a pair in one
+  in_panels,     // perhaps in several, but those of a pair in one
+  before_end     // the same, of as many pairs only as the strip has
 };
 
 template <strip_place Place> inline void put_words(const quad (&words)[4], const strip& x, index step) {
-  NARROW_UNROLL for (int i = 0; i < 4; ++i) {
-    if constexpr (Place == strip_place::in_one_panel) {
+  if constexpr (Place == strip_place::in_one_panel) {
+    NARROW_UNROLL for (int i = 0; i < 4; ++i) {
       std::memcpy(x.to[0] + step + 4 * i, &words[i], sizeof(quad));
-    } else {
-      const auto pairs = std::bit_cast<pair_of_pairs>(words[i]);
-      std::memcpy(x.to[2 * i] + step, &pairs.first, sizeof pairs.first);
-      std::memcpy(x.to[2 * i + 1] + step, &pairs.second, sizeof pairs.second);
     }
-  }
-}
-
-/// As many pairs of words as a strip has.
-inline void put_pairs(const quad (&words)[4], const strip& x, index step) {
-  NARROW_UNROLL for (int i = 0; i < lines_across / 2; ++i) {
-    if (i == x.pairs) return;
-    const auto pairs = std::bit_cast<pair_of_pairs>(words[i / 2]);
-    std::memcpy(x.to[i] + step, i % 2 == 0 ? &pairs.first : &pairs.second, sizeof pairs.first);
+  } else {
+    NARROW_UNROLL for (int i = 0; i < lines_across / 2; ++i) {
+      if (Place == strip_place::before_end && i == x.pairs) return;
+      const auto pairs = std::bit_cast<pair_of_pairs>(words[i / 2]);
+      std::memcpy(x.to[i] + step, i % 2 == 0 ? &pairs.first : &pairs.second, sizeof pairs.first);
+    }
   }
 }
 
@@ -105,7 +99,7 @@ inline void pack_strip(const line_source& s, const strip& x, index k, index widt
     };
     quad words[4];
     words_across<Element>(load, flip, words);
-    put_pairs(words, x, k / k_pack * width);
+    put_words<strip_place::before_end>(words, x, k / k_pack * width);
   }
 }
 
@@ -147,7 +141,7 @@ inline void pack_across(const line_source& s, index width, index panel_words, wo
         if (i < whole)
           put_words<Place>(words, strips[i], step);
         else
-          put_pairs(words, strips[i], step);
+          put_words<strip_place::before_end>(words, strips[i], step);
       }
     for (index i = 0; i < count; ++i) pack_strip<Element>(s, strips[i], i < read_whole ? k : 0, width, flip);
   }

@@ -87,7 +87,9 @@ struct instructions : parts_in_memory {
                                  _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)), places));
   }
   template <class Vector> static void read_part(Vector& to, const void* from, index bytes) {
-    if constexpr (sizeof to == sizeof(integers)) {
+    if constexpr (sizeof to < sizeof(integers)) {
+      parts_in_memory::read_part(to, from, bytes);
+    } else {
       integers x = load_some(from, bytes / index{sizeof(word)});
       if (const index rest = bytes % index{sizeof(word)}) {  // fewer bytes than a word has
         const std::uint64_t last = read_word(static_cast<const unsigned char*>(from) + bytes - rest, rest);
@@ -97,8 +99,20 @@ struct instructions : parts_in_memory {
                                                 _mm256_set1_epi32(static_cast<int>(last))));
       }
       std::memcpy(&to, &x, sizeof to);
+    }
+  }
+  /// Without a masked store, of which some processors make a loop.
+  template <class Vector> static void write_part(void* to, const Vector& from, index bytes) {
+    if constexpr (sizeof from < sizeof(integers)) {
+      parts_in_memory::write_part(to, from, bytes);
     } else {
-      parts_in_memory::read_part(to, from, bytes);
+      integers x;
+      std::memcpy(&x, &from, sizeof x);
+      const __m128i low = _mm256_castsi256_si128(x), high = _mm256_extracti128_si256(x, 1);
+      if (bytes < index{sizeof low}) return parts_in_memory::write_part(to, low, bytes);
+      std::memcpy(to, &low, sizeof low);
+      parts_in_memory::write_part(static_cast<unsigned char*>(to) + sizeof low, high,
+                                  bytes - index{sizeof low});
     }
   }
   static floats multiply_add(floats acc, floats a, floats b) { return _mm256_fmadd_ps(a, b, acc); }
