@@ -82,18 +82,26 @@ template <class few> void compare_with_many(counts& all, at rows, at cols, const
     check([](auto& c, auto& x, auto& y, auto&) { c.array() /= x.array() * y.array(); });
     check([](auto& c, auto&, auto&, auto& z) { c = z.template cast<T>(); });
     check([](auto& c, auto& x, auto&, auto& z) { c = (x.template cast<float>() + z).template cast<T>(); });
-    // Numbers that lie apart, and what lies between them.
+    // Numbers that lie apart, and what lies between them, computed of such that lie side by side or apart.
     const auto check_apart = [&](const auto& compute) {
-      constexpr at inner = 2;
-      const at outer = inner * b.innerSize() + 1;
+      constexpr at step = 2, other_step = 3;
+      const at outer = step * b.innerSize() + 1, other_outer = other_step * b.innerSize();
       const T between(7.f);
-      std::vector<T> memory(static_cast<std::size_t>(outer * b.outerSize()), between);
-      Eigen::Map<few, 0, Eigen::Stride<Eigen::Dynamic, inner>> got(memory.data(), rows, cols, {outer, inner});
-      got = b;
+      std::vector<T> memory(static_cast<std::size_t>(outer * b.outerSize()), between),
+          other_memory(static_cast<std::size_t>(other_outer * b.outerSize()), between);
+      Eigen::Map<few, 0, Eigen::Stride<Eigen::Dynamic, step>> got(memory.data(), rows, cols, {outer, step});
+      Eigen::Map<few, 0, Eigen::Stride<Eigen::Dynamic, other_step>> other(other_memory.data(), rows, cols,
+                                                                          {other_outer, other_step});
+      other = a;
       dynamic<T> right = b;
-      in.run([&] { compute(got, a); });
       compute(right, many_a);
-      all.compare(got, right);
+      const auto compare_of = [&](const auto& x) {
+        got = b;
+        in.run([&] { compute(got, x); });
+        all.compare(got, right);
+      };
+      compare_of(a);
+      compare_of(other);
       got.setConstant(between);
       all.different += std::count(memory.begin(), memory.end(), between) != std::ssize(memory);
     };
@@ -264,7 +272,7 @@ TEMPLATE_LIST_TEST_CASE("few numbers have the bits that many have", "[eigen][sma
   const at compared =
       test::compared_on_every_isa([](const std::string&) { return compare_shapes<TestType>(); });
   REQUIRE(compared ==
-          at(test::isa_count()) * 25 * 13 * (test::size_of_all<shapes> + longest * (longest + 1) / 2));
+          at(test::isa_count()) * 25 * 15 * (test::size_of_all<shapes> + longest * (longest + 1) / 2));
 }
 
 TEMPLATE_LIST_TEST_CASE("sums of at most 16 numbers are added up lane by lane", "[eigen][small]", formats) {

@@ -145,7 +145,8 @@ template <class Done, class Dst, class Src, class Functor>
 /// mode and flush-to-zero end.
 template <class Dst, class Src, class Functor>
 requires detail::assigned_here<Dst, Src, Functor>
-void call_dense_assignment_loop(Dst& dst, const Src& src, const Functor& functor) {
+[[gnu::always_inline]] inline void call_dense_assignment_loop(Dst& dst, const Src& src,
+                                                              const Functor& functor) {
   using To = typename Dst::Scalar;
   const auto fit = [&] { Eigen::internal::resize_if_allowed(dst, src, functor); };
   if constexpr (detail::moves_lines<Dst, Src, Functor>) {

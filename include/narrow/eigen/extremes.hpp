@@ -80,9 +80,7 @@ template <class T, template <class, class, int> class Op, int NaNs, class X> T e
 template <class X>
 concept one_line_in_lanes = lane_expressions<X> && reduced_in_lanes<X> &&
     (lane_order<X> == by_columns ? int(X::ColsAtCompileTime) == 1 : int(X::RowsAtCompileTime) == 1);
-template <class X>
-using line_program_type =
-    decltype(kernel::as_line(lane_program_t<X>::template make<lane_order<X>>(std::declval<const X&>())));
+template <class X> using line_program_type = kernel::line_of<lane_program_type<X, lane_order<X>>>;
 
 /// The first coefficient that is what Order keeps (see kernel::extreme_found_on_line).
 template <class Order, class X>
@@ -223,7 +221,7 @@ template <class X> [[gnu::always_inline]] inline auto rounded_program(const X& x
 /// has to be found in another way, as where there are NaNs.
 template <class Order, places_in_lanes X> bool place_in_lanes(const X& x, position& place) {
   if constexpr (one_line_in_lanes<X>) {
-    using line = decltype(kernel::as_line(rounded_program(x)));
+    using line = kernel::line_of<decltype(rounded_program(x))>;
     const Eigen::Index i =
         kernel::find_extreme_on_line<Order, line>(kernel::as_line(rounded_program(x)), x.size()).place;
     place = lane_order<X> == by_columns ? position{i, 0} : position{0, i};
@@ -318,7 +316,7 @@ template <class Order, class X, class Visitor>
 [[gnu::always_inline]] inline void visit_extreme(const X& x, Visitor& visitor) {
   using namespace narrow::detail;
   if constexpr (one_line_in_lanes<X>) {
-    using line = decltype(narrow::kernel::as_line(rounded_program(x)));
+    using line = narrow::kernel::line_of<decltype(rounded_program(x))>;
     const auto found = extreme_coefficient<typename X::Scalar, Order, line>(
         narrow::kernel::as_line(rounded_program(x)), x.size());
     if (found.place < x.size()) [[likely]] {

@@ -26,6 +26,17 @@ template <class Line, class T>
 [[gnu::noinline]] void store_short_line(handed_line<Line> line, T* to, index length) {
   store_few(line, to, index{}, one_line{length});
 }
+/// Stores one line to elements that do not lie side by side. By reference, as programs of such numbers are:
+/// see handed_line.
+template <class Program, class T>
+[[gnu::noinline]] void spread_line(const Program& program, T* to, index step, index length) {
+  const line_steps steps{0, step};
+  if (length > few::longest_stored)
+    job_call<typename spread_out_program<Program, T>::function>::template run<spread_out_program<Program, T>>(
+        program, to, steps, line_shape{1, length});
+  else
+    store_few(program, to, steps, one_line{length});
+}
 
 /// Stores what a program gives (see stored_program). False, and nothing is done, where there is no kernel for
 /// it (see do_job).
@@ -34,7 +45,7 @@ template <class Program, class T, class Shape>
                                                  const Shape& shape) {
   const auto run = [&](const auto& kernel) { kernel(program, to, to_step, shape); };
   if constexpr (few::stores_line<Program, T, Shape>) {
-    using line = decltype(as_line(program));
+    using line = line_of<Program>;
     if (shape.length > few::longest_stored) return do_job<stored_program<Program, T, Shape>>(run);
     store_short_line<line>(as_line(program), to, shape.length);
     return std::true_type{};
@@ -48,12 +59,17 @@ template <class Program, class T, class Shape>
 template <class Program, class T, class Shape>
 [[gnu::always_inline]] inline auto spread_program(const Program& program, T* to, const line_steps& steps,
                                                   const Shape& shape) {
-  if constexpr (few::stores_program<Program, T, Shape>)
+  const auto run = [&](const auto& kernel) {
+    kernel(program, to, steps, line_shape{shape.lines, shape.length});
+  };
+  if constexpr (few::spreads_line<Program, T, Shape>) {
+    spread_line(program, to, steps.element, shape.length);
+    return std::true_type{};
+  } else if constexpr (few::stores_program<Program, T, Shape>) {
     return store_few(program, to, steps, shape);
-  else
-    return do_job<spread_out_program<Program, T>>([&](const auto& kernel) {
-      kernel(program, to, steps, line_shape{shape.lines, shape.length});
-    });
+  } else {
+    return do_job<spread_out_program<Program, T>>(run);
+  }
 }
 
 /// The sum of one line of many numbers, or in any floating-point environment. Not inlined, so that what asks
@@ -90,7 +106,7 @@ template <class Program, class Shape>
                            : few::sum_otherwise<Program>(few::in_memory(program), shape);
     return std::true_type{};
   } else if constexpr (few::sums_program<Program, Shape>) {
-    using line = decltype(as_line(program));
+    using line = line_of<Program>;
     sum = sum_line<line>(as_line(program), shape.length);
     return std::true_type{};
   } else if constexpr (runs_everywhere<summed_program<Program, Shape>>) {

@@ -329,6 +329,24 @@ template <class Program, class T>
   store_all<lanes, is_quiet<Program>>(last, to + length - lanes, 0);
 }
 
+/// Stores Count numbers of a line from element i on to elements that do not lie side by side.
+template <int Count, class Program, class T>
+[[gnu::always_inline]] inline void spread_some(const Program& program, T* to, index step, index i) {
+  floats x[] = {at(program, 0, i, so_many<Count>{})};
+  prepare_to_store<T>(x);
+  store_apart<Count>(to + i * step, step, x[0]);
+}
+template <class Program, class T>
+[[gnu::always_inline]] inline void store_lines(const Program& program, T* to, const line_steps& steps,
+                                               const one_line& shape) {
+  const index length = shape.length, step = steps.element;
+  index i = 0;
+  for (; i + lanes <= length; i += lanes) spread_some<lanes>(program, to, step, i);
+  if (length - i == 1) spread_some<1>(program, to, step, i);
+  if (length - i == 2) spread_some<2>(program, to, step, i);
+  if (length - i == 3) spread_some<3>(program, to, step, i);
+}
+
 /// Whether a condition holds of any of few numbers; false, if more than are looked at here decide.
 template <class Program, index Lines, index Length>
 [[gnu::always_inline]] inline bool decides_any(const Program& condition, const fixed_shape<Lines, Length>&,
@@ -417,6 +435,10 @@ inline constexpr index longest_stored = max_numbers - lanes;
 template <class Program, class T, class Shape>
 inline constexpr bool stores_line = std::same_as<Shape, one_line>&& evaluates<Program>&& stores<T>&&
     runs_everywhere<stored_program<Program, T, Shape>>;
+/// The same of one whose results do not lie side by side.
+template <class Program, class T, class Shape>
+inline constexpr bool spreads_line = std::same_as<Shape, one_line>&& evaluates<Program>&& stores<T>&&
+    runs_everywhere<spread_out_program<Program, T>>;
 template <class Program, class Shape>
 inline constexpr bool sums_program = stores_program<Program, float, Shape>;
 template <class Program> inline constexpr bool sums_program<Program, one_line> = evaluates<Program>;

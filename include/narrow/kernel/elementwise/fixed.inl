@@ -26,9 +26,8 @@ template <narrow_fixed T> inline int32_vector at(const lane_spread_numbers<T>& x
 }
 template <narrow_fixed T>
 inline int32_vector at(const lane_spread_numbers<T>& x, index i, first_lanes lanes) {
-  T some[lanes32] = {};
-  for (index l = 0; l < lanes.count; ++l) some[l] = x.from[(i + l) * x.step];
-  return mantissas<T>(some);
+  const auto some = gathered(x.from + i * x.step, x.step, lanes);
+  return mantissas<T>(&some);
 }
 template <class Lanes> inline int32_vector at(const lane_mantissa& x, index, Lanes) {
   return x.value - int32_vector{};

@@ -143,8 +143,9 @@ template <class C, class A, class B> auto on_line(const lane_choice<C, A, B>& x,
       on_line(x.condition, l), on_line(x.a, l), on_line(x.b, l)};
 }
 
-/// A program of one line, without what tells one line from another.
-template <class Program> [[gnu::always_inline]] inline Program as_line(const Program& x) { return x; }
+/// A program of one line, without what tells one line from another; itself, where that is the same: a copy
+/// may be made in memory, where a processor waits for it.
+template <class Program> [[gnu::always_inline]] inline const Program& as_line(const Program& x) { return x; }
 template <class T> [[gnu::always_inline]] inline lane_line<T> as_line(const lane_numbers<T>& x) {
   return {x.from};
 }
@@ -152,13 +153,22 @@ template <class T> [[gnu::always_inline]] inline lane_line<T> as_line(const lane
 template <class Held> [[gnu::always_inline]] inline auto as_line(const lane_held<Held>& x) {
   return lane_line<std::remove_cvref_t<decltype(*x.values.data())>>{x.values.data()};
 }
-template <class Op, class A> [[gnu::always_inline]] inline auto as_line(const lane_unary<Op, A>& x);
+template <class Op, class A> [[gnu::always_inline]] inline decltype(auto) as_line(const lane_unary<Op, A>& x);
 template <class Op, class A, class B>
-[[gnu::always_inline]] inline auto as_line(const lane_binary<Op, A, B>& x) {
-  return lane_binary<Op, decltype(as_line(x.a)), decltype(as_line(x.b))>{as_line(x.a), as_line(x.b)};
+[[gnu::always_inline]] inline decltype(auto) as_line(const lane_binary<Op, A, B>& x);
+template <class Program>
+using line_of = std::remove_cvref_t<decltype(as_line(std::declval<const Program&>()))>;
+template <class Op, class A> inline decltype(auto) as_line(const lane_unary<Op, A>& x) {
+  if constexpr (std::same_as<line_of<A>, A>)
+    return (x);
+  else
+    return lane_unary<Op, line_of<A>>{as_line(x.a)};
 }
-template <class Op, class A> [[gnu::always_inline]] inline auto as_line(const lane_unary<Op, A>& x) {
-  return lane_unary<Op, decltype(as_line(x.a))>{as_line(x.a)};
+template <class Op, class A, class B> inline decltype(auto) as_line(const lane_binary<Op, A, B>& x) {
+  if constexpr (std::same_as<line_of<A>, A> && std::same_as<line_of<B>, B>)
+    return (x);
+  else
+    return lane_binary<Op, line_of<A>, line_of<B>>{as_line(x.a), as_line(x.b)};
 }
 /// How such a program is handed to a function that is not inlined: two words in registers, and more by
 /// reference, since a copy of them would be read in words of 128 bits right after it was written in words of
