@@ -116,7 +116,7 @@ KERNELS = [
     Mutation("pairs_of_panels_are_alike", "kernel/product/pack.inl", ": &pairs.second", ": &pairs.first", "isa"),
     Mutation("last_of_a_spread_line_is_left_out", "kernel/elementwise/few.hpp", "if (length - i == 3) spread_some<3>",
              "if (length - i == 3) spread_some<2>", "few_lanes"),
-    Mutation("gathered_codes_begin_again", "kernel/elementwise/floats.inl", "rest > 0 ? from + half * step : from", "from",
+    Mutation("gathered_codes_begin_again", "kernel/elementwise/gathered.inl", "rest > 0 ? from + half * step : from", "from",
              "few_lanes"),
     Mutation("last_pairs_of_a_strip_are_left_out", "kernel/product/pack.inl", "i == x.pairs) return", "i + 1 == x.pairs) return",
              "product_widths"),

@@ -139,31 +139,44 @@ template <class Done, class Dst, class Src, class Functor>
   if constexpr (!std::same_as<Done, std::true_type>)
     if (!done) assign_otherwise(dst, src, functor);
 }
+template <class Dst, class Src, class Functor>
+[[gnu::always_inline]] inline void assign_here(Dst& dst, const Src& src, const Functor& functor) {
+  using To = typename Dst::Scalar;
+  const auto fit = [&] { Eigen::internal::resize_if_allowed(dst, src, functor); };
+  if constexpr (moves_lines<Dst, Src, Functor>) {
+    fit();
+    move_lines(dst, src);
+  } else if constexpr (swaps_lines<Dst, Src, Functor>) {
+    swap_lines(dst, src);
+  } else if constexpr (stores_without_rounding<Dst, Src, Functor>) {
+    assign_unless(store_without_rounding(dst, src, fit), dst, src, functor);
+  } else if constexpr (assigns_in_lanes<Dst, Src, Functor>) {
+    using combine = typename combination<Functor>::type;
+    assign_unless(assign_in_lanes<combine>(dst, values_in_lanes<To, combine>(src), fit), dst, src, functor);
+  } else {
+    assign_otherwise(dst, src, functor);
+  }
+}
+
+/// A row of a matrix by columns, for example: its expressions are made of blocks, which the caller copies one
+/// after the other where they have to be in memory, and waits for each, longer than a short row takes.
+template <class Dst>
+concept lies_apart = Dst::InnerStrideAtCompileTime != 1;
 }  // namespace detail
 
 /// Eigen's assignment loop, found by argument-dependent lookup: here, as at a kernel, the caller's rounding
 /// mode and flush-to-zero end.
 template <class Dst, class Src, class Functor>
-requires detail::assigned_here<Dst, Src, Functor>
-[[gnu::always_inline]] inline void call_dense_assignment_loop(Dst& dst, const Src& src,
-                                                              const Functor& functor) {
-  using To = typename Dst::Scalar;
-  const auto fit = [&] { Eigen::internal::resize_if_allowed(dst, src, functor); };
-  if constexpr (detail::moves_lines<Dst, Src, Functor>) {
-    fit();
-    detail::move_lines(dst, src);
-  } else if constexpr (detail::swaps_lines<Dst, Src, Functor>) {
-    detail::swap_lines(dst, src);
-  } else if constexpr (detail::stores_without_rounding<Dst, Src, Functor>) {
-    detail::assign_unless(detail::store_without_rounding(dst, src, fit), dst, src, functor);
-  } else if constexpr (detail::assigns_in_lanes<Dst, Src, Functor>) {
-    using combine = typename detail::combination<Functor>::type;
-    detail::assign_unless(
-        detail::assign_in_lanes<combine>(dst, detail::values_in_lanes<To, combine>(src), fit), dst, src,
-        functor);
-  } else {
-    detail::assign_otherwise(dst, src, functor);
-  }
+requires(!detail::lies_apart<Dst> &&
+         detail::assigned_here<Dst, Src, Functor>) void call_dense_assignment_loop(Dst& dst, const Src& src,
+                                                                                   const Functor& functor) {
+  detail::assign_here(dst, src, functor);
+}
+template <class Dst, class Src, class Functor>
+requires(detail::lies_apart<Dst>&& detail::assigned_here<Dst, Src, Functor>)
+    [[gnu::always_inline]] inline void call_dense_assignment_loop(Dst& dst, const Src& src,
+                                                                  const Functor& functor) {
+  detail::assign_here(dst, src, functor);
 }
 
 #if !EIGEN_VERSION_AT_LEAST(4, 0, 0)

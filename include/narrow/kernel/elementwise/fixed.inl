@@ -20,8 +20,7 @@ template <narrow_fixed T> inline int32_vector at(const lane_numbers<T>& x, index
 template <narrow_fixed T> inline int32_vector at(const lane_spread_numbers<T>& x, index i, all_lanes) {
   const T* const from = x.from + i * x.step;
   if (x.step == 1) return mantissas<T>(from);
-  const auto some = gathered(from, x.step, std::integral_constant<index, lanes32>{},
-                             std::make_integer_sequence<int, lanes32>{});
+  const auto some = gathered(from, x.step, std::make_integer_sequence<int, lanes32>{});
   return mantissas<T>(&some);
 }
 template <narrow_fixed T>
