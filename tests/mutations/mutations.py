@@ -114,6 +114,8 @@ KERNELS = [
              "block_reductions"),
     Mutation("last_int8_are_not_widened", "kernel/product/pack.inl", "if (n % count == 0) return;", "return;", "product_widths"),
     Mutation("pairs_of_panels_are_alike", "kernel/product/pack.inl", ": &pairs.second", ": &pairs.first", "isa"),
+    Mutation("small_rows_by_columns_are_added_up_in_lanes", "eigen/products/dense.hpp", "!small_float_product<Result, L, R>",
+             "true", "few_numbers"),
     Mutation("last_of_a_spread_line_is_left_out", "kernel/elementwise/few.hpp", "if (length - i == 3) spread_some<3>",
              "if (length - i == 3) spread_some<2>", "few_lanes"),
     Mutation("gathered_codes_begin_again", "kernel/elementwise/gathered.inl", "rest > 0 ? from + half * step : from", "from",

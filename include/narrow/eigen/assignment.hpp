@@ -158,14 +158,16 @@ template <class Dst, class Src, class Functor>
   }
 }
 
-/// A row of a matrix by columns, for example: its expressions are made of blocks, which the caller copies one
-/// after the other where they have to be in memory, and waits for each, longer than a short row takes.
+/// Numbers that do not lie side by side, as those of a row of a matrix by columns. Assigning to them is
+/// always inlined: for a function of its own the blocks of the expression would be copied in memory, and a
+/// processor waits for each copy, longer than it takes to compute a short row.
 template <class Dst>
 concept lies_apart = Dst::InnerStrideAtCompileTime != 1;
 }  // namespace detail
 
 /// Eigen's assignment loop, found by argument-dependent lookup: here, as at a kernel, the caller's rounding
-/// mode and flush-to-zero end.
+/// mode and flush-to-zero end. Of the two overloads never both fit: g++ 12 does not end comparing constraints
+/// as large as these.
 template <class Dst, class Src, class Functor>
 requires(!detail::lies_apart<Dst> &&
          detail::assigned_here<Dst, Src, Functor>) void call_dense_assignment_loop(Dst& dst, const Src& src,

@@ -31,11 +31,12 @@ template <class Line, class T>
 template <class Program, class T>
 [[gnu::noinline]] void spread_line(const Program& program, T* to, index step, index length) {
   const line_steps steps{0, step};
-  if (length > few::longest_stored)
-    job_call<typename spread_out_program<Program, T>::function>::template run<spread_out_program<Program, T>>(
-        program, to, steps, line_shape{1, length});
-  else
+  if (length <= few::longest_stored)
     store_few(program, to, steps, one_line{length});
+  else
+    do_job<spread_out_program<Program, T>>([&](const auto& kernel) {
+      kernel(program, to, steps, line_shape{1, length});
+    });
 }
 
 /// Stores what a program gives (see stored_program). False, and nothing is done, where there is no kernel for
@@ -59,16 +60,15 @@ template <class Program, class T, class Shape>
 template <class Program, class T, class Shape>
 [[gnu::always_inline]] inline auto spread_program(const Program& program, T* to, const line_steps& steps,
                                                   const Shape& shape) {
-  const auto run = [&](const auto& kernel) {
-    kernel(program, to, steps, line_shape{shape.lines, shape.length});
-  };
   if constexpr (few::spreads_line<Program, T, Shape>) {
     spread_line(program, to, steps.element, shape.length);
     return std::true_type{};
   } else if constexpr (few::stores_program<Program, T, Shape>) {
     return store_few(program, to, steps, shape);
   } else {
-    return do_job<spread_out_program<Program, T>>(run);
+    return do_job<spread_out_program<Program, T>>([&](const auto& kernel) {
+      kernel(program, to, steps, line_shape{shape.lines, shape.length});
+    });
   }
 }
 

@@ -242,16 +242,18 @@ class value_evaluator : held_value<const Result>, public Eigen::internal::evalua
 template <class L, class R>
 using product_result = plain_like<widened_t<typename Eigen::Product<L, R>::Scalar>, Eigen::Product<L, R>>;
 
-/// A row by a column of numbers in memory, whose product is one float.
-template <class L, class R>
+/// A row by a column of numbers in memory, whose product is one float, and which are more than small ones or
+/// of which only the program that runs knows how many they are.
+template <class Result, class L, class R>
 concept inner_product =
     int(L::RowsAtCompileTime) == 1 && int(R::ColsAtCompileTime) == 1 &&
-    direct_access<L>&& direct_access<R>&& narrow_float<scalar_of<L>>&& narrow_float<scalar_of<R>>;
+    direct_access<L>&& direct_access<R>&& narrow_float<scalar_of<L>>&& narrow_float<scalar_of<R>> &&
+    !small_float_product<Result, L, R>;
 
 template <class L, class R, class Result = product_result<L, R>>
 [[gnu::always_inline]] inline Result product_value(const L& l, const R& r) {
   Result result(l.rows(), r.cols());
-  if constexpr (inner_product<L, R>)  // at once: to plan a product takes longer than most of these
+  if constexpr (inner_product<Result, L, R>)  // at once: to plan a product takes longer than most of these
     result(0, 0) = kernel::dot(l.data(), l.colStride(), r.data(), r.rowStride(), l.cols());
   else
     multiply(result, l, r, 1, 0);
